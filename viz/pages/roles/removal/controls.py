@@ -1,4 +1,4 @@
-"""What the view “Take away” is asked to do: every choice stands in the URL."""
+"""Controls of the view “Take away”: every choice stands in the URL."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, Replacement
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import choose_one, text_field
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar
-from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""
 
-HOWS: dict[str, How] = {
+REPLACEMENTS: dict[str, Replacement] = {
     "zero": "zero",
     "uniform": "uniform",
     "mean": "mean",
@@ -32,7 +33,7 @@ HOWS: dict[str, How] = {
     "patched z": "z",
     "patched map": "weights",
 }
-"""By the name on the screen and in the URL."""
+"""Replacements of a head by their names on the screen and in the URL."""
 
 _HELP = "  \n".join(
     (
@@ -55,13 +56,13 @@ class Controls:
 
     Args:
         head: the open head.
-        how: what replaces a head that the next click switches off.
-        removed: the heads that are off, as the link has them.
-        which: of the maps of the open head is drawn.
+        replacement: the replacement of the head that the next click switches off.
+        removed: the text of the heads that are off, as in the link.
+        which: the map of the open head that is drawn.
     """
 
     head: Head
-    how: How
+    replacement: Replacement
     removed: str
     which: Which
 
@@ -70,9 +71,9 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
     """Draw the controls.
 
     Args:
-        translator: of this page.
-        row: takes all but one.
-        below: takes the heads that are off, as the link has them.
+        translator: the translator of this page.
+        row: the container of all but one.
+        below: the container of the field with the heads that are off.
     """
     with below:
         removed = st.text_input(
@@ -88,10 +89,12 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
     history.see(removed or "", 0.0)
     with row:
         head = pick_head(translator)
-        how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
+        how = st.selectbox(
+            "By", list(REPLACEMENTS), key=HOW, bind="query-params", width=185, help=_HELP
+        )
         undo_buttons(history, choose_removed)
         which = choose_one("Map", get_args(Which), WHICH)
-    return Controls(head, HOWS[how], (removed or "").strip(), which)
+    return Controls(head, REPLACEMENTS[how], (removed or "").strip(), which)
 
 
 def choose_removed(text: str) -> None:
@@ -99,31 +102,35 @@ def choose_removed(text: str) -> None:
     st.session_state[REMOVED] = text
 
 
-def removed_now(layers: int, heads: int) -> list[Change]:
-    """The heads that are off when a click is heard, from which it goes on.
+def removed_now(layers: int, heads: int) -> list[Removal]:
+    """Return the heads that are off when a click arrives.
 
     Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+    Heads that the model does not have, or that the link names twice, are left out.
 
     Args:
-        layers: of the model, which is not given: what waits for a click stays in memory with the
-            tab. What the link names beyond them, or twice, is left out.
-        heads: of each layer.
+        layers: the number of layers of the model. The model itself is not an argument, since a
+            click's handler stays in memory with the tab.
+        heads: the number of heads of each layer.
     """
-    named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
-    there = [one for one in named if one.head.layer < layers and one.head.head < heads]
-    first = {one.head: one for one in reversed(there)}
-    return [one for one in there if first[one.head] is one]
+    removals, _ = parse_removals(st.session_state.get(REMOVED) or "", None)
+    by_place = {removal.place: removal for removal in reversed(removals)}
+    return [
+        removal
+        for removal in removals
+        if removal.layer < layers and removal.head < heads and by_place[removal.place] is removal
+    ]
 
 
 def second_sentence(
-    translator: Translator, controls: Controls, changes: Sequence[Change]
+    translator: Translator, controls: Controls, removals: Sequence[Removal]
 ) -> tuple[AttentionTrace | None, str]:
-    """The second sentence's trace, and what is wrong with the sentence, or "".
+    """Return the second sentence's trace, and a message on what is wrong with it, or "".
 
     Its field is drawn where something is to be patched from it.
     """
-    patches = [change for change in changes if change.how in ("z", "weights")]
-    if controls.how not in ("z", "weights") and not patches:
+    replacements = {controls.replacement, *(removal.replacement for removal in removals)}
+    if not replacements & {"z", "weights"}:
         return None, ""
     text = text_field(
         "Second sentence, from which heads are patched",
@@ -143,10 +150,10 @@ def second_sentence(
 
 
 def open_without(head: Head) -> None:
-    """Let the next run open the view that takes heads away, with this one away and open."""
+    """Open the view “Take away” in the next run, with this head removed and open."""
     open_head(head)
     st.session_state[VIEW] = TAKE_AWAY
-    st.session_state[REMOVED] = removed = format_changes([Change(head)])
+    st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address;
     # after a double click it is, and does so by itself
     with suppress(StreamlitAPIException):

@@ -8,10 +8,11 @@ import streamlit as st
 
 from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import draw_spec, spec_of
 from viz.draw.formatting import format_number
-from viz.pages.roles.removal.changes import Change, format_changes
 from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.roles.stored_report import state_of_report, stored_report
 
@@ -21,13 +22,14 @@ _COUNT = "removal-count"
 
 
 def remove_by_importance(
-    translator: Translator, changes: Sequence[Change], choose: Callable[[str], None]
+    translator: Translator, removals: Sequence[Removal], choose: Callable[[str], None]
 ) -> None:
-    """Draw the slider and the curve, or what makes them.
+    """Draw the slider and the curve, or the command that makes them.
 
     Args:
-        changes: what is switched off now.
-        choose: takes the text of a link that is to be there in the next run.
+        translator: the translator of this page.
+        removals: the heads that are off now.
+        choose: the function that takes the text of the link of the next run.
     """
     st.subheader("Remove by importance", anchor=False)
     try:
@@ -49,7 +51,7 @@ def remove_by_importance(
         "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
     )
     curve = report.curves[measure]
-    at = place_on(curve, changes)
+    at = place_on(curve, removals)
     st.session_state[_COUNT] = at or 0
     st.slider(
         f"How many of the {len(curve.order)} heads are away, each with z = 0",
@@ -65,38 +67,37 @@ def remove_by_importance(
         key="removal-curve",
         alt="BLEU of the model over the number of heads that are taken away.",
     )
-    st.caption(_said(report, curve, at))
+    st.caption(_note(report, curve, at))
 
 
-def place_on(curve: Curve, changes: Sequence[Change]) -> int | None:
-    """How many heads of a curve are away, if they are its first ones and no other."""
-    first = set(curve.order[: len(changes)])
-    is_curve = first == {change.head for change in changes}
-    return len(changes) if is_curve and all(one.how == "zero" for one in changes) else None
+def place_on(curve: Curve, removals: Sequence[Removal]) -> int | None:
+    """Count the removed heads, if they are the first of a curve, and each set to zero."""
+    first = {Removal(*head) for head in curve.order[: len(removals)]}
+    return len(removals) if first == set(removals) else None
 
 
 def first_heads(curve: Curve, count: int) -> str:
-    """The first heads of a curve as the link has them."""
-    return format_changes([Change(head) for head in curve.order[:count]])
+    """Format the first heads of a curve as the link has them."""
+    return format_removals([Removal(*head) for head in curve.order[:count]])
 
 
-def _said(report: HeadReport, curve: Curve, at: int | None) -> str:
-    """What was measured, and where on the curve the page is."""
-    how = (
+def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
+    """Say what was measured, and where on the curve the page is."""
+    measurement = (
         f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
         f"those that gave the order, with its 95 % bootstrap interval."
     )
     if at is None:
         return (
-            f"{how} The heads that are off now are not the first of this order, or are not set to "
-            f"z = 0."
+            f"{measurement} The heads that are off now are not the first of this order, or are not "
+            f"set to z = 0."
         )
     below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
     above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
     whole = f"with all heads {format_number(report.bleu.value)}"
     if below == above:
-        return f"{how} With {at} away {format_number(below.bleu.value)}, {whole}."
+        return f"{measurement} With {at} away {format_number(below.bleu.value)}, {whole}."
     return (
-        f"{how} With {below.removed} away {format_number(below.bleu.value)}, with {above.removed} "
-        f"{format_number(above.bleu.value)}, {whole}."
+        f"{measurement} With {below.removed} away {format_number(below.bleu.value)}, with "
+        f"{above.removed} {format_number(above.bleu.value)}, {whole}."
     )

@@ -9,10 +9,11 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals, with_row
 from viz.app.chrome.mounts import say_late
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import display_tokens, row_names
-from viz.pages.roles.removal.changes import Change, format_changes, with_row
 from viz.pages.roles.removal.controls import removed_now
 
 _ROW, _KEYS = "removal-row", "removal-keys"
@@ -21,15 +22,16 @@ _ROW, _KEYS = "removal-row", "removal-keys"
 def paint_rows(
     trace: AttentionTrace,
     head: Head,
-    changes: Sequence[Change],
+    removals: Sequence[Removal],
     choose: Callable[[str], None],
 ) -> None:
     """Draw the menus that paint a row of the open head.
 
     Args:
+        trace: the trace of the sentence in the bar.
         head: the open head.
-        changes: what is switched off or painted now.
-        choose: takes the text of a link that is to be there in the next run.
+        removals: the heads that are switched off or painted now.
+        choose: the function that takes the text of the link of the next run.
     """
     request = sentence_bar.drawn_from().requested
     axes = by_pieces(trace, head.kind)
@@ -45,7 +47,7 @@ def paint_rows(
             key=_ROW,
         )
         shape = len(names), len(tokens)
-        st.session_state[_KEYS] = list(painted_rows(changes, head, shape).get(row, ()))
+        st.session_state[_KEYS] = list(painted_rows(removals, head, shape).get(row, ()))
 
         layers, heads = trace.weights(head.kind).shape[:2]
 
@@ -53,7 +55,7 @@ def paint_rows(
             if search_request.is_asked(request):
                 keys = st.session_state[_KEYS]
                 now = removed_now(layers, heads)
-                choose(format_changes(with_row(now, head, shape, row, keys)))
+                choose(format_removals(with_row(now, head, shape, row, keys)))
             else:
                 say_late()
 
@@ -69,32 +71,37 @@ def paint_rows(
 
 
 def painted_rows(
-    changes: Sequence[Change], head: Head, shape: tuple[int, int]
+    removals: Sequence[Removal], head: Head, shape: tuple[int, int]
 ) -> dict[int, tuple[int, ...]]:
-    """The rows of a head that are painted on a map of this shape, with their keys."""
+    """Return the rows of a head that are painted on a map of this shape, with their keys."""
     return {
         row: keys
-        for change in changes
-        if change.head == head and change.how == "rows" and change.shape == shape
-        for row, keys in change.rows
+        for removal in removals
+        if removal.place == head and removal.shape == shape
+        for row, keys in removal.rows
     }
 
 
 def painted_squares(
-    changes: Sequence[Change],
+    removals: Sequence[Removal],
     head: Head,
     shape: tuple[int, ...],
     squares: Sequence[tuple[int, int]],
 ) -> str:
-    """The link after squares were pressed: they join their row's painted keys, or leave them.
+    """Return the text of the link after squares were pressed.
+
+    They join their row's painted keys, or leave them: all of them do as the first.
 
     Args:
-        squares: of one row, at least one; all of them do as the first one does.
+        removals: the heads that are switched off or painted now.
+        head: the head of the map.
+        shape: queries and keys of the map.
+        squares: row and column of squares of one row, at least one.
     """
     queries, keys = shape
     row, first = squares[0]
-    before = set(painted_rows(changes, head, (queries, keys)).get(row, ()))
+    before = set(painted_rows(removals, head, (queries, keys)).get(row, ()))
     # what comes later is hidden from a row of the decoder
     pressed = {key for _, key in squares if head.kind != "decoder_self" or key <= row}
     after = before - pressed if first in before else before | pressed
-    return format_changes(with_row(changes, head, (queries, keys), row, sorted(after)))
+    return format_removals(with_row(removals, head, (queries, keys), row, sorted(after)))

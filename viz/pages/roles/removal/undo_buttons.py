@@ -1,4 +1,4 @@
-"""Undo and redo of the heads that are taken away, within one session."""
+"""Undo and redo of removed heads, within one session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HISTORY = "removal.history"
 
 
 def history_of_session() -> History[str]:
-    """The history of this reader: the texts of the link."""
+    """Return the history of this reader: the texts of the link."""
     history: History[str] = st.session_state.setdefault(_HISTORY, History())
     return history
 
@@ -21,8 +21,8 @@ def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
     """Draw undo, redo and “all back”.
 
     Args:
-        history: has seen what is there now.
-        choose: takes the text of a link that is to be there in the next run.
+        history: the history, which includes the state of now.
+        choose: the function that takes the text of the link of the next run.
     """
     st.button(
         "Undo",

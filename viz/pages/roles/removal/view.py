@@ -12,9 +12,10 @@ from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.distance import total_variation
-from transformer.analysis.heads.effect import Effect, patched
+from transformer.analysis.heads.effect import Effect, fitting_removals
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import removed
+from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.kinds import KINDS
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
@@ -29,14 +30,6 @@ from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title
 from viz.pages.roles.removal import controls as menus
-from viz.pages.roles.removal.changes import (
-    Change,
-    How,
-    fitting_changes,
-    format_changes,
-    parse_changes,
-    switched,
-)
 from viz.pages.roles.removal.charts import word_log_probs, words_chart
 from viz.pages.roles.removal.controls import Controls, choose_removed, removed_now
 from viz.pages.roles.removal.effect import effect_of
@@ -44,11 +37,11 @@ from viz.pages.roles.removal.importance import remove_by_importance
 from viz.pages.roles.removal.painting import paint_rows, painted_squares
 
 MOST_CHANGED = 8
-"""Heads that are named."""
+"""Largest number of heads in the list."""
 
 
 def show() -> None:
-    """The view: switch heads off, and see the translation, its log P and every other head."""
+    """Draw the view: switch heads off, and see translation, log P and every other head."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
@@ -62,49 +55,49 @@ def show() -> None:
     controls = menus.draw(translator, row, link)
     with above:
         show_late()
-        named, changes, effect = _effect(translator, translation, trace, controls)
+        named, removals, effect = _effect(translator, translation, trace, controls)
     with model:
-        _translation(controls, translation, changes, effect)
-        _grid(controls, changes, effect)
+        _translation(controls, translation, removals, effect)
+        _grid(controls, removals, effect)
     with right:
-        if controls.how == "rows":
+        if controls.replacement == "rows":
             paint_rows(trace, controls.head, named, choose_removed)
-        _map(controls, changes, effect)
+        _map(controls, removals, effect)
         _words(effect)
         _most_changed(effect)
-        remove_by_importance(translator, changes, choose_removed)
+        remove_by_importance(translator, removals, choose_removed)
     _explain()
 
 
 def _effect(
     translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
-) -> tuple[list[Change], list[Change], Effect]:
-    """The heads that the link names, those of them that are away, and what that changes.
+) -> tuple[list[Removal], list[Removal], Effect]:
+    """Return the heads that the link names, those of them that are removed, and their effect.
 
-    Says what is wrong with the others.
+    A message on the page says what is wrong with the others.
     """
-    named, wrong = parse_changes(controls.removed, translator.model)
+    named, wrong = parse_removals(controls.removed, translator.model)
     donor, no_donor = menus.second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()
-    changes, unfitting = fitting_changes(named, trace, donor, measured=measured)
+    removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     effect, failed = Effect(trace, trace, translation), ""
     try:
         settings = sentence_bar.settings()
-        effect = effect_of(translator, translation, trace, donor, changes, settings)
+        effect = effect_of(translator, translation, trace, donor, removals, settings)
     except HeadlightError as error:
-        changes, failed = [], str(error)
+        removals, failed = [], str(error)
     if problem := wrong or no_donor or unfitting or failed:
         st.text(problem)
-    return named, changes, effect
+    return named, removals, effect
 
 
-def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
-    """All heads under the removal, small; a click switches one."""
+def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+    """Draw all heads under the removal, small; a click switches one."""
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [
         GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
     ]
-    paints = controls.how == "rows"
+    paints = controls.replacement == "rows"
     request = sentence_bar.drawn_from().requested
     layers, heads = effect.before.weights(controls.head.kind).shape[:2]
 
@@ -115,50 +108,53 @@ def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None
             open_head(head)
         else:
             now = removed_now(layers, heads)
-            choose_removed(format_changes(switched(now, head, controls.how)))
+            choose_removed(format_removals(toggled(now, head, controls.replacement)))
 
     data = encode_grid(
         parts,
-        crossed=[change.head for change in changes],
+        crossed=[removal.place for removal in removals],
         switches=not paints,
         key="roles-grid",
-        caption=origin_of(effect.before).caption("every head.", _changed(changes)),
+        caption=origin_of(effect.before).caption("every head.", _changed(removals)),
     )
     mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
 
 def _translation(
-    controls: Controls, translation: Translation, changes: Sequence[Change], effect: Effect
+    controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
 ) -> None:
-    """What the model writes now, with what differs from the bar marked."""
+    """Draw the new translation, with its differences from the bar marked."""
     new = effect.translation
     old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
     figures = f"log p {format_number(new.log_prob)}"
-    if changes:
+    if removals:
         figures += (
             f" · of the translation in the bar {format_number(now)}, "
             f"{format_number(now - old, sign=True)} by the change"
         )
     with st.container(key="removal-translation"):
         show_candidate(
-            new.text, translation.text, figures, title=_headline(controls.how, changes, effect)
+            new.text,
+            translation.text,
+            figures,
+            title=_headline(controls.replacement, removals, effect),
         )
-    if changes:
+    if removals:
         sentence_bar.show_notices_of(new)
 
 
-def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
-    """How many heads are off, in words of our own."""
+def _headline(replacement: Replacement, removals: Sequence[Removal], effect: Effect) -> str:
+    """Say how many heads are off."""
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
-    if not changes:
-        does = "open it, then paint its rows" if how == "rows" else "switch it off"
+    if not removals:
+        does = "open it, then paint its rows" if replacement == "rows" else "switch it off"
         return f"All {total} heads are there: click one in the map to {does}."
-    changed = "is changed" if len(changes) == 1 else "are changed"
-    return f"{len(changes)} of {total} heads {changed}, and the model writes:"
+    changed = "is changed" if len(removals) == 1 else "are changed"
+    return f"{len(removals)} of {total} heads {changed}, and the model writes:"
 
 
-def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
-    """The open head after, before, or the difference."""
+def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+    """Draw the map of the open head after, before, or their difference."""
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
@@ -179,7 +175,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
         else:
             say_late()
 
-    paints = controls.how == "rows"
+    paints = controls.replacement == "rows"
     title = f"{head_title(*controls.head)} · {which}"
     data = encode_map(
         weights,
@@ -196,7 +192,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
         beside_difference=True,
         paints=paints,
         caption=origin_of(effect.before).caption(
-            head_caption(kind, layer, head), f"{which}.", _changed(changes)
+            head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),
     )
     if paints:
@@ -208,7 +204,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
 def _note(controls: Controls) -> str | None:
     if controls.which == "difference":
         return "Each square is after minus before; rows sum to 0."
-    if controls.how == "rows":
+    if controls.replacement == "rows":
         return (
             "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
             "at its painted squares."
@@ -217,7 +213,7 @@ def _note(controls: Controls) -> str | None:
 
 
 def _most_changed(effect: Effect) -> None:
-    """The heads whose attention moved most, each a click away."""
+    """Draw the heads whose attention moved most, each as a button."""
     distances = most_changed(effect)
     st.subheader("Attention that changed most", anchor=False)
     if not distances:
@@ -227,21 +223,23 @@ def _most_changed(effect: Effect) -> None:
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:
-    """The heads whose weights lie farthest from before, with the distance, largest first."""
-    found: list[tuple[Head, float]] = []
+    """Find the heads whose weights lie farthest from before, with the distance, largest first."""
+    distances: list[tuple[Head, float]] = []
     for kind in KINDS:
         apart: npt.NDArray[np.float64] = total_variation(
             effect.after.weights(kind),
             effect.before.weights(kind),
             causal=kind == "decoder_self" and effect.before.causal,
         )
-        found += [(Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)]
-    found.sort(key=lambda one: -one[1])
-    return [(head, value) for head, value in found[:MOST_CHANGED] if round(value, 2) > 0]
+        distances += [
+            (Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)
+        ]
+    distances.sort(key=lambda pair: -pair[1])
+    return [(head, value) for head, value in distances[:MOST_CHANGED] if round(value, 2) > 0]
 
 
 def _words(effect: Effect) -> None:
-    """log P of each word of the old translation."""
+    """Draw log P of each word of the old translation."""
     words, before = word_log_probs(effect.before, effect.before.log_probs)
     _, after = word_log_probs(effect.before, effect.after.log_probs)
     st.subheader("The translation in the bar, word by word", anchor=False)
@@ -252,9 +250,9 @@ def _words(effect: Effect) -> None:
     )
 
 
-def _changed(changes: Sequence[Change]) -> str:
-    """For a saved picture: which heads are changed in it."""
-    return f"heads changed: {', '.join(one.name for one in changes) or 'none'}."
+def _changed(removals: Sequence[Removal]) -> str:
+    """Name the changed heads in the caption of a saved picture."""
+    return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
 
 
 def _explain() -> None:

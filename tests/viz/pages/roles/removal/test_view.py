@@ -25,9 +25,10 @@ from transformer import Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
-from transformer.analysis.heads.effect import effect, patched
+from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, painted, removed
+from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
+from transformer.analysis.heads.removal_text import parse_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
@@ -36,7 +37,6 @@ from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles.removal import view
-from viz.pages.roles.removal.changes import parse_changes
 from viz.pages.roles.removal.effect import effect_of
 from viz.pages.roles.removal.view import most_changed
 
@@ -192,17 +192,17 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, weights, atol=1e-6)
-    found = effect(translator, trace, [painted(Head("cross", 0, 1), weights)])
+    found = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
     assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
     # what waits for the next square holds no weights
-    changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
+    removals, _ = parse_removals(in_url(app, "removed") or "", translator.model)
     settings = settings_of(SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
-    remembered = effect_of(translator, translation, trace, None, changes, settings).after
+    remembered = effect_of(translator, translation, trace, None, removals, settings).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
@@ -294,13 +294,13 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     translator = Translator.load(measured_folder)
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)
-    changes, _ = parse_changes("c1.3m", translator.model)
+    removals, _ = parse_removals("c1.3m", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
     found = set()
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / head_report.MEANS_FILE)
-        of = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        of = effect_of(translator, translation, trace, None, removals, SearchSettings())
         found.add(of.after.log_probs.tobytes())
     assert len(found) == 2
 
@@ -310,12 +310,12 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
     lengths = [len(piece) for piece in known]
     at = next(n for n, length in enumerate(lengths) if length > 1 and lengths.count(length) > 1)
     both = [n for n, length in enumerate(lengths) if length == lengths[at]][:2]
-    changes, _ = parse_changes("c1.3", translator.model)
+    removals, _ = parse_removals("c1.3", translator.model)
     for n in both:  # one piece in letters: as many pieces either way
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
         alone = effect(translator, trace, [Removal("cross", 1, 3)])
         np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
 
@@ -344,15 +344,15 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
     trace = translator.trace_of(translation)
 
     def look(link: str) -> np.ndarray:
-        changes, _ = parse_changes(link, translator.model)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        removals, _ = parse_removals(link, translator.model)
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
         return found.after.log_probs
 
     with ThreadPoolExecutor(6) as people:
         found = list(people.map(look, links))
     for link, log_probs in zip(links, found, strict=True):
-        changes, _ = parse_changes(link, translator.model)
-        with removed(translator, [Removal(*change.head) for change in changes]):
+        removals, _ = parse_removals(link, translator.model)
+        with removed(translator, [Removal(*removal.place) for removal in removals]):
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
     assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2

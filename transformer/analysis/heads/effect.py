@@ -70,10 +70,8 @@ def effect(
     require_heads(translator.model, [removal.place for removal in removals])
     for removal in removals:
         require_fitting(removal, trace, donor)
-    heads = [removal.place for removal in removals if removal.replacement == "z"]
-    others = [
-        _resolved(removal, trace, donor) for removal in removals if removal.replacement != "z"
-    ]
+    heads = [removal.place for removal in removals if removal.how == "z"]
+    others = [_resolved(removal, trace, donor) for removal in removals if removal.how != "z"]
     patches: AbstractContextManager[None] = nullcontext()
     if donor is not None and heads:
         patches = patched(translator.model, donor, heads)
@@ -113,7 +111,7 @@ def fitting_removals(
     for removal in removals:
         try:
             require_fitting(removal, trace, donor)
-            if removal.replacement == "mean" and not measured:
+            if removal.how == "mean" and not measured:
                 raise InputError(
                     f"The mean output of {removal.place.title} over a corpus was not measured for "
                     f"this model: run {COMMAND}, or choose another way."
@@ -132,14 +130,14 @@ def require_fitting(removal: Removal, trace: AttentionTrace, donor: AttentionTra
     """
     name = removal.place.title
     rows, columns = trace.weights(removal.kind).shape[2:]
-    if removal.replacement in ("rows", "pattern"):
+    if removal.how in ("rows", "pattern"):
         shape = np.shape(removal.pattern) if removal.pattern else removal.shape
         if tuple(shape) != (rows, columns):
             raise InputError(
                 f"The painted map of {name} is {shape[0]} × {shape[1]}, and on this "
                 f"sentence it is {rows} × {columns}: it is left out until you paint it again."
             )
-    if removal.replacement in ("z", "weights"):
+    if removal.how in ("z", "weights"):
         if donor is None:
             raise InputError(
                 f"{name} is patched from a second sentence, and there is none: type one."
@@ -164,9 +162,9 @@ def painted_map(rows: Rows, weights: Weights) -> Weights:
 def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | None) -> Removal:
     """Replace by a pattern where the weights come from a sentence."""
     place = removal.place
-    if removal.replacement == "rows":
+    if removal.how == "rows":
         return pattern_removal(place, painted_map(removal.rows, _map(trace, place)))
-    if removal.replacement == "weights" and donor is not None:
+    if removal.how == "weights" and donor is not None:
         return pattern_removal(place, _map(donor, place))
     return removal
 

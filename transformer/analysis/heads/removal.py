@@ -52,7 +52,7 @@ class Removal:
         kind: the kind of attention.
         layer: the layer, from 0.
         head: the head within its layer, from 0.
-        replacement: "zero" sets the head's output z to 0; "uniform" spreads each row evenly over
+        how: the replacement. "zero" sets the output z to 0; "uniform" spreads each row evenly over
             all keys that it may see; "mean" sets z to its mean over a corpus; "pattern" sets the
             weights; "rows" sets some rows of them; "z" and "weights" set what the head has on a
             second sentence.
@@ -68,7 +68,7 @@ class Removal:
     kind: Kind
     layer: int
     head: int
-    replacement: Replacement = "zero"
+    how: Replacement = "zero"
     pattern: Pattern | None = None
     rows: Rows = ()
     shape: tuple[int, int] = (0, 0)
@@ -82,16 +82,16 @@ class Removal:
         for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
-        if self.replacement not in get_args(Replacement):
+        if self.how not in get_args(Replacement):
             raise InputError(
-                f"{quoted(self.replacement)} is no way to take a head away: choose one of "
+                f"{quoted(self.how)} is no way to take a head away: choose one of "
                 f"{', '.join(get_args(Replacement))}."
             )
-        if (self.pattern is None) == (self.replacement == "pattern"):
+        if (self.pattern is None) == (self.how == "pattern"):
             raise InputError(
                 "A pattern is given for the way “pattern”, and only for it: add it or leave it out."
             )
-        if bool(self.rows) != (self.replacement == "rows") or not all(dict(self.rows).values()):
+        if bool(self.rows) != (self.how == "rows") or not all(dict(self.rows).values()):
             raise InputError(
                 "Rows, each with a key, are given for the way “rows”, and only for it: add them or "
                 "leave them out."
@@ -123,7 +123,7 @@ def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
     Raises:
         InputError: as `Removal` does.
     """
-    return Removal(*place, replacement="pattern", pattern=tuple(map(tuple, weights.tolist())))
+    return Removal(*place, how="pattern", pattern=tuple(map(tuple, weights.tolist())))
 
 
 def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int, int]) -> Removal:
@@ -137,7 +137,7 @@ def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int
     Raises:
         InputError: as `Removal` does.
     """
-    return Removal(*place, replacement="rows", rows=tuple(sorted(rows.items())), shape=shape)
+    return Removal(*place, how="rows", rows=tuple(sorted(rows.items())), shape=shape)
 
 
 def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
@@ -192,7 +192,7 @@ def removed(
     """
     transformer = model.model if isinstance(model, Translator) else model
     require_heads(transformer, [removal.place for removal in removals])
-    to_mean = {removal.kind for removal in removals if removal.replacement == "mean"}
+    to_mean = {removal.kind for removal in removals if removal.how == "mean"}
     if to_mean and means is None:
         means = _stored_means(model)
     for kind in to_mean:
@@ -251,7 +251,7 @@ def _hooks(
     """Return one hook for each point that is edited."""
     groups: dict[tuple[Replacement, Kind, int], list[Removal]] = defaultdict(list)
     for removal in removals:
-        groups[removal.replacement, removal.kind, removal.layer].append(removal)
+        groups[removal.how, removal.kind, removal.layer].append(removal)
     hooks: dict[str, Hook] = {}
     for (replacement, kind, layer), group in groups.items():
         name = attention_name(kind, layer)

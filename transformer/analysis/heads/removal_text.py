@@ -89,7 +89,7 @@ def _format(removal: Removal) -> str:
     if removal.rows:
         rows = (f"_{row}-{'.'.join(map(str, keys))}" for row, keys in removal.rows)
         return f"{place}p{removal.shape[0]}x{removal.shape[1]}{''.join(rows)}"
-    return place + _SUFFIXES[removal.replacement]
+    return place + _SUFFIXES[removal.how]
 
 
 def _parse(part: str) -> Removal:
@@ -114,7 +114,7 @@ def _parse(part: str) -> Removal:
         pairs = (row.split("-") for row in painted_rows.split("_")[1:])
         rows = {int(row): tuple(sorted(set(map(int, cols.split("."))))) for row, cols in pairs}
         return rows_removal(place, rows, (int(queries), int(keys)))
-    return Removal(*place, replacement=_REPLACEMENTS[suffix])
+    return Removal(*place, how=_REPLACEMENTS[suffix])
 
 
 def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
@@ -138,7 +138,7 @@ def toggled(removals: Sequence[Removal], place: Head, replacement: Replacement) 
     others = [removal for removal in removals if removal.place != place]
     if len(others) < len(removals):
         return others
-    return [*others, Removal(*place, replacement=replacement)]
+    return [*others, Removal(*place, how=replacement)]
 
 
 def with_row(

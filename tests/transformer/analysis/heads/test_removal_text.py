@@ -119,7 +119,7 @@ def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None
 
 def test_a_set_of_heads_as_text_and_back(model) -> None:
     every = [
-        Removal(*place, replacement=("zero", "uniform", "mean")[number % 3])
+        Removal(*place, how=("zero", "uniform", "mean")[number % 3])
         for number, place in enumerate(all_heads(model.config))
     ]
     draw = np.random.default_rng(0)

@@ -129,7 +129,7 @@ def second_sentence(
 
     Its field is drawn where something is to be patched from it.
     """
-    replacements = {controls.replacement, *(removal.replacement for removal in removals)}
+    replacements = {controls.replacement, *(removal.how for removal in removals)}
     if not replacements & {"z", "weights"}:
         return None, ""
     text = text_field(

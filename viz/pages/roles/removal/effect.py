@@ -37,7 +37,7 @@ def effect_of(
     """
     if not removals:
         return Effect(trace, trace, translation)
-    replacements = {removal.replacement for removal in removals}
+    replacements = {removal.how for removal in removals}
     means = translator.folder / MEANS_FILE  # which a command may write anew
     key = (
         "heads taken away",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from transformer.analysis.lenses import NAMES, OF_WEIGHTS_ALONE, VARIANTS
+from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
@@ -165,11 +165,11 @@ def _several(given: Any, name: str) -> Any:
 
 
 def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
-    needs_model = lens in [*NAMES, *VARIANTS] and lens not in OF_WEIGHTS_ALONE
+    needs_model = lens in [*NAMES, *VARIANTS] and lens not in NEEDS_NO_MODEL
     if needs_model and translator is None:
         raise InputError(
             f"The lens {lens} runs the model, and a trace holds none: give explore() the "
-            f"translator that made it, or take one of {', '.join(sorted(OF_WEIGHTS_ALONE))}."
+            f"translator that made it, or take one of {', '.join(sorted(NEEDS_NO_MODEL))}."
         )
     return lensed(lens, translator, trace)
 

@@ -30,14 +30,14 @@ from transformer.checkpoints import domain
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS
 from viz.notebook import explore
-from viz.pages.roles.corpus_roles import quantities, table, text
+from viz.pages.roles.corpus_roles import open_head, quantities, text
 from viz.pages.roles.corpus_roles.map import spoken_table
 from viz.pages.roles.faithful import text as faithful_text
-from viz.pages.roles.faithful.charts import erasing_chart, kinds_chart, largest
+from viz.pages.roles.faithful.charts import erasing_chart, kinds_chart, upper_end
 from viz.pages.roles.removal import importance
 from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.training import probes
-from viz.pages.training.forming_text import forming_said
+from viz.pages.training.heads_forming import describe_forming
 from viz.sentence_record import pack_sentence
 
 Draw = Callable[[], object]
@@ -139,7 +139,7 @@ def test_the_probes_of_a_run(tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = probes.load(path)
-        return lambda: (drawn(trace), forming_said({1: whole, 2: trace}))
+        return lambda: (drawn(trace), describe_forming({1: whole, 2: trace}))
 
     assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
 
@@ -159,18 +159,18 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
 
         def draw() -> None:
             for quantity in quantities.QUANTITIES:
-                cells = quantities.cells_of_report(report, quantity)
+                cells = quantities.report_cells(report, quantity)
                 for kind in KINDS:
                     assert spoken_table(cells[kind], kind, quantity)
             for figures in (report.heads[0], report.heads[-1]):
-                assert text.role_said(figures)
-                assert text.sureness(figures, report.sentences)
-                assert text.importance_said(report, figures)
-                assert len(table.table(figures))
+                assert text.role_text(figures)
+                assert text.interval_verdict(figures, report.sentences)
+                assert text.importance_text(report, figures)
+                assert len(open_head.table(figures))
                 assert nearest_by_measures(report, figures.place, 5)
             for curve in report.curves.values():
                 assert all(
-                    importance._said(report, curve, at) for at in range(len(curve.order) + 1)
+                    importance._note(report, curve, at) for at in range(len(curve.order) + 1)
                 )
                 assert curve_chart(curve, 0).data is not None
 
@@ -194,15 +194,15 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
         assert report is not None
 
         def draw() -> None:
-            assert all(faithful_text.corpus_said(report))
-            assert faithful_text.measured_on(report)
+            assert all(faithful_text.corpus_sentences(report))
+            assert faithful_text.corpus_text(report)
             curves = {name: one.curves.sufficiency for name, one in report.lenses.items()}
             random = report.random.sufficiency
-            most = largest(random, *curves.values())
+            most = upper_end(random, *curves.values())
             erasing_chart(curves, random, report.fractions, most, legend=True).to_dict()
             for name in CHANGES:
                 changes = {kind: report.attention[kind][name] for kind in KINDS}
-                assert faithful_text.attention_said(changes, name)
+                assert faithful_text.attention_text(changes, name)
                 kinds_chart(changes).to_dict()
 
         return draw

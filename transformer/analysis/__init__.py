@@ -1,1 +1,1 @@
-"""What can be computed from a trace or a model, by hooks of the context; nothing here draws."""
+"""Analyses of a trace or a model, by hooks of the context; nothing here draws."""

@@ -1,4 +1,4 @@
-"""Which word of the translation comes from which of the source, by cross-attention.
+"""Alignment of the words of a translation with those of its source, by cross-attention.
 
 A row of cross-attention can be read as the word that the decoder has just read or as the one that
 it is about to write, one step apart (Garg et al. 2019, Chen et al. 2020, Kobayashi et al. 2020):
@@ -22,7 +22,7 @@ from transformer.analysis.lenses import (
     require_finite,
     require_loaded,
 )
-from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.decomposition import stack_blocks
 from transformer.analysis.lenses.norm_lens import norms_of_layer
 from transformer.config import EOS
 from transformer.errors import InputError
@@ -105,7 +105,7 @@ def cross_values(
         CheckpointError: as `lens` does.
     """
     if name == "norm" and not heads:
-        norms = of_each_block(norms_of_layer, translator.model, trace, "cross")
+        norms = stack_blocks(norms_of_layer, translator.model, trace, "cross")
         require_finite(norms, name, translator)
         return norms[:, None].astype(np.float32)
     values = lens(name, translator, trace, "cross")
@@ -119,7 +119,7 @@ def cross_values(
 def word_numbers(
     translator: Translator, trace: AttentionTrace, words: Words
 ) -> tuple[list[int], list[int]]:
-    """The word of each piece of the source and of the translation; `NO_WORD` at `</s>`."""
+    """Return the number of each piece's word, of source and translation; `NO_WORD` at `</s>`."""
     if words == "typed":
         return (
             _typed_words(translator.tokenizer, trace.source, trace.source_pieces),
@@ -131,7 +131,7 @@ def word_numbers(
 
 
 def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> list[int]:
-    """The number in `text.split()` of the word that each piece is from.
+    """Return the number in `text.split()` of the word that each piece is from.
 
     The normalisation of SentencePiece (NFKC) makes several words of some that were typed as one,
     such as `´a`, and none of others; no piece spans a blank, so each word gives its own pieces.
@@ -169,7 +169,7 @@ def _written_words(pieces: Sequence[Piece]) -> list[int]:
 
 
 def _is_visible(piece: Piece) -> bool:
-    """Whether it is of a word by itself; an unknown character may stand behind a lone blank."""
+    """Return whether the piece is part of a word; an unknown character may follow a lone blank."""
     return piece.id != EOS and piece.text.strip(WORD_START) != ""
 
 

@@ -1,4 +1,4 @@
-"""How a checkpoint aligns words: by which map of cross-attention, and how well on gold links."""
+"""Alignment settings of a checkpoint: the map of cross-attention, and its error on gold links."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINKS: tuple[Links, ...] = get_args(Links)
 
 @dataclass(frozen=True)
 class GoldFigures:
-    """What was measured on links that people drew.
+    """Alignment error on a gold set, whose links people drew.
 
     Args:
         name: of the gold set.
@@ -44,7 +44,7 @@ class GoldFigures:
 
 @dataclass(frozen=True)
 class AlignmentSettings:
-    """Which map of cross-attention says which word is which.
+    """The map of cross-attention that aligns words.
 
     Args:
         layer: of the decoder, from 0.
@@ -75,7 +75,7 @@ class AlignmentSettings:
         )
 
     def to_json(self) -> str:
-        """What `read` reads."""
+        """Format the settings as the text that `read` reads."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
 

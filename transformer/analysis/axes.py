@@ -51,12 +51,12 @@ class LabelledWeights(NamedTuple):
     all_queries: int | None = None
 
     def is_causal(self, kind: Kind) -> bool:
-        """Whether a row sees no later key."""
+        """Return whether a row sees no later key."""
         return kind == "decoder_self" and self.causal
 
     @property
     def has_head(self) -> npt.NDArray[np.bool_]:
-        """Which heads are there, `[layer, head]`."""
+        """The mask of the heads that exist, `[layer, head]`."""
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
         return np.arange(heads) < counts[:, None]
@@ -73,7 +73,7 @@ class _Word(NamedTuple):
 
 
 def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
-    """The weights as the model has them, one row and one column for each piece."""
+    """Label the weights as the model has them, one row and one column for each piece."""
     both = trace.writes_known and trace.reads_known
     return LabelledWeights(
         trace.weights(kind),
@@ -109,9 +109,9 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     merged = (summed / count[:, None]).astype(np.float32, copy=False)
     labels = Labels(tuple(word.text for word in queries), tuple(word.text for word in keys))
     both = bool(written and read)
-    of_pieces = by_pieces(trace, kind)
-    start = of_pieces.second_start
-    return of_pieces._replace(
+    axes = by_pieces(trace, kind)
+    start = axes.second_start
+    return axes._replace(
         weights=merged,
         labels=labels,
         second_start=None if start is None else sum(word.first < start for word in keys),
@@ -139,15 +139,15 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
         raise InputError(
             "There is nothing but the start and the end of the sentence: show the special tokens."
         )
-    kept = axes.weights[:, :, rows]  # [layer, head, kept query, key]
-    absorbed = kept[..., ~columns].sum(-1, dtype=np.float64).mean(-1)
+    shown_rows = axes.weights[:, :, rows]  # [layer, head, shown query, key]
+    absorbed = shown_rows[..., ~columns].sum(-1, dtype=np.float64).mean(-1)
     labels = Labels(_select(axes.labels.queries, rows), _select(axes.labels.keys, columns))
     reads, writes = (
         None if tokens is None else _select(tokens, rows) for tokens in (axes.reads, axes.writes)
     )
     start = axes.second_start
     shown = axes._replace(
-        weights=kept[..., columns],
+        weights=shown_rows[..., columns],
         labels=labels,
         reads=reads,
         writes=writes,
@@ -157,12 +157,12 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
 
 
 def first_pieces(pieces: Sequence[Piece]) -> list[int]:
-    """Where each word that pieces in a row make up begins."""
+    """Find the position of each word's first piece."""
     return [word.first for word in _words(pieces)]
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
-    """The words that pieces in a row make up."""
+    """Join consecutive pieces into words."""
     words: list[_Word] = []
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
@@ -174,13 +174,13 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
 
 
 def _at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
-    """The word that stands at each position."""
+    """Find the word at each position."""
     firsts = [word.first for word in words]
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
 
 
 def mean_of_heads(axes: LabelledWeights) -> Weights:
-    """The mean over the heads that each layer has, `[layer, query, key]`."""
+    """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.has_head.sum(-1)[:, None, None]
     mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
     return mean

@@ -1,4 +1,4 @@
-"""How far apart two sets of weights of the same heads are."""
+"""Distance between two sets of weights of the same heads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
-    """The total variation distance of each row, ½ Σ_j |p_j − q_j|: the share that lies elsewhere.
+    """Compute the total variation distance of each row, ½ Σ_j |p_j − q_j|.
 
     Args:
         first: `[..., query, key]`, rows that sum to 1.

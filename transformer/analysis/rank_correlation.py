@@ -1,4 +1,4 @@
-"""How far two rankings agree."""
+"""Correlation of two rankings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def spearman(a: Floats, b: Floats) -> Floats:
 
 
 def mean_agreement(rows: Floats) -> float:
-    """The mean of what `kendall` or `spearman` says of many rows, NaN where it says nothing of any.
+    """Average the agreements of `kendall` or `spearman` over many rows; NaN where all rows are NaN.
 
     A row in which all are tied agrees with nothing and counts as 0.
     """

@@ -47,7 +47,7 @@ class ForcedPair(NamedTuple):
 
 
 def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
-    """The pieces of a trace as the model reads them.
+    """Convert a trace to the token ids that the model reads.
 
     Raises:
         InputError: if a side is empty, or has a piece that is not in the vocabulary of the model;
@@ -77,7 +77,7 @@ def values_at(
 
 
 def pattern_points(model: Transformer, kind: Kind) -> list[str]:
-    """The hook points of the weights, layer by layer."""
+    """Name the hook points of the weights, layer by layer."""
     return [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
 
 
@@ -85,7 +85,7 @@ def pattern_points(model: Transformer, kind: Kind) -> list[str]:
 def patterns(
     model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
 ) -> Tensor:
-    """The weights of every head, `[layer, head, query, key]` (§3.2.1).
+    """Compute the weights of every head, `[layer, head, query, key]` (§3.2.1).
 
     Args:
         cache: what a pass over this trace gave at `pattern_points`; without it, one is made.
@@ -116,7 +116,7 @@ def counted(progress: Progress | None, steps: int) -> Progress:
 
 
 def to_array(tensor: Tensor) -> Array:
-    """The tensor as NumPy has it: float64 stays what it is, all else becomes float32."""
+    """Convert to NumPy: float64 stays float64, all else becomes float32."""
     tensor = tensor.detach().cpu()
     array: Array = (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()
     return array

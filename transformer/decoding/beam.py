@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 import torch
 from torch import Tensor
@@ -116,10 +117,10 @@ class BeamSearch:
             SentenceSearch(
                 zip(constraints.prefix, log_probs, strict=True),
                 Limits(beam_size, n_best or beam_size, length, alpha),
-                of_sentence,
+                sentence_bans,
                 record,
             )
-            for log_probs, length, of_sentence in zip(forced, lengths, bans, strict=True)
+            for log_probs, length, sentence_bans in zip(forced, lengths, bans, strict=True)
         )
         self._unfinished = list(self.sentences)
         self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
@@ -141,8 +142,11 @@ class BeamSearch:
         logits = self._decode() if self._logits is None else self._logits
         self._logits = None
         candidates = self._rank(logits)
-        self._places = {one: place for place, one in enumerate(self._unfinished)}
-        goes_on = [one.extend(best) for one, best in zip(self._unfinished, candidates, strict=True)]
+        self._places = {sentence: place for place, sentence in enumerate(self._unfinished)}
+        goes_on = [
+            sentence.extend(best)
+            for sentence, best in zip(self._unfinished, candidates, strict=True)
+        ]
         self._unfinished = _fill_gaps(self._unfinished, goes_on)
 
     def stop(self) -> None:
@@ -151,7 +155,7 @@ class BeamSearch:
         A sentence goes on if all that it has would end with a forbidden word or before the end of
         the text prefix.
         """
-        self._unfinished = [one for one in self._unfinished if one.stop()]
+        self._unfinished = [sentence for sentence in self._unfinished if sentence.stop()]
 
     def _decode(self) -> Tensor:
         """Logits of the next piece of each live prefix, `[sentence, row, vocab]`."""
@@ -159,12 +163,12 @@ class BeamSearch:
         for sentence in self._unfinished:
             first = self._places[sentence] * self.K
             # a row without a prefix is computed with the others, and its log P set to -∞ later
-            of_sentence = [(first + row, EOS) for row in range(self.K)]
+            beams = [(first + row, EOS) for row in range(self.K)]
             for prefix in sentence.live:
                 assert prefix.parent is not None
-                of_sentence[prefix.row] = (first + prefix.parent.row, prefix.piece)
-            rows += [row for row, _ in of_sentence]
-            pieces += [piece for _, piece in of_sentence]
+                beams[prefix.row] = (first + prefix.parent.row, prefix.piece)
+            rows += [row for row, _ in beams]
+            pieces += [piece for _, piece in beams]
         return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
     def _rank(self, logits: Tensor) -> list[Candidates]:
@@ -172,7 +176,7 @@ class BeamSearch:
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p = forbid(logits.log_softmax(-1, dtype=exact))
         totals = torch.tensor(
-            [_totals(one, log_p.size(1)) for one in self._unfinished], dtype=exact
+            [_totals(sentence, log_p.size(1)) for sentence in self._unfinished], dtype=exact
         ).to(self.device)
         while True:
             candidates = rank(log_p, totals, 2 * self.K)
@@ -210,13 +214,11 @@ def _fill_gaps(
     sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
 ) -> list[SentenceSearch]:
     """The sentences that go on; the last ones take the places of those that do not."""
-    kept = [one for one, goes in zip(sentences, goes_on, strict=True) if goes]
-    last = [
-        one for one, goes in zip(sentences[len(kept) :], goes_on[len(kept) :], strict=True) if goes
-    ]
+    count = sum(goes_on)
+    last = list(compress(sentences[count:], goes_on[count:]))
     return [
-        one if goes else last.pop()
-        for one, goes in zip(sentences[: len(kept)], goes_on, strict=False)
+        sentence if goes else last.pop()
+        for sentence, goes in zip(sentences[:count], goes_on, strict=False)
     ]
 
 
@@ -225,8 +227,8 @@ def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
     before = logits[:, : len(pieces)]
     exact = torch.promote_types(logits.dtype, torch.float32)
     log_p = before.log_softmax(-1, dtype=exact)[:, range(len(pieces)), list(pieces)]
-    found: list[list[float]] = log_p.tolist()
-    return found
+    by_sentence: list[list[float]] = log_p.tolist()
+    return by_sentence
 
 
 def _limits(
@@ -236,8 +238,8 @@ def _limits(
     lengths = (source != PAD).sum(1) + max_extra
     if max_length is not None:
         lengths = torch.full_like(lengths, max_length)
-    found: list[int] = lengths.clamp(max=model.config.max_length).tolist()
-    return found
+    limits: list[int] = lengths.clamp(max=model.config.max_length).tolist()
+    return limits
 
 
 def _require_room(prefix: int, length: int) -> None:

@@ -97,7 +97,7 @@ class _BulkSearch:
         self.length = 0
         self.totals = torch.zeros(sentences, 1, device=device)  # [sentence, row]
         self.written = torch.empty(sentences, 1, 0, dtype=torch.long, device=device)
-        self.found = torch.zeros(sentences, dtype=torch.long, device=device)
+        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)
         self.best_scores = torch.full((sentences,), -math.inf, device=device)
         self.best = torch.full((sentences, self.longest), PAD, device=device)
         self.active = torch.ones(sentences, dtype=torch.bool, device=device)
@@ -135,19 +135,19 @@ class _BulkSearch:
         if left > WORTH_MOVING * len(self.active):
             return
         self._results[self._numbers] = self.best
-        kept = self.active.nonzero().flatten()
+        unfinished = self.active.nonzero().flatten()
         for name in (
-            "totals", "written", "found", "best_scores", "best", "active", "limits", "penalties",
+            "totals", "written", "finished", "best_scores", "best", "active", "limits", "penalties",
             "_numbers", "_parents",
         ):  # fmt: skip
-            setattr(self, name, getattr(self, name)[kept])
-        self._kept = kept  # the decoder learns it with the next pieces
+            setattr(self, name, getattr(self, name)[unfinished])
+        self._kept = unfinished  # the decoder learns it with the next pieces
 
     def translations(self) -> list[list[int]]:
         """The best of each sentence, in the order in which they were given."""
         self._results[self._numbers] = self.best
-        found: list[list[int]] = self._results.tolist()
-        return [[piece for piece in pieces if piece != PAD] for pieces in found]
+        rows: list[list[int]] = self._results.tolist()
+        return [[piece for piece in pieces if piece != PAD] for pieces in rows]
 
     def _candidates(self) -> tuple[Tensor, Tensor, Tensor]:
         """Of the 2 K best continuations log P of the whole, row and piece, best first."""
@@ -182,7 +182,7 @@ class _BulkSearch:
         parent = rows.gather(1, place[:, None])
         self._keep(score > self.best_scores, self._written_by(parent)[:, 0], EOS)
         self.best_scores = self.best_scores.maximum(score)
-        self.found = self.found + ends.sum(1)
+        self.finished = self.finished + ends.sum(1)
 
     def _keep(self, better: Tensor, pieces: Tensor, last: int | Tensor) -> None:
         """Let these pieces, and one more, be the best of the sentences where they are."""
@@ -202,5 +202,5 @@ class _BulkSearch:
         next_penalty = ((5 + self.limits.clamp(max=self.length + 1)) / 6) ** self.alpha
         bound = self.totals[:, 0] / next_penalty.maximum(self.penalties) * (1 - 1e-5)
         decided = complete & (self.best_scores >= bound)
-        over = at_limit | decided | (self.found >= self.K) | (self.totals[:, 0] == -math.inf)
+        over = at_limit | decided | (self.finished >= self.K) | (self.totals[:, 0] == -math.inf)
         self.active = self.active & ~over

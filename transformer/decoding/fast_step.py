@@ -122,16 +122,16 @@ def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
         HookError: if there is no such head.
     """
     hooks = model.silenced() or {}
-    found: dict[Kind, list[tuple[int, ...]]] = {}
+    by_kind: dict[Kind, list[tuple[int, ...]]] = {}
     for kind in KINDS:
         names = [f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.N)]
         for name in names:
             for hook in hooks.get(name, ()):
                 hook.require_heads(model.config.h, name)
-        found[kind] = [
+        by_kind[kind] = [
             tuple(head for hook in hooks.get(name, ()) for head in hook.heads) for name in names
         ]
-    return found
+    return by_kind
 
 
 def _encode(

@@ -19,5 +19,5 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
     Returns:
         One hypothesis for each sentence.
     """
-    found = beam_search(model, source, beam_size=1, max_extra=max_extra)
-    return [hypotheses[0] for hypotheses in found]
+    sentences = beam_search(model, source, beam_size=1, max_extra=max_extra)
+    return [hypotheses[0] for hypotheses in sentences]

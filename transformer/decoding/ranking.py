@@ -50,8 +50,8 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
     every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))
     log_probs = log_p.flatten(1).gather(1, indices)
-    found = zip(values.tolist(), indices.tolist(), log_probs.tolist(), strict=True)
-    return [_possible(*of_sentence, log_p.size(-1)) for of_sentence in found]
+    sentences = zip(values.tolist(), indices.tolist(), log_probs.tolist(), strict=True)
+    return [_possible(*sentence, log_p.size(-1)) for sentence in sentences]
 
 
 def _possible(
@@ -78,13 +78,13 @@ def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
         return values.topk(count)
     blocks = values[:, :whole].unflatten(1, (-1, BLOCK))  # [row, block, column]
     best = blocks.amax(-1).topk(count).indices  # [row, count]
-    of_blocks = best[..., None] * BLOCK + torch.arange(BLOCK, device=values.device)
-    columns = of_blocks.flatten(1)
+    block_columns = best[..., None] * BLOCK + torch.arange(BLOCK, device=values.device)
+    columns = block_columns.flatten(1)
     if whole < values.size(1):
         rest = torch.arange(whole, values.size(1), device=values.device).expand(len(values), -1)
         columns = torch.cat((columns, rest), dim=1)
-    found = values.gather(1, columns).topk(count)
-    return found.values, columns.gather(1, found.indices)
+    top = values.gather(1, columns).topk(count)
+    return top.values, columns.gather(1, top.indices)
 
 
 def forbid(log_p: Tensor) -> Tensor:

@@ -38,12 +38,12 @@ class Prefix:
 
     def chain(self) -> list[Prefix]:
         """The prefixes of one piece, of two, and so on up to this one."""
-        found = []
+        prefixes = []
         at = self
         while at.parent is not None:
-            found.append(at)
+            prefixes.append(at)
             at = at.parent
-        return found[::-1]
+        return prefixes[::-1]
 
     def tokens(self) -> tuple[int, ...]:
         """Token ids from the first piece to the last."""
@@ -85,7 +85,7 @@ class SentenceSearch:
             bans.require_room(limits.length)
         self.limits, self.bans = limits, bans
         self.recorder = Recorder() if record else None
-        self.found: list[tuple[Hypothesis, Prefix]] = []
+        self.finished: list[tuple[Hypothesis, Prefix]] = []
         self.length = 0  # pieces of each live prefix
         prefix = Prefix(None, -1, 0.0, 0.0)
         for piece, log_prob in forced:
@@ -146,7 +146,7 @@ class SentenceSearch:
                     self._add(prefix, "finished", "")
             elif self.recorder is not None:
                 self._record(parents[row], piece, log_prob, total, "beam")
-        if not self.live and not self.found:
+        if not self.live and not self.finished:
             if self.bans is None:
                 raise NotFiniteError.for_model()
             raise InputError("Every continuation is forbidden: forbid fewer words.")
@@ -162,7 +162,7 @@ class SentenceSearch:
 
     def stop(self) -> bool:
         """Let the live prefixes stand as hypotheses; say whether there is none, to go on."""
-        if self.found or not all(map(self._is_forbidden, self.live)):
+        if self.finished or not all(map(self._is_forbidden, self.live)):
             self._end("stopped")
         return bool(self.live)
 
@@ -188,7 +188,7 @@ class SentenceSearch:
 
     @property
     def _is_full(self) -> bool:
-        return len(self.found) >= self.limits.K
+        return len(self.finished) >= self.limits.K
 
     @property
     def _is_decided(self) -> bool:
@@ -196,25 +196,25 @@ class SentenceSearch:
         n = self.limits.n_best
         if n >= self.limits.K:  # then each hypothesis is one of the n best
             return False
-        scores = sorted((h.score for h, _ in self.found if h.complete), reverse=True)
+        scores = sorted((h.score for h, _ in self.finished if h.complete), reverse=True)
         return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
 
     def _loses(self, prefix: Prefix) -> bool:
         """Whether a better hypothesis than any that this prefix may become is found."""
-        return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.found)
+        return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.finished)
 
     def _bound(self, prefix: Prefix) -> float:
         return best_score(prefix.total, self.length, self.limits.length, self.limits.alpha)
 
     def _ranked(self) -> list[tuple[Hypothesis, Prefix]]:
-        return sorted(self.found, key=lambda one: (not one[0].complete, -one[0].score))
+        return sorted(self.finished, key=lambda pair: (not pair[0].complete, -pair[0].score))
 
     def _keep_best(self) -> None:
         """Of more than K hypotheses, drop those of the lowest scores."""
         ranked = self._ranked()
         for _, leaf in ranked[self.limits.K :]:
             self._mark(leaf, "dropped", "full")
-        self.found = ranked[: self.limits.K]
+        self.finished = ranked[: self.limits.K]
 
     def _end(self, reason: Reason) -> None:
         """Drop the live prefixes, or let them stand where the limit or the caller cut them."""
@@ -248,7 +248,7 @@ class SentenceSearch:
         log_probs = tuple(prefix.log_prob for prefix in chain)
         score = sum(log_probs) / length_penalty(len(chain), self.limits.alpha)
         tokens = tuple(prefix.piece for prefix in chain)
-        self.found.append((Hypothesis(tokens, log_probs, score), leaf))
+        self.finished.append((Hypothesis(tokens, log_probs, score), leaf))
         self._mark(leaf, state, reason, score)
 
     def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:

@@ -170,13 +170,15 @@ def _slots(model: Transformer) -> _Slots:
 
 
 def _parameters(slots: _Slots) -> tuple[nn.Parameter, ...]:
-    found = [held.get(name) for held, name in slots]
-    return tuple(parameter for parameter in found if parameter is not None)
+    parameters = [held.get(name) for held, name in slots]
+    return tuple(parameter for parameter in parameters if parameter is not None)
 
 
 def _state(model: Transformer, parameters: Iterable[nn.Parameter]) -> tuple[int, ...]:
-    of_parameters = chain.from_iterable((each.data_ptr(), each._version) for each in parameters)
-    return (model.times_trained, *of_parameters)
+    versions = chain.from_iterable(
+        (parameter.data_ptr(), parameter._version) for parameter in parameters
+    )
+    return (model.times_trained, *versions)
 
 
 def fused(*modules: nn.Linear) -> Linear:

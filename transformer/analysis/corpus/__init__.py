@@ -1,1 +1,1 @@
-"""What was measured over many sentences, with its intervals, and stored beside a checkpoint."""
+"""Measurements over many sentences, with their intervals, stored beside a checkpoint."""

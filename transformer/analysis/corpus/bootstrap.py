@@ -21,7 +21,7 @@ class Interval(NamedTuple):
 
 
 def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """How often each resample draws each sentence, `[resample, sentence]`; rows sum to `sentences`.
+    """Count the draws of each sentence in each resample; rows sum to `sentences`.
 
     The same seed gives the same draw.
     """
@@ -32,7 +32,7 @@ def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> 
 
 
 def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
-    """The mean over sentences, each counted `counts` times, such as its rows or pieces.
+    """Average over sentences, each counted `counts` times, such as its rows or pieces.
 
     Args:
         values: `[sentence, ...]`.
@@ -46,7 +46,7 @@ def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
 
 
 def interval(value: Floats, resampled: Floats) -> Interval:
-    """The interval of a figure from that of each resample, `[...]` and `[resample, ...]`."""
+    """Compute the interval of a figure from its resamples, `[...]` and `[resample, ...]`."""
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
     return Interval(np.asarray(value, dtype=np.float64), low, high)

@@ -1,4 +1,4 @@
-"""What each head does over many sentences, measured sentence by sentence from its weights.
+"""Roles of the heads over many sentences, measured sentence by sentence from their weights.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
+from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
 from transformer.analysis.heads.roles import (
     ROLE_THRESHOLDS,
@@ -24,9 +24,9 @@ from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL
 from transformer.traces.fields import Weights
 
-_OF_ONE_SENTENCE = ("confidence", "entropy", "offset")
+_KEPT_MEASURES = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {
-    **{name: OF_A_SENTENCE[name] for name in _OF_ONE_SENTENCE},
+    **{name: SENTENCE_MEASURES[name] for name in _KEPT_MEASURES},
     "positional": "share of the rows whose largest weight lies at the offset that is most frequent",
     "sink": "share of the weight on the first token, the end token and punctuation",
     "rare word": "share of the rows whose largest weight lies on the least frequent token",
@@ -83,7 +83,7 @@ def measure_sentence(
     axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
-    values = {name: measure(axes, kind, name) for name in _OF_ONE_SENTENCE}
+    values = {name: measure(axes, kind, name) for name in _KEPT_MEASURES}
     values["sink"] = _sink(axes, kind, first)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
     values |= role_scores(axes, kind)
@@ -98,13 +98,13 @@ def measures_of(kind: Kind) -> frozenset[str]:
 
 
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """The offset at which most maxima lie, from the sum of `offset_counts`, `[layer, head]`."""
+    """Find the offset with the most maxima from the sum of `offset_counts`, `[layer, head]`."""
     offsets: npt.NDArray[np.int64] = counts.argmax(-1) - LARGEST_OFFSET
     return offsets
 
 
 def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
-    """The name of one head from its means over a corpus; "" where nothing dominates.
+    """Name the role of one head from its means over a corpus; "" where nothing dominates.
 
     A positional head of self-attention is "previous", "next" or "itself" where its offset is -1, 1
     or 0, and "positional" at any other.

@@ -39,7 +39,7 @@ BATCH_PIECES = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Erasing:
-    """How much log P of each written piece falls, in nats, `[target, fraction]` each.
+    """The fall of log P of each written piece, in nats, `[target, fraction]` each.
 
     Args:
         comprehensiveness: with the first words of the order erased; high where they mattered.
@@ -100,18 +100,18 @@ def random_erasing(
     orders: int = RANDOM_ORDERS,
     targets: Numbers | None = None,
 ) -> Erasing:
-    """The same with the words in random orders, the mean over several of them."""
+    """Erase the words in random orders, and average over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
     some = np.argsort(draw.random((orders, len(trace.target_pieces), words)), axis=-1)
-    found = [erase(model, trace, order, targets) for order in some]
+    results = [erase(model, trace, order, targets) for order in some]
     return Erasing(
-        np.mean([one.comprehensiveness for one in found], axis=0),
-        np.mean([one.sufficiency for one in found], axis=0),
+        np.mean([result.comprehensiveness for result in results], axis=0),
+        np.mean([result.sufficiency for result in results], axis=0),
     )
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
-    """The positions of the pieces of each source word; a special token is none.
+    """List the positions of the pieces of each source word; a special token is no word.
 
     Raises:
         InputError: if there are fewer than two words: nothing can be ranked.
@@ -128,7 +128,7 @@ def source_words(trace: AttentionTrace) -> list[list[int]]:
 def word_scores(
     values: npt.NDArray[np.floating], trace: AttentionTrace, *, signed: bool = False
 ) -> Floats:
-    """What each source word has in the row that writes each piece, `[target, word]`.
+    """Sum the values of each source word in the row that writes each piece, `[target, word]`.
 
     The mean over layers and heads, each row first brought to the sum 1; where values are signed
     they are added as they are. A word has the sum of its pieces.
@@ -157,13 +157,13 @@ def erase(
     targets = np.arange(len(order)) if targets is None else np.asarray(targets)
     counts = [max(1, round(fraction * len(words))) for fraction in FRACTIONS]
     levels = sorted(set(counts))
-    of_word = np.zeros((len(words), len(trace.source_pieces)), dtype=bool)
+    word_pieces = np.zeros((len(words), len(trace.source_pieces)), dtype=bool)
     for number, positions in enumerate(words):
-        of_word[number, positions] = True
+        word_pieces[number, positions] = True
     first = np.stack(
-        [[of_word[row[:count]].any(0) for count in levels] for row in order[targets]]
+        [[word_pieces[row[:count]].any(0) for count in levels] for row in order[targets]]
     )  # [target, level, source]
-    others = of_word.any(0) & ~first
+    others = word_pieces.any(0) & ~first
     cases = np.concatenate([first, others], axis=1).reshape(-1, first.shape[-1])
     rows = np.repeat(targets, 2 * len(levels))
     log_p = erased_log_probs(model, trace, cases, rows).reshape(-1, 2, len(levels))
@@ -174,7 +174,7 @@ def erase(
 
 
 def drops_without_each_word(model: Transformer, trace: AttentionTrace) -> Floats:
-    """How much log P of each written piece falls without each source word, `[target, word]`."""
+    """Measure the fall of log P of each written piece per hidden source word, `[target, word]`."""
     words = source_words(trace)
     erased = np.zeros((1 + len(words), len(trace.source_pieces)), dtype=bool)
     for number, positions in enumerate(words, start=1):
@@ -191,7 +191,7 @@ def erased_log_probs(
     erased: npt.NDArray[np.bool_],
     rows: Numbers | None = None,
 ) -> Floats:
-    """log P of written pieces with source positions hidden from the encoder and from the decoder.
+    """Compute log P of written pieces with source positions hidden from encoder and decoder.
 
     Args:
         erased: `[case, source]`; one position at least must stay.
@@ -209,11 +209,11 @@ def erased_log_probs(
     at_once = max(1, BATCH_PIECES // max(pair.source.size(1), pair.target.size(1)))
     # by length: a pass reads the target up to the last piece that is asked for in it
     order = np.arange(len(erased)) if rows is None else np.argsort(rows, kind="stable")
-    found = np.empty((len(erased), pair.target.size(1)) if rows is None else len(erased))
+    log_p = np.empty((len(erased), pair.target.size(1)) if rows is None else len(erased))
     for n in range(0, len(erased), at_once):
         cases = order[n : n + at_once]
-        found[cases] = _erased(model, pair, erased[cases], None if rows is None else rows[cases])
-    return found
+        log_p[cases] = _erased(model, pair, erased[cases], None if rows is None else rows[cases])
+    return log_p
 
 
 def _erased(
@@ -233,8 +233,8 @@ def _erased(
         decoded = decoded[torch.arange(cases, device=device)[:, None], at]
         written = written.gather(1, at)
     log_p = model.logits(decoded).float().log_softmax(-1)
-    found: Floats = log_p.gather(-1, written[..., None])[..., 0].double().cpu().numpy()
-    return found if rows is None else found[:, 0]
+    own: Floats = log_p.gather(-1, written[..., None])[..., 0].double().cpu().numpy()
+    return own if rows is None else own[:, 0]
 
 
 # uniform and permuted attention
@@ -243,7 +243,7 @@ def _erased(
 def uniform_changes(
     model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
 ) -> Floats:
-    """How log P of each written piece changes with uniform weights in all heads, `[target]`.
+    """Measure the change of log P of each written piece with uniform weights, `[target]`.
 
     Args:
         layers: from 0; all unless given.
@@ -265,9 +265,9 @@ def permuted_changes(
     seed: int = 0,
     permutations: int = PERMUTATIONS,
 ) -> Floats:
-    """The same with each row's weights in random order over the keys that it may see, `[target]`.
+    """Measure the change of log P with each row's weights in random order, `[target]`.
 
-    The mean over several permutations.
+    The order is random over the keys that a row may see; the mean over several permutations.
     """
     chosen = range(model.config.N) if layers is None else layers
     generator = torch.Generator().manual_seed(seed)
@@ -280,12 +280,12 @@ def permuted_changes(
 
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
     with model.hooks(hooks):
-        found = [_log_probs(model, trace) for _ in range(permutations)]
-    changes: Floats = np.mean(found, axis=0) - trace.log_probs
+        log_probs = [_log_probs(model, trace) for _ in range(permutations)]
+    changes: Floats = np.mean(log_probs, axis=0) - trace.log_probs
     return changes
 
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
     nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
-    found: Floats = erased_log_probs(model, trace, nothing)[0]
-    return found
+    log_p: Floats = erased_log_probs(model, trace, nothing)[0]
+    return log_p

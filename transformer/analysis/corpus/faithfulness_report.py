@@ -1,4 +1,4 @@
-"""How faithful each lens was on a corpus, as it is stored beside a checkpoint."""
+"""Faithfulness of each lens on a corpus, as it is stored beside a checkpoint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHANGES = ("uniform", "permuted")
 
 @dataclass(frozen=True)
 class Curves:
-    """How much log P of a written piece falls, in nats, one figure for each fraction.
+    """The fall of log P of a written piece, in nats, one figure for each fraction.
 
     Args:
         comprehensiveness: with the first words erased.
@@ -85,7 +85,7 @@ class FaithfulnessReport:
 
 
 def to_json(report: FaithfulnessReport) -> str:
-    """The text of `faithfulness.json`."""
+    """Format the text of `faithfulness.json`."""
     values = {
         "format": FORMAT,
         "weights": report.weights,
@@ -95,15 +95,15 @@ def to_json(report: FaithfulnessReport) -> str:
         "fractions": list(report.fractions),
         "lenses": {
             name: {
-                **_curve_values(one.curves),
-                "kendall": rounded(one.kendall),
-                "spearman": rounded(one.spearman),
+                **_curve_values(lens.curves),
+                "kendall": rounded(lens.kendall),
+                "spearman": rounded(lens.spearman),
             }
-            for name, one in report.lenses.items()
+            for name, lens in report.lenses.items()
         },
         "random": _curve_values(report.random),
         "attention": {
-            kind: {name: rounded(one) for name, one in changes.items()}
+            kind: {name: rounded(value) for name, value in changes.items()}
             for kind, changes in report.attention.items()
         },
     }
@@ -111,7 +111,7 @@ def to_json(report: FaithfulnessReport) -> str:
 
 
 def read(folder: Path) -> FaithfulnessReport | None:
-    """The report of a checkpoint folder; None where there is none.
+    """Read the report of a checkpoint folder; None where there is none.
 
     Raises:
         CheckpointError: if it cannot be read, or belongs to other weights.
@@ -124,8 +124,8 @@ def read(folder: Path) -> FaithfulnessReport | None:
 
 def _curve_values(curves: Curves) -> dict[str, list[list[float]]]:
     return {
-        "comprehensiveness": [rounded(one) for one in curves.comprehensiveness],
-        "sufficiency": [rounded(one) for one in curves.sufficiency],
+        "comprehensiveness": [rounded(value) for value in curves.comprehensiveness],
+        "sufficiency": [rounded(value) for value in curves.sufficiency],
     }
 
 

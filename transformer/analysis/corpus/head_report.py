@@ -1,4 +1,4 @@
-"""What was measured of every head on a corpus, as it is stored beside a checkpoint."""
+"""Measurements of every head on a corpus, as they are stored beside a checkpoint."""
 
 from __future__ import annotations
 
@@ -124,12 +124,12 @@ class HeadReport:
     curves: Mapping[str, Curve]
 
     def head(self, place: Head) -> HeadFigures:
-        """The figures of one head."""
+        """Return the figures of one head."""
         return next(figures for figures in self.heads if figures.place == place)
 
 
 def to_json(report: HeadReport) -> str:
-    """The text of `heads.json`."""
+    """Format the text of `heads.json`."""
     values = {
         "format": FORMAT,
         "weights": report.weights,
@@ -161,7 +161,7 @@ def to_json(report: HeadReport) -> str:
 
 
 def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
-    """The report of a checkpoint folder; None where there is none.
+    """Read the report of a checkpoint folder; None where there is none.
 
     Raises:
         CheckpointError: if it cannot be read, or belongs to another model.

@@ -1,4 +1,4 @@
-"""What each head does over many sentences: one pass, in memory that does not grow with them.
+"""Summary of each head over many sentences: one pass, in memory that does not grow with them.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -22,7 +22,7 @@ from transformer.analysis.corpus.corpus_roles import (
 )
 from transformer.analysis.distance import total_variation
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
+from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import Kind
@@ -32,7 +32,7 @@ REACH = 8
 
 UNLIKE = "unlike others"
 MEASURES: dict[str, str] = {
-    **OF_A_SENTENCE,
+    **SENTENCE_MEASURES,
     UNLIKE: "share of a row that lies elsewhere than in the other maps of its kind",
 }
 """What is measured of each head, means over all rows."""
@@ -60,7 +60,7 @@ class SentenceHeads:
 
     @property
     def unlike(self) -> float:
-        """How far the heads of this kind differ from each other here, mean over the heads."""
+        """The mean distance of a head from the others of its kind."""
         values = self.values[UNLIKE]
         return float(np.mean([values[layer, head] for layer, head in _places(self.counts)]))
 
@@ -118,7 +118,7 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     measures = measure_sentence(axes, kind, [0] * len(axes.labels.keys))
     values = {
         name: measures.values[name] if name in measures.values else measure(axes, kind, name)
-        for name in OF_A_SENTENCE
+        for name in SENTENCE_MEASURES
     }
     first = _first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
@@ -137,7 +137,7 @@ def _first_row(axes: LabelledWeights, kind: Kind) -> int:
 
 
 def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
-    """The weight at each relative position, key minus query, mean over the rows that count.
+    """Average the weight at each relative position, key minus query, over the rows that count.
 
     Returns:
         `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at
@@ -193,32 +193,32 @@ class CorpusSummary:
         self._roles: dict[tuple[int, int], Counter[str]] = {}
         self._ends: dict[str, _Ends] = {name: _Ends() for name in MEASURES}
 
-    def add(self, number: int, of: SentenceHeads) -> None:
+    def add(self, number: int, heads: SentenceHeads) -> None:
         """Count one sentence.
 
         Args:
-            number: by which it is named as the lowest or the highest.
-            of: its heads, as many as those of the sentences before.
+            number: the number of the sentence, for the lowest and the highest.
+            heads: its heads, as many as those of the sentences before.
 
         Raises:
             ValueError: if there are other heads.
         """
         if not self.sentences:
-            self.counts = of.counts
-            self._offsets = np.zeros(of.measures.offset_counts.shape, np.int64)
-            self._roles = {place: Counter() for place in _places(of.counts)}
-        if of.counts != self.counts:
-            raise ValueError(f"heads {of.counts} after {self.counts}")
+            self.counts = heads.counts
+            self._offsets = np.zeros(heads.measures.offset_counts.shape, np.int64)
+            self._roles = {place: Counter() for place in _places(heads.counts)}
+        if heads.counts != self.counts:
+            raise ValueError(f"heads {heads.counts} after {self.counts}")
         self.sentences += 1
-        for name, value in {**of.measures.values, **of.values}.items():
-            self._means.setdefault(name, _WeightedMean()).add(value, of.rows)
-        self._profile.add(of.profile, of.rows)
-        self._offsets += of.measures.offset_counts
-        self._offset_rows += of.measures.rows
+        for name, value in {**heads.measures.values, **heads.values}.items():
+            self._means.setdefault(name, _WeightedMean()).add(value, heads.rows)
+        self._profile.add(heads.profile, heads.rows)
+        self._offsets += heads.measures.offset_counts
+        self._offset_rows += heads.measures.rows
         for name, ends in self._ends.items():
-            ends.add(number, of.values[name])
+            ends.add(number, heads.values[name])
         for (layer, head), roles in self._roles.items():
-            roles[of.roles[layer][head]] += 1
+            roles[heads.roles[layer][head]] += 1
 
     def heads(self) -> list[HeadSummary]:
         """Each head, by layer and number; none before the first sentence."""
@@ -234,7 +234,7 @@ class CorpusSummary:
                 name: OverSentences(
                     float(self._means[name].mean[at]),
                     float(self._means[name].variance[at]) ** 0.5,
-                    *ends.of(at),
+                    *ends.head(at),
                 )
                 for name, ends in self._ends.items()
             },
@@ -287,7 +287,7 @@ class _Ends:
             )
         ]
 
-    def of(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
+    def head(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
         (low, lowest), (high, highest) = self._ends
         return (float(low[at]), int(lowest[at])), (float(high[at]), int(highest[at]))
 

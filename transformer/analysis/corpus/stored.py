@@ -90,34 +90,34 @@ def rounded(values: Iterable[float]) -> list[float]:
 
 
 def figure(values: Any) -> Figure:
-    """A figure with its bounds."""
+    """Check a figure with its bounds."""
     value, low, high = map(number, values)
     return Figure(value, low, high)
 
 
 def number(value: Any) -> float:
-    """A finite number."""
+    """Check a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("no number")
     return float(value)
 
 
 def whole(value: Any) -> int:
-    """A whole number of bounded size."""
+    """Check a whole number of bounded size."""
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
         raise ValueError("no whole number")
     return value
 
 
 def count(value: Any) -> int:
-    """A whole number from 0 on."""
+    """Check a whole number from 0 on."""
     if whole(value) < 0:
         raise ValueError("no count")
     return int(value)
 
 
 def text(value: Any) -> str:
-    """A text of bounded length."""
+    """Check a text of bounded length."""
     if not isinstance(value, str) or len(value) > MOST_LETTERS:
         raise ValueError("no text")
     return value

@@ -1,1 +1,1 @@
-"""What one head does: where it looks, its role, and what changes when it is taken away."""
+"""Single heads: their measures, their roles, and the effect of their removal."""

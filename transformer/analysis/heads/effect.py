@@ -1,35 +1,23 @@
-"""What changes when heads are taken away, or take what they do on another sentence.
+"""Effect of removed or patched heads on one sentence and its translation.
 
 What changed when a head was removed, never why the model decided.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Unpack
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from transformer.analysis.corpus.head_report import COMMAND
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.removal import (
-    POSITION_POINT,
-    Removal,
-    add,
-    first_row,
-    installed,
-    note_position,
-    removed,
-)
-from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchArguments
 from transformer.errors import InputError
-from transformer.hooks import Hook
-from transformer.kinds import Kind, attention_name
-from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 from transformer.traces.fields import Weights
@@ -43,8 +31,8 @@ class Effect:
 
     Args:
         before: the trace as it was.
-        after: that of the same old translation, with the heads taken away.
-        translation: what the model writes now.
+        after: the trace of the same old translation, with the heads removed.
+        translation: the translation that the model writes now.
     """
 
     before: AttentionTrace
@@ -53,7 +41,7 @@ class Effect:
 
     @property
     def changes(self) -> Weights:
-        """`[target]`: how much log P of each piece of the old translation grew, in nats."""
+        """The growth of log P of each piece of the old translation, `[target]`, in nats."""
         return self.after.log_probs - self.before.log_probs
 
 
@@ -61,23 +49,33 @@ def effect(
     translator: Translator,
     trace: AttentionTrace,
     removals: Sequence[Removal],
+    donor: AttentionTrace | None = None,
     *,
     should_stop: Callable[[], bool] = lambda: False,
     **search: Unpack[SearchArguments],
 ) -> Effect:
-    """Translate and trace a sentence once more with these heads taken away.
+    """Translate and trace a sentence once more with these heads removed.
 
     Args:
-        trace: of the sentence, with nothing taken away.
+        translator: the model with its tokenizer.
+        trace: the trace of the sentence, with nothing removed.
+        removals: the heads that are removed.
+        donor: the trace of the second sentence, for the replacements "z" and "weights".
         should_stop: as `Translator.translate` takes it.
         search: arguments of the new search, as `Translator.translate` takes them.
 
     Raises:
-        InputError: as `removed` does, or if a pattern is not of this sentence's shape.
+        InputError: as `removed` does, or if a removal does not fit the sentences.
     """
+    require_heads(translator.model, [removal.place for removal in removals])
     for removal in removals:
-        _require_shape(removal, trace)
-    with removed(translator, removals):
+        require_fitting(removal, trace, donor)
+    heads = [removal.place for removal in removals if removal.how == "z"]
+    others = [_resolved(removal, trace, donor) for removal in removals if removal.how != "z"]
+    patches: AbstractContextManager[None] = nullcontext()
+    if donor is not None and heads:
+        patches = patched(translator.model, donor, heads)
+    with patches, removed(translator, others):
         forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
         after = AttentionTrace.from_fields(
             capture(
@@ -93,66 +91,84 @@ def effect(
     return Effect(trace, after, translation)
 
 
-@contextmanager
-def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> Iterator[None]:
-    """Give heads the output z `[query, d_v]` that they have on another sentence.
-
-    Rows beyond those of the donor stay as they are. Their weights are patched by `painted`.
+def fitting_removals(
+    removals: Sequence[Removal],
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    *,
+    measured: bool,
+) -> tuple[list[Removal], str]:
+    """Return the removals that fit this sentence, and a message on the first other one, or "".
 
     Args:
-        donor: the trace of the other sentence.
+        removals: the heads of a link.
+        trace: the trace of the sentence.
+        donor: the trace of the second sentence, where there is one.
+        measured: whether the mean output of each head is known.
+    """
+    fitting: list[Removal] = []
+    problem = ""
+    for removal in removals:
+        try:
+            require_fitting(removal, trace, donor)
+            if removal.how == "mean" and not measured:
+                raise InputError(
+                    f"The mean output of {removal.place.title} over a corpus was not measured for "
+                    f"this model: run {COMMAND}, or choose another way."
+                )
+            fitting.append(removal)
+        except InputError as error:
+            problem = problem or str(error)
+    return fitting, problem
+
+
+def require_fitting(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | None) -> None:
+    """Make sure that a removal fits the sentences.
 
     Raises:
-        InputError: if there is no such head, the donor does not fit the model, or, inside the
-            block, a head of the encoder reads a sentence of another length.
+        InputError: if a painted map has another shape, or there is no fitting second sentence.
     """
-    require_heads(model, heads)
-    with installed(model, _patches(model, donor, heads)):
-        yield
-
-
-@torch.no_grad()
-def _patches(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> dict[str, Hook]:
-    places: dict[tuple[Kind, int], list[int]] = defaultdict(list)
-    for head in heads:
-        places[head.kind, head.layer].append(head.head)
-    names = {f"{attention_name(*place)}.hook_z": place for place in places}
-    _, cache = values_at(model, forced_pair(model, donor), names)
-    hooks: dict[str, Hook] = {}
-    for name, (kind, layer) in names.items():
-        chosen = places[kind, layer]
-        add(hooks, name, _set_rows(kind, chosen, cache[name][0, chosen]))
-    if any(head.kind != "encoder_self" for head in heads):
-        add(hooks, POSITION_POINT, note_position)
-    return hooks
-
-
-def _set_rows(kind: Kind, heads: Sequence[int], values: Tensor) -> Hook:
-    """For `hook_z`: rows of `[head, query, d_v]`, as far as there are any."""
-
-    def hook(z: Tensor, _name: str) -> Tensor:
-        if kind == "encoder_self" and z.size(2) != values.size(1):
+    name = removal.place.title
+    rows, columns = trace.weights(removal.kind).shape[2:]
+    if removal.how in ("rows", "pattern"):
+        shape = np.shape(removal.pattern) if removal.pattern else removal.shape
+        if tuple(shape) != (rows, columns):
             raise InputError(
-                f"The second sentence has {values.size(1)} pieces and this one {z.size(2)}: "
-                f"choose one of the same length."
+                f"The painted map of {name} is {shape[0]} × {shape[1]}, and on this "
+                f"sentence it is {rows} × {columns}: it is left out until you paint it again."
             )
-        first = first_row(kind)
-        rows = values[:, first : first + z.size(2)].to(z)
-        z = z.clone()
-        z[:, heads, : rows.size(1)] = rows
-        return z
+    if removal.how in ("z", "weights"):
+        if donor is None:
+            raise InputError(
+                f"{name} is patched from a second sentence, and there is none: type one."
+            )
+        other = donor.weights(removal.kind).shape[2:]
+        if other != (rows, columns):
+            raise InputError(
+                f"The map of {name} is {other[0]} × {other[1]} on the second sentence and "
+                f"{rows} × {columns} on this one: a patch needs as many pieces in both."
+            )
 
-    return hook
+
+def painted_map(rows: Rows, weights: Weights) -> Weights:
+    """Paint some rows of a map `[query, key]`: each looks evenly at its keys."""
+    weights = weights.copy()
+    for row, keys in rows:
+        weights[row] = 0
+        weights[row, list(keys)] = 1 / len(keys)
+    return weights
 
 
-def _require_shape(removal: Removal, trace: AttentionTrace) -> None:
-    """Refuse a pattern of another shape than the sentence has."""
-    if removal.pattern is None:
-        return
-    shape = len(removal.pattern), len(removal.pattern[0])
-    wanted = trace.weights(removal.kind).shape[2:]
-    if shape != wanted:
-        raise InputError(
-            f"The painted pattern has {shape[0]} × {shape[1]} weights in {removal.kind}, and this "
-            f"sentence {wanted[0]} × {wanted[1]}: they must be of the same shape."
-        )
+def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | None) -> Removal:
+    """Replace by a pattern where the weights come from a sentence."""
+    place = removal.place
+    if removal.how == "rows":
+        return pattern_removal(place, painted_map(removal.rows, _map(trace, place)))
+    if removal.how == "weights" and donor is not None:
+        return pattern_removal(place, _map(donor, place))
+    return removal
+
+
+def _map(trace: AttentionTrace, place: Head) -> Weights:
+    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
+    return weights

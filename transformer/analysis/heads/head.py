@@ -20,9 +20,14 @@ class Head(NamedTuple):
     layer: int
     head: int
 
+    @property
+    def title(self) -> str:
+        """The head as the screen names it, counted from 1: `L3 H5 · cross`."""
+        return f"L{self.layer + 1} H{self.head + 1} · {self.kind.removesuffix('_self')}"
+
 
 def all_heads(config: TransformerConfig) -> list[Head]:
-    """The heads of a model by kind, layer and number."""
+    """List the heads of a model by kind, layer and number."""
     layers, heads = range(config.N), range(config.h)
     return [Head(kind, layer, head) for kind in KINDS for layer in layers for head in heads]
 

@@ -1,4 +1,4 @@
-"""How much the loss depends on each head: by its gradient, and by taking the head away.
+"""Importance of each head for the loss: by its gradient, and by removing the head.
 
 What changed when a head was removed, never why the model decided.
 """
@@ -78,9 +78,9 @@ def gradient_importance(
     with torch.enable_grad(), model.hooks(dict.fromkeys(names, gate)):
         losses = sentence_losses(model, source, target, labels) / (labels != PAD).sum(-1)
         gradients = torch.autograd.grad(losses.sum(), list(gates.values()))
-    found = dict(zip(names.values(), gradients, strict=True))
+    by_layer = dict(zip(names.values(), gradients, strict=True))
     return {
-        kind: torch.stack([found[kind, layer] for layer in range(model.config.N)], 1)
+        kind: torch.stack([by_layer[kind, layer] for layer in range(model.config.N)], 1)
         .abs().double().cpu().numpy()
         for kind in KINDS
     }  # fmt: skip

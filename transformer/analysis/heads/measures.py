@@ -35,7 +35,7 @@ def entropy(weights: Floats) -> Floats:
 
 
 def first_counted_row(queries: int, *, causal: bool) -> int:
-    """Number of the first row that measures count.
+    """Return the number of the first row that measures count.
 
     Under causal attention the first position can look at itself alone, so its row counts only
     if it is the only one.
@@ -44,7 +44,7 @@ def first_counted_row(queries: int, *, causal: bool) -> int:
 
 
 def in_shares(axes: LabelledWeights) -> LabelledWeights:
-    """The same with rows that sum to 1; an empty row stays empty.
+    """Scale the rows to the sum 1; an empty row stays empty.
 
     Those of a softmax are left as they are, to the last bit; not those of weights that were given
     from elsewhere, or without special tokens.

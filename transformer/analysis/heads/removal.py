@@ -1,6 +1,6 @@
-"""Take attention heads away while the model runs, in a search as in a teacher-forced pass.
+"""Removal of attention heads while the model runs, in a search as in a teacher-forced pass.
 
-All of it is hooks of the current context: the model is never changed, and two people who take away
+All of it is hooks of the current context: the model is never changed, and two people who remove
 different heads of one model never meet.
 """
 
@@ -19,46 +19,59 @@ from torch import Tensor
 
 from transformer.analysis.corpus import head_report
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.errors import InputError, quoted
 from transformer.hooks import Hook, Silence
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
+from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
-How = Literal["zero", "uniform", "mean", "pattern"]
+Replacement = Literal["zero", "uniform", "mean", "pattern", "rows", "z", "weights"]
 Pattern: TypeAlias = tuple[tuple[float, ...], ...]
+Rows: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
+"""Painted rows in their order, each with the keys that it looks at."""
 
 SUM_TOLERANCE = 1e-3
-"""How far the sum of a painted row may be from 1."""
+"""Largest distance of the sum of a painted row from 1."""
 MOST_CELLS = 2**20
-"""Of a painted pattern; 512 × 512 pieces have a quarter of it."""
+"""Largest number of weights of a painted pattern; 512 × 512 pieces have a quarter of it."""
 
 # the position of the first query of the decoder pass under way, in this context
 _first_query: ContextVar[int] = ContextVar("first_query", default=0)
 
+# passed before any weights or outputs of the decoder: there a step's position can be seen
+_POSITION_POINT = f"{attention_name('decoder_self', 0)}.hook_attn_scores"
+
 
 @dataclass(frozen=True)
 class Removal:
-    """One head that is taken away, and what stands in its place.
+    """One head that is removed, and what replaces it.
 
     Args:
-        kind: of attention.
-        layer: from 0.
-        head: from 0.
-        how: "zero" sets the head's output z to 0; "uniform" spreads each row evenly over all keys
-            that it may see; "mean" sets z to its mean over a corpus; "pattern" sets the weights.
+        kind: the kind of attention.
+        layer: the layer, from 0.
+        head: the head within its layer, from 0.
+        how: the replacement. "zero" sets the output z to 0; "uniform" spreads each row evenly over
+            all keys that it may see; "mean" sets z to its mean over a corpus; "pattern" sets the
+            weights; "rows" sets some rows of them; "z" and "weights" set what the head has on a
+            second sentence.
         pattern: `[query, key]` for "pattern", each row sums to 1; numbers of float32. In a search
             or a translation with more rows than these, the further rows stay as they are.
+        rows: the painted rows for "rows".
+        shape: queries and keys of the map on which the rows were painted.
 
     Raises:
-        InputError: if the kind, a number or the pattern is none.
+        InputError: if the kind, a number, the pattern or a row is not valid.
     """
 
     kind: Kind
     layer: int
     head: int
-    how: How = "zero"
+    how: Replacement = "zero"
     pattern: Pattern | None = None
+    rows: Rows = ()
+    shape: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -69,31 +82,92 @@ class Removal:
         for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
-        if self.how not in get_args(How):
+        if self.how not in get_args(Replacement):
             raise InputError(
                 f"{quoted(self.how)} is no way to take a head away: choose one of "
-                f"{', '.join(get_args(How))}."
+                f"{', '.join(get_args(Replacement))}."
             )
         if (self.pattern is None) == (self.how == "pattern"):
             raise InputError(
                 "A pattern is given for the way “pattern”, and only for it: add it or leave it out."
             )
+        if bool(self.rows) != (self.how == "rows") or not all(dict(self.rows).values()):
+            raise InputError(
+                "Rows, each with a key, are given for the way “rows”, and only for it: add them or "
+                "leave them out."
+            )
         if self.pattern is not None:
-            object.__setattr__(self, "pattern", _checked(self.pattern, self.kind))
+            object.__setattr__(self, "pattern", _checked_pattern(self.pattern, self.kind))
+        self._require_rows()
+
+    def _require_rows(self) -> None:
+        queries, keys = self.shape
+        for row, row_keys in self.rows:
+            last = row if self.kind == "decoder_self" else keys - 1
+            if row >= queries or max(row_keys) > last:
+                raise InputError(
+                    f"The painted row {row} of {self.place.title}, from 0, looks at key "
+                    f"{max(row_keys)}, which a map of {queries} × {keys} does not have or its mask "
+                    f"hides: paint it again."
+                )
 
     @property
     def place(self) -> Head:
-        """Which head it is."""
+        """The head that is removed."""
         return Head(self.kind, self.layer, self.head)
 
 
-def painted(place: Head, weights: np.ndarray) -> Removal:
-    """The removal that sets a head's weights to `[query, key]`.
+def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
+    """Make the removal that sets a head's weights to `[query, key]`.
 
     Raises:
         InputError: as `Removal` does.
     """
     return Removal(*place, how="pattern", pattern=tuple(map(tuple, weights.tolist())))
+
+
+def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int, int]) -> Removal:
+    """Make the removal that sets some rows of a head's weights.
+
+    Args:
+        place: the head.
+        rows: the keys that each painted row looks at, at least one each.
+        shape: queries and keys of the map.
+
+    Raises:
+        InputError: as `Removal` does.
+    """
+    return Removal(*place, how="rows", rows=tuple(sorted(rows.items())), shape=shape)
+
+
+def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
+    """Convert the pattern to numbers of float32.
+
+    Raises:
+        InputError: if it is no pattern of this kind.
+    """
+    try:
+        values = np.array(pattern, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            "The pattern is no table of numbers: give rows of the same length."
+        ) from error
+    if values.ndim != 2 or not 0 < values.size <= MOST_CELLS:
+        raise InputError(
+            f"The pattern has shape {list(values.shape)}: it must be a table of rows and columns "
+            f"with at most {MOST_CELLS:,} weights."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise InputError("A weight of the pattern is no number from 0 to 1: paint it again.")
+    for row, total in enumerate(values.sum(-1)):
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise InputError(f"Row {row + 1} of the pattern sums to {total:.4g}: it must be 1.")
+    if kind == "decoder_self" and (values.shape[0] != values.shape[1] or np.triu(values, 1).any()):
+        raise InputError(
+            "A pattern of the decoder's self-attention has as many rows as columns, and nothing "
+            "above its diagonal: no position may see a later one."
+        )
+    return tuple(map(tuple, values.astype(np.float32).tolist()))
 
 
 @contextmanager
@@ -102,15 +176,19 @@ def removed(
     removals: Sequence[Removal],
     means: Mapping[Kind, Tensor] | None = None,
 ) -> Iterator[None]:
-    """Take these heads away inside the `with` block, in this thread or task alone.
+    """Remove these heads inside the `with` block, in this thread or task alone.
 
     Args:
-        means: mean z of each head, `[layer, head, d_v]`, for the way "mean"; by default those
-            stored beside the checkpoint of a translator.
+        model: the model, or its translator.
+        removals: the heads; of the replacements those that need no trace: "zero", "uniform",
+            "mean" and "pattern".
+        means: mean z of each head, `[layer, head, d_v]`, for "mean"; by default those stored
+            beside the checkpoint of a translator.
 
     Raises:
-        InputError: if the model has no such head, a head is named twice, there is no mean of it,
-            or, inside the block, a pattern is of a sentence of another length.
+        InputError: if the model has no such head, a head is named twice, a replacement needs a
+            trace, there is no mean of it, or, inside the block, a pattern is of a sentence of
+            another length.
     """
     transformer = model.model if isinstance(model, Translator) else model
     require_heads(transformer, [removal.place for removal in removals])
@@ -119,13 +197,33 @@ def removed(
         means = _stored_means(model)
     for kind in to_mean:
         _require_means(transformer, means or {}, kind)
-    with installed(transformer, _hooks(transformer, removals, means or {})):
+    with _installed(transformer, _hooks(transformer, removals, means or {})):
         yield
 
 
 @contextmanager
-def installed(model: Transformer, hooks: Mapping[str, Hook]) -> Iterator[None]:
-    """Call these hooks; those on a decoder's weights and outputs may ask `first_row`."""
+def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> Iterator[None]:
+    """Give heads the output z `[query, d_v]` that they have on another sentence.
+
+    Rows beyond those of the donor stay as they are.
+
+    Args:
+        model: the model.
+        donor: the trace of the other sentence.
+        heads: the heads that are patched.
+
+    Raises:
+        InputError: if there is no such head, the donor does not fit the model, or, inside the
+            block, a head of the encoder reads a sentence of another length.
+    """
+    require_heads(model, heads)
+    with _installed(model, _patches(model, donor, heads)):
+        yield
+
+
+@contextmanager
+def _installed(model: Transformer, hooks: Mapping[str, Hook]) -> Iterator[None]:
+    """Call these hooks; those on a decoder's weights and outputs may ask `_first_row`."""
     token = _first_query.set(0)
     try:
         with model.hooks(hooks):
@@ -134,17 +232,13 @@ def installed(model: Transformer, hooks: Mapping[str, Hook]) -> Iterator[None]:
         _first_query.reset(token)
 
 
-POSITION_POINT = f"{attention_name('decoder_self', 0)}.hook_attn_scores"
-"""Passed before any weights or outputs of the decoder: there a step's position can be seen."""
-
-
-def note_position(scores: Tensor, _name: str) -> None:
-    """A hook for `POSITION_POINT`: its keys are all positions so far, its queries the last ones."""
+def _note_position(scores: Tensor, _name: str) -> None:
+    """Note the position of the first query: the keys are all positions so far."""
     _first_query.set(scores.size(-1) - scores.size(-2))
 
 
-def first_row(kind: Kind) -> int:
-    """The position of the first query of the pass under way.
+def _first_row(kind: Kind) -> int:
+    """Return the position of the first query of the pass under way.
 
     A step of a search over a cache has one query; the encoder always has all of them.
     """
@@ -154,29 +248,51 @@ def first_row(kind: Kind) -> int:
 def _hooks(
     model: Transformer, removals: Sequence[Removal], means: Mapping[Kind, Tensor]
 ) -> dict[str, Hook]:
-    """One hook for each point that is edited."""
-    groups: dict[tuple[str, How, Kind, int], list[Removal]] = defaultdict(list)
+    """Return one hook for each point that is edited."""
+    groups: dict[tuple[Replacement, Kind, int], list[Removal]] = defaultdict(list)
     for removal in removals:
-        name = attention_name(removal.kind, removal.layer)
-        groups[name, removal.how, removal.kind, removal.layer].append(removal)
+        groups[removal.how, removal.kind, removal.layer].append(removal)
     hooks: dict[str, Hook] = {}
-    for (name, how, kind, layer), group in groups.items():
+    for (replacement, kind, layer), group in groups.items():
+        name = attention_name(kind, layer)
         heads = [removal.head for removal in group]
-        if how == "uniform":
-            add(hooks, f"{name}.hook_attn_scores", _level(heads))
-        elif how == "zero":
-            add(hooks, f"{name}.hook_z", Silence(tuple(heads)))
-        elif how == "mean":
-            add(hooks, f"{name}.hook_z", _set_z(heads, means[kind][layer, heads]))
-        else:
-            rows = {r.head: torch.tensor(r.pattern, device=model.device) for r in group}
-            add(hooks, f"{name}.hook_pattern", _set_pattern(kind, rows))
-            if kind != "encoder_self":
-                hooks[POSITION_POINT] = _both(note_position, hooks.get(POSITION_POINT))
+        match replacement:
+            case "uniform":
+                _add(hooks, f"{name}.hook_attn_scores", _level(heads))
+            case "zero":
+                _add(hooks, f"{name}.hook_z", Silence(tuple(heads)))
+            case "mean":
+                _add(hooks, f"{name}.hook_z", _set_z(heads, means[kind][layer, heads]))
+            case "pattern":
+                rows = {r.head: torch.tensor(r.pattern, device=model.device) for r in group}
+                _add(hooks, f"{name}.hook_pattern", _set_pattern(kind, rows))
+                if kind != "encoder_self":
+                    hooks[_POSITION_POINT] = _both(_note_position, hooks.get(_POSITION_POINT))
+            case _:
+                raise InputError(
+                    f"{group[0].place.title} is replaced by “{replacement}”, which depends on a "
+                    f"sentence: use transformer.analysis.heads.effect."
+                )
     return hooks
 
 
-def add(hooks: dict[str, Hook], name: str, hook: Hook) -> None:
+@torch.no_grad()
+def _patches(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> dict[str, Hook]:
+    groups: dict[tuple[Kind, int], list[int]] = defaultdict(list)
+    for head in heads:
+        groups[head.kind, head.layer].append(head.head)
+    names = {f"{attention_name(*layer)}.hook_z": layer for layer in groups}
+    _, cache = values_at(model, forced_pair(model, donor), names)
+    hooks: dict[str, Hook] = {}
+    for name, (kind, layer) in names.items():
+        numbers = groups[kind, layer]
+        _add(hooks, name, _set_z_rows(kind, numbers, cache[name][0, numbers]))
+    if any(head.kind != "encoder_self" for head in heads):
+        _add(hooks, _POSITION_POINT, _note_position)
+    return hooks
+
+
+def _add(hooks: dict[str, Hook], name: str, hook: Hook) -> None:
     """Put a hook behind the one that is there already."""
     hooks[name] = _both(hooks[name], hook) if name in hooks else hook
 
@@ -194,19 +310,19 @@ def _both(first: Hook, second: Hook | None) -> Hook:
 
 
 def _level(heads: Sequence[int]) -> Hook:
-    """For `hook_attn_scores`: equal scores wherever nothing is masked."""
+    """Make a hook for `hook_attn_scores`: equal scores wherever nothing is masked."""
 
     def hook(scores: Tensor, _name: str) -> Tensor:
         scores = scores.clone()
-        chosen = scores[:, heads]
-        scores[:, heads] = chosen.masked_fill(~chosen.isneginf(), 0)
+        edited = scores[:, heads]
+        scores[:, heads] = edited.masked_fill(~edited.isneginf(), 0)
         return scores
 
     return hook
 
 
 def _set_z(heads: Sequence[int], values: Tensor) -> Hook:
-    """For `hook_z`: the same output at every position, `[head, d_v]`."""
+    """Make a hook for `hook_z`: the same output at every position, `[head, d_v]`."""
 
     def hook(z: Tensor, _name: str) -> Tensor:
         z = z.clone()
@@ -216,12 +332,30 @@ def _set_z(heads: Sequence[int], values: Tensor) -> Hook:
     return hook
 
 
+def _set_z_rows(kind: Kind, heads: Sequence[int], values: Tensor) -> Hook:
+    """Make a hook for `hook_z`: rows of `[head, query, d_v]`, as far as there are any."""
+
+    def hook(z: Tensor, _name: str) -> Tensor:
+        if kind == "encoder_self" and z.size(2) != values.size(1):
+            raise InputError(
+                f"The second sentence has {values.size(1)} pieces and this one {z.size(2)}: "
+                f"choose one of the same length."
+            )
+        first = _first_row(kind)
+        rows = values[:, first : first + z.size(2)].to(z)
+        z = z.clone()
+        z[:, heads, : rows.size(1)] = rows
+        return z
+
+    return hook
+
+
 def _set_pattern(kind: Kind, patterns: Mapping[int, Tensor]) -> Hook:
-    """For `hook_pattern`: rows of `[query, key]`, as far as there are any."""
+    """Make a hook for `hook_pattern`: rows of `[query, key]`, as far as there are any."""
 
     def hook(weights: Tensor, _name: str) -> Tensor:
         weights = weights.clone()
-        first = first_row(kind)
+        first = _first_row(kind)
         for head, pattern in patterns.items():
             rows = _columns(pattern, kind, weights.shape[2:])[first : first + weights.size(2)]
             weights[:, head, : len(rows)] = rows.to(weights)
@@ -231,7 +365,7 @@ def _set_pattern(kind: Kind, patterns: Mapping[int, Tensor]) -> Hook:
 
 
 def _columns(pattern: Tensor, kind: Kind, shape: torch.Size) -> Tensor:
-    """The pattern with as many columns as there are keys."""
+    """Return the pattern with as many columns as there are keys."""
     queries, keys = shape
     if kind == "decoder_self":  # a row has nothing beyond its own position
         missing = max(keys - pattern.size(1), 0)
@@ -260,40 +394,10 @@ def _stored_means(model: Translator | Transformer) -> Mapping[Kind, Tensor]:
 def _require_means(model: Transformer, means: Mapping[Kind, Tensor], kind: Kind) -> None:
     config = model.config
     shape = [config.N, config.h, config.d_v]
-    found = list(means[kind].shape) if kind in means else None
-    if found != shape:
-        what = "none is given" if found is None else f"those given have the shape {found}"
+    actual = list(means[kind].shape) if kind in means else None
+    if actual != shape:
+        reason = "none is given" if actual is None else f"those given have the shape {actual}"
         raise InputError(
             f"The mean output of each head of {kind} must be [layer, head, d_v] = {shape}, but "
-            f"{what}: give those of this model."
+            f"{reason}: give those of this model."
         )
-
-
-def _checked(pattern: Pattern, kind: Kind) -> Pattern:
-    """The pattern in numbers of float32.
-
-    Raises:
-        InputError: if it is no pattern of this kind.
-    """
-    try:
-        values = np.array(pattern, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            "The pattern is no table of numbers: give rows of the same length."
-        ) from error
-    if values.ndim != 2 or not 0 < values.size <= MOST_CELLS:
-        raise InputError(
-            f"The pattern has shape {list(values.shape)}: it must be a table of rows and columns "
-            f"with at most {MOST_CELLS:,} weights."
-        )
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise InputError("A weight of the pattern is no number from 0 to 1: paint it again.")
-    for row, total in enumerate(values.sum(-1)):
-        if abs(total - 1) > SUM_TOLERANCE:
-            raise InputError(f"Row {row + 1} of the pattern sums to {total:.4g}: it must be 1.")
-    if kind == "decoder_self" and (values.shape[0] != values.shape[1] or np.triu(values, 1).any()):
-        raise InputError(
-            "A pattern of the decoder's self-attention has as many rows as columns, and nothing "
-            "above its diagonal: no position may see a later one."
-        )
-    return tuple(map(tuple, values.astype(np.float32).tolist()))

@@ -1,7 +1,9 @@
-"""Heads that are taken away as one short text, for links and commands: `c1.3,e2.0u`.
+"""Removed heads as one short text, in links and everywhere else: `c1.3,e0.0u,d0.0z`.
 
-A letter for the kind (e, d, c), layer and head from 0, and how: nothing for zero, `u` uniform, `m`
-mean, `p` with a painted pattern behind it. Text to removals and back is exact.
+A letter for the kind (e, d, c), layer and head from 0, and the replacement: nothing for zero, `u`
+uniform, `m` mean, `z` and `w` the output z or the weights on a second sentence. `p9x8_2-0.3` has
+rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `p9x8~` a whole
+painted pattern. From removals to text and back is exact.
 """
 
 from __future__ import annotations
@@ -11,65 +13,108 @@ import binascii
 import re
 import zlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from transformer.analysis.heads.removal import MOST_CELLS, How, Removal
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.removal import (
+    MOST_CELLS,
+    Removal,
+    Replacement,
+    pattern_removal,
+    rows_removal,
+)
 from transformer.errors import InputError, quoted
 from transformer.kinds import Kind
 
+if TYPE_CHECKING:
+    from transformer.model import Transformer
+
 MOST_LETTERS = 1_000_000
+"""Largest length of the text of removals."""
 
 _LETTERS: dict[Kind, str] = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}
 _KINDS = {letter: kind for kind, letter in _LETTERS.items()}
-_SUFFIXES: dict[How, str] = {"zero": "", "uniform": "u", "mean": "m", "pattern": "p"}
-_HOWS = {suffix: how for how, suffix in _SUFFIXES.items()}
-_ONE = re.compile(
-    r"([edc])([0-9]{1,4})\.([0-9]{1,4})(?:([um]?)|(p)([0-9]{1,4})x([0-9]{1,4})~([\w-]+))",
+_SUFFIXES: dict[Replacement, str] = {
+    "zero": "", "uniform": "u", "mean": "m", "z": "z", "weights": "w",
+}  # fmt: skip
+_REPLACEMENTS = {suffix: replacement for replacement, suffix in _SUFFIXES.items()}
+_REMOVAL = re.compile(
+    r"([edc])([0-9]{1,4})\.([0-9]{1,4})(?:([umzw]?)|p([0-9]{1,4})x([0-9]{1,4})"
+    r"(?:~([\w-]+)|((?:_[0-9]{1,4}-[0-9]{1,4}(?:\.[0-9]{1,4}){0,511}){1,512})))",
     re.ASCII,
 )
 
 
 def format_removals(removals: Sequence[Removal]) -> str:
-    """The heads as one text, in their order."""
+    """Format the heads as one text, in their order."""
     return ",".join(map(_format, removals))
 
 
-def parse_removals(text: str) -> tuple[Removal, ...]:
-    """What `format_removals` wrote; an empty text is no head.
+def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
+    """Parse a text into removals, and a message on the first head that is left out, or "".
 
-    Raises:
-        InputError: naming the part that is no head.
+    Args:
+        text: the text of a link, as `format_removals` writes it; an empty text is no head.
+        model: the model that must have the heads, each named once; None leaves that unchecked.
     """
     if len(text) > MOST_LETTERS:
-        raise InputError(
+        return [], (
             f"The list of heads has more than {MOST_LETTERS:,} characters: paint fewer patterns."
         )
-    return tuple(_parse(part.strip()) for part in text.split(",")) if text.strip() else ()
+    removals: list[Removal] = []
+    places: set[Head] = set()
+    problem = ""
+    for part in text.split(",") if text.strip() else ():
+        try:
+            removal = _parse(part.strip())
+            if model is not None:
+                repeated = [removal.place] if removal.place in places else []
+                require_heads(model, [*repeated, removal.place])
+        except InputError as error:
+            problem = problem or f"{error} It is left out here."
+            continue
+        removals.append(removal)
+        places.add(removal.place)
+    return removals, problem
 
 
 def _format(removal: Removal) -> str:
-    place = f"{_LETTERS[removal.kind]}{removal.layer}.{removal.head}{_SUFFIXES[removal.how]}"
-    if removal.pattern is None:
-        return place
-    values = np.array(removal.pattern, dtype="<f4")
-    packed = base64.urlsafe_b64encode(zlib.compress(values.tobytes(), 9)).decode().rstrip("=")
-    return f"{place}{values.shape[0]}x{values.shape[1]}~{packed}"
+    place = f"{_LETTERS[removal.kind]}{removal.layer}.{removal.head}"
+    if removal.pattern is not None:
+        values = np.array(removal.pattern, dtype="<f4")
+        packed = base64.urlsafe_b64encode(zlib.compress(values.tobytes(), 9)).decode().rstrip("=")
+        return f"{place}p{values.shape[0]}x{values.shape[1]}~{packed}"
+    if removal.rows:
+        rows = (f"_{row}-{'.'.join(map(str, keys))}" for row, keys in removal.rows)
+        return f"{place}p{removal.shape[0]}x{removal.shape[1]}{''.join(rows)}"
+    return place + _SUFFIXES[removal.how]
 
 
 def _parse(part: str) -> Removal:
-    match = _ONE.fullmatch(part)
+    """Parse the text of one head.
+
+    Raises:
+        InputError: if it names no head.
+    """
+    if not part:
+        raise InputError("The list of heads has a comma too many.")
+    match = _REMOVAL.fullmatch(part)
     if match is None:
         raise InputError(
             f"{quoted(part)} is no head: write c1.3 for head 3 of layer 1 of cross-attention, "
             f"counted from 0, with e for the encoder and d for the decoder."
         )
-    kind, layer, head, how, painted, rows, columns, packed = match.groups()
-    place = (_KINDS[kind], int(layer), int(head))
-    if not painted:
-        return Removal(*place, how=_HOWS[how])
-    pattern = _unpacked(packed, int(rows), int(columns))
-    return Removal(*place, how="pattern", pattern=tuple(map(tuple, pattern.tolist())))
+    kind, layer, head, suffix, queries, keys, packed, painted_rows = match.groups()
+    place = Head(_KINDS[kind], int(layer), int(head))
+    if packed:
+        return pattern_removal(place, _unpacked(packed, int(queries), int(keys)))
+    if painted_rows:
+        pairs = (row.split("-") for row in painted_rows.split("_")[1:])
+        rows = {int(row): tuple(sorted(set(map(int, cols.split("."))))) for row, cols in pairs}
+        return rows_removal(place, rows, (int(queries), int(keys)))
+    return Removal(*place, how=_REPLACEMENTS[suffix])
 
 
 def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
@@ -86,3 +131,31 @@ def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
     if len(content) != size:
         raise damaged
     return np.frombuffer(content, dtype="<f4").reshape(rows, columns)
+
+
+def toggled(removals: Sequence[Removal], place: Head, replacement: Replacement) -> list[Removal]:
+    """Remove one head, or bring it back if it is removed."""
+    others = [removal for removal in removals if removal.place != place]
+    if len(others) < len(removals):
+        return others
+    return [*others, Removal(*place, how=replacement)]
+
+
+def with_row(
+    removals: Sequence[Removal],
+    place: Head,
+    shape: tuple[int, int],
+    row: int,
+    keys: Sequence[int],
+) -> list[Removal]:
+    """Paint one row of a head's weights; without keys the row is the model's own again."""
+    before = next((removal for removal in removals if removal.place == place), None)
+    rows = dict(before.rows) if before and before.shape == shape else {}
+    rows.pop(row, None)
+    if keys:
+        rows[row] = tuple(sorted(keys))
+    new = [rows_removal(place, rows, shape)] if rows else []
+    if before is None:
+        return [*removals, *new]
+    index = removals.index(before)
+    return [*removals[:index], *new, *removals[index + 1 :]]

@@ -40,7 +40,7 @@ MONOTONE_THRESHOLD = 0.7
 
 
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
-    """The role of each head; "" where no pattern dominates, and where a layer has no such head.
+    """Name the role of each head; "" where no pattern dominates or a layer has no such head.
 
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
@@ -68,7 +68,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
-    """How much each head does of what each role says, `[layer, head]` each.
+    """Score each head for each role, `[layer, head]` each.
 
     Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
     pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
@@ -89,7 +89,7 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
 def _layer_scores(
     weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Cells
 ) -> dict[str, Floats]:
-    """The scores of the heads of one layer, `[head]` each."""
+    """Score the heads of one layer, `[head]` each."""
     scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
     if kind == "cross":
         scores["aligns"] = _alignment(weights)
@@ -98,7 +98,7 @@ def _layer_scores(
 
 
 def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
-    """The cells `[query, key]` of each pattern."""
+    """Mark the cells `[query, key]` of each pattern."""
     queries, keys = axes.labels
     shape = (len(queries), len(keys))
     distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
@@ -117,7 +117,7 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
 
 
 def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
-    """The word again, or another piece of it; punctuation and a position itself do not count."""
+    """Mark the same word or another piece of it; punctuation and a position itself do not count."""
     special = _special(axes)
     queries, keys = (_words(tokens, special) for tokens in axes.labels)
     same = np.array([[bool(query) and query == key for key in keys] for query in queries])
@@ -131,7 +131,7 @@ def _special(axes: LabelledWeights) -> frozenset[str]:
 
 
 def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
-    """The word that each token is a piece of, in lower case; empty where the token has no letter.
+    """Spell the word of each token in lower case; empty where the token has no letter.
 
     Pieces of different words may have the same letters, such as the `ers` of two trades.
     """
@@ -151,7 +151,7 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
 
 
 def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
-    """The mean share of a row's weight on these cells, less that of uniform attention."""
+    """Average the share of a row's weight on these cells, less that of uniform attention."""
     share = np.einsum("hqk,qk->h", weights, cells) / weights.shape[1]  # [head]
     chance = (cells.sum(-1) / seen.sum(-1)).mean()
     beyond: Floats = (share - chance) / max(1 - chance, 1e-9)

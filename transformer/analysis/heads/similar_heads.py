@@ -1,4 +1,4 @@
-"""Which heads are like a given one: by what was measured of them, or by where they look."""
+"""Heads that are similar to a given one, by their measures or by their weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tuple[Head, float]]:
-    """The heads of all kinds whose measures lie nearest, with the distance, nearest first.
+    """Find the heads of all kinds with the nearest measures, and their distances, nearest first.
 
     Each measure is divided by its standard deviation over all heads; the distance is the root mean
     square of the differences. Measures that some kind does not have (`aligns`, `previous`) and the
@@ -23,7 +23,7 @@ def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tup
     """
     names = [name for name in MEASURES if all(name in figures.measures for figures in report.heads)]
     places = [figures.place for figures in report.heads]
-    table = np.array([[one.measures[name].value for name in names] for one in report.heads])
+    table = np.array([[figures.measures[name].value for name in names] for figures in report.heads])
     apart = _standardised(table) - _standardised(table)[places.index(place)]  # [head, measure]
     return _nearest(places, np.sqrt((apart**2).mean(-1)), place, count)
 
@@ -31,7 +31,7 @@ def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tup
 def nearest_by_attention(
     trace: AttentionTrace, place: Head, count: int
 ) -> list[tuple[Head, float]]:
-    """The heads of the same kind that look at the same on one sentence, nearest first.
+    """Find the heads of the same kind with the nearest weights on one sentence, nearest first.
 
     The distance is `total_variation`: 0 where they look at the same, 1 where they share no key.
     """
@@ -56,5 +56,5 @@ def _nearest(
     places: list[Head], distances: Floats, place: Head, count: int
 ) -> list[tuple[Head, float]]:
     order = np.argsort(distances, kind="stable")
-    found = [(places[n], float(distances[n])) for n in order if places[n] != place]
-    return found[:count]
+    nearest = [(places[n], float(distances[n])) for n in order if places[n] != place]
+    return nearest[:count]

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from transformer.analysis.lenses import gradient, rollout, value_zeroing
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
+from transformer.analysis.lenses.decomposition import AttentionBlock, stack_blocks
 from transformer.analysis.lenses.decomposition import points as block_points
 from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
 from transformer.analysis.lenses.names import NAMES as NAMES
-from transformer.analysis.lenses.names import OF_WEIGHTS_ALONE as OF_WEIGHTS_ALONE
+from transformer.analysis.lenses.names import NEEDS_NO_MODEL as NEEDS_NO_MODEL
 from transformer.analysis.lenses.names import SIGNED as SIGNED
 from transformer.analysis.lenses.names import VARIANTS as VARIANTS
 from transformer.analysis.lenses.names import AnyLens as AnyLens
@@ -73,7 +73,7 @@ def lens(
     the hooks of the current context: it gives the same numbers each time.
 
     Args:
-        translator: the model that made the trace; None for the lenses `OF_WEIGHTS_ALONE`, which
+        translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`, which
             then see the weights of the trace itself, whoever's they are.
         trace: a sentence pair; with a model, only its pieces are used.
         kind: of attention.
@@ -121,16 +121,16 @@ def lens_of_kinds(
     for kind in kinds:
         require_kind(kind)
     if translator is None:
-        return _of_weights(name, trace, kinds, progress)
+        return _weight_lens(name, trace, kinds, progress)
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
-        found: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
+        by_kind: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
     else:
-        found = _of_one_pass(_LENSES[name], translator.model, trace, kinds, progress)
-    for values in found.values():
+        by_kind = _one_pass(_LENSES[name], translator.model, trace, kinds, progress)
+    for values in by_kind.values():
         require_finite(values, name, translator)
-    return {kind: values.astype(np.float32) for kind, values in found.items()}
+    return {kind: values.astype(np.float32) for kind, values in by_kind.items()}
 
 
 def require_loaded(translator: object) -> None:
@@ -142,7 +142,7 @@ def require_loaded(translator: object) -> None:
 
 
 def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
-    """Raise CheckpointError if not all that a lens gave is finite."""
+    """Raise CheckpointError if a value of a lens is not finite."""
     if not np.isfinite(values).all():
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "
@@ -150,13 +150,13 @@ def require_finite(values: Array, name: AnyLens, translator: Translator) -> None
         )
 
 
-def _of_weights(
+def _weight_lens(
     name: AnyLens, trace: AttentionTrace, kinds: Sequence[Kind], progress: Progress | None
 ) -> dict[Kind, Floats]:
-    if name not in OF_WEIGHTS_ALONE:
+    if name not in NEEDS_NO_MODEL:
         raise InputError(
             f"The lens {name} needs the model that made the weights, and this trace has the "
-            f"weights alone: choose one of {', '.join(sorted(OF_WEIGHTS_ALONE))}."
+            f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
         )
     absent = next((kind for kind in kinds if kind not in trace.kinds), None)
     if absent is not None:
@@ -187,7 +187,7 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
 
 
 class _Values(Protocol):
-    """What a lens makes of the values of one pass: `[layer, query, key]`, or with heads."""
+    """The function of a lens over the values of one pass: `[layer, query, key]`, or with heads."""
 
     def __call__(
         self,
@@ -207,18 +207,18 @@ class _Lens(NamedTuple):
     values: _Values
 
 
-def _of_one_pass(
-    one: _Lens,
+def _one_pass(
+    lens_: _Lens,
     model: Transformer,
     trace: AttentionTrace,
     kinds: Sequence[Kind],
     progress: Progress | None,
 ) -> dict[Kind, Array]:
     step = counted(progress, len(kinds) * model.config.N)
-    names = {name for kind in kinds for name in one.points(model, kind)}
+    names = {name for kind in kinds for name in lens_.points(model, kind)}
     with torch.inference_mode():
         _, cache = values_at(model, forced_pair(model, trace), names)
-    return {kind: one.values(model, trace, kind, progress=step, cache=cache) for kind in kinds}
+    return {kind: lens_.values(model, trace, kind, progress=step, cache=cache) for kind in kinds}
 
 
 def _weights(
@@ -236,20 +236,20 @@ def _weights(
     return values
 
 
-def _without_residual(of_block: Callable[[AttentionBlock], Tensor]) -> _Values:
-    """Of each block without the last column in cross-attention, which is no key."""
+def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> _Values:
+    """Drop the last column of each block of cross-attention, which is no key."""
 
-    def of_keys(block: AttentionBlock) -> Tensor:
-        values = of_block(block)
+    def key_values(block: AttentionBlock) -> Tensor:
+        values = block_values(block)
         return values[..., :-1] if block.kind == "cross" else values
 
-    return partial(of_each_block, of_keys)
+    return partial(stack_blocks, key_values)
 
 
 _LENSES: dict[AnyLens, _Lens] = {
     "weights": _Lens(pattern_points, _weights),
-    "norm": _Lens(block_points, partial(of_each_block, norms_of_heads)),
-    "norm_layer_norm": _Lens(block_points, partial(of_each_block, norms_of_heads_after_layer_norm)),
+    "norm": _Lens(block_points, partial(stack_blocks, norms_of_heads)),
+    "norm_layer_norm": _Lens(block_points, partial(stack_blocks, norms_of_heads_after_layer_norm)),
     "norm_residual": _Lens(block_points, _without_residual(norms_of_layer_with_residual)),
     "alti": _Lens(block_points, _without_residual(contributions)),
     "rollout": _Lens(rollout.points, rollout.rollout),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block, points
+from transformer.analysis.lenses.decomposition import AttentionBlock, points, stack_blocks
 from transformer.analysis.teacher_forcing import (
     Array,
     Progress,
@@ -52,7 +52,7 @@ def contributions(block: AttentionBlock) -> Tensor:
 def whole_model(
     model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
 ) -> Array:
-    """The share of each source token, and of each one read before, in each written word (ALTI+).
+    """Compute the share of each source and read token in each written word (ALTI+).
 
     Returns:
         `[target, source + target]`: first the source, then what the decoder reads, `<s>` first.
@@ -68,7 +68,7 @@ def whole_model(
         _, cache = values_at(model, forced_pair(model, trace), names)
     encoder, decoder, cross = (
         torch.from_numpy(
-            of_each_block(contributions, model, trace, kind, progress=step, cache=cache)
+            stack_blocks(contributions, model, trace, kind, progress=step, cache=cache)
         )
         for kind in KINDS
     )

@@ -34,7 +34,7 @@ EDITED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class AttentionBlock:
-    """What happens in one attention sub-layer and its Add & norm, for one sentence.
+    """One attention sub-layer and its Add & norm, for one sentence.
 
     Where a hook has replaced the z of a head, keys bring nothing through that head: its pattern
     is 0 here, and what was put in its place belongs to `constant`. All of
@@ -106,7 +106,7 @@ class AttentionBlock:
             yield self.linearised(self.residual[:, None])
 
     def linearised(self, x: Tensor) -> Tensor:
-        """The norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation.
+        """Apply the norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation.
 
         Args:
             x: `[query, d_model]`, or `[query, key, d_model]` with parts of that sum.
@@ -122,7 +122,7 @@ class AttentionBlock:
 
 
 def block_points(kind: Kind, layer: int) -> dict[str, str]:
-    """The hook points that `block_of` reads, by what they hold."""
+    """Name the hook points that `block_of` reads, by the fields of the block."""
     name = attention_name(kind, layer)
     return {
         "pattern": f"{name}.hook_pattern",
@@ -161,7 +161,7 @@ def block_of(
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
-    """The hook points from which `attention_blocks` takes the blocks of all layers."""
+    """Name the hook points from which `attention_blocks` takes the blocks of all layers."""
     layers = range(model.config.N)
     return {name for layer in layers for name in block_points(kind, layer).values()}
 
@@ -170,7 +170,7 @@ def points(model: Transformer, kind: Kind) -> set[str]:
 def attention_blocks(
     model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
 ) -> list[AttentionBlock]:
-    """The block of each layer in one teacher-forced pass.
+    """Take the block of each layer from one teacher-forced pass.
 
     Args:
         cache: what a pass over this trace gave at `points`; without it, one is made.
@@ -184,8 +184,8 @@ def attention_blocks(
 
 
 @torch.inference_mode()
-def of_each_block(
-    of_block: Callable[[AttentionBlock], Tensor],
+def stack_blocks(
+    block_values: Callable[[AttentionBlock], Tensor],
     model: Transformer,
     trace: AttentionTrace,
     kind: Kind,
@@ -193,7 +193,7 @@ def of_each_block(
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """What `of_block` makes of each layer, stacked: `[layer, ...]`.
+    """Apply a function to the block of each layer, and stack the results, `[layer, ...]`.
 
     Args:
         cache: what a pass over this trace gave at `points`; without it, one is made.
@@ -202,22 +202,22 @@ def of_each_block(
         InputError: if the trace does not fit the model.
     """
     blocks = attention_blocks(model, trace, kind, cache)
-    found = []
+    layers = []
     for done, block in enumerate(blocks, start=1):
-        found.append(of_block(block))
+        layers.append(block_values(block))
         if progress:
             progress(done, len(blocks))
-    return to_array(torch.stack(found))
+    return to_array(torch.stack(layers))
 
 
 def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
-    """The part of W_O that each head has, `[d_model, head, d_v]` (§3.2.2)."""
+    """Split W_O by heads, `[d_model, head, d_v]` (§3.2.2)."""
     W_O = model.get_parameter(f"{attention_name(kind, layer)}.W_O.weight")
     return W_O.view(W_O.size(0), model.config.h, -1)
 
 
 def residual_point(kind: Kind, layer: int) -> str:
-    """The hook point of what the sub-layer projects to queries and adds to its output.
+    """Name the hook point that the sub-layer projects to queries and adds to its output.
 
     Args:
         layer: counted from 0; N gives what a stack of N layers writes.

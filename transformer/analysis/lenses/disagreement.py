@@ -1,4 +1,4 @@
-"""Where two lenses disagree: how far apart the rows of two maps are."""
+"""Disagreement of two lenses: the distance between the rows of two maps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transformer.kinds import Kind
 
 
 def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
-    """The `total_variation` of each head, or of each layer.
+    """Compute the `total_variation` of each head, or of each layer.
 
     Where the two have not the same heads in each layer, as where one has a single head, all heads
     together, the means over their heads are compared.

@@ -23,7 +23,7 @@ from transformer.trace import AttentionTrace
 def gradient_times_attention(
     model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
 ) -> dict[Kind, Array]:
-    """A ⊙ ∂ log P(y|x) / ∂A of every head, in nats, signed.
+    """Compute A ⊙ ∂ log P(y|x) / ∂A of every head, in nats, signed.
 
     To first order, what log P of the whole translation would lose without this weight: a positive
     value speaks for what was written. All kinds come from one backward pass. It is the product that
@@ -48,7 +48,7 @@ def gradient_times_attention(
         log_p = logits.log_softmax(-1, dtype=exact)  # [target, vocab]
         return log_p.gather(-1, pair.written[:, None]).sum()
 
-    found = values_and_gradients(
+    by_name = values_and_gradients(
         model,
         forced_pair(model, trace),
         [name for row in names.values() for name in row],
@@ -57,7 +57,7 @@ def gradient_times_attention(
     )
     return {
         kind: to_array(
-            torch.cat([value * gradient for value, gradient in map(found.__getitem__, row)])
+            torch.cat([value * gradient for value, gradient in map(by_name.__getitem__, row)])
         )
         for kind, row in names.items()
     }
@@ -70,7 +70,7 @@ def values_and_gradients(
     objective: Callable[[ForcedPair], Tensor],
     progress: Progress | None = None,
 ) -> dict[str, tuple[Tensor, Tensor]]:
-    """The value at each hook point, and the gradient of a number with respect to it.
+    """Compute the value at each hook point, and the gradient of a number with respect to it.
 
     The parameters are left as they are: no `.grad` is written, whether they require one or not,
     and it makes no difference whether the caller runs in inference mode.

@@ -19,11 +19,11 @@ def lensed(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> AttentionTrace:
-    """The same sentence pair with what a lens gives, each value as its share of its row.
+    """Replace the weights of a trace by the values of a lens, as shares of their rows.
 
     Args:
         name: of the lens; "weights" gives the trace itself.
-        translator: the model that made the trace; None for the lenses `OF_WEIGHTS_ALONE`.
+        translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`.
         progress: called after each layer of each kind with the number done and that of all.
 
     Returns:
@@ -38,12 +38,12 @@ def lensed(
     if name == "weights":
         return trace
 
-    found = lens_of_kinds(name, translator, trace, progress=progress)
+    by_kind = lens_of_kinds(name, translator, trace, progress=progress)
 
     def rows(kind: Kind) -> Weights:
-        if kind not in found:
+        if kind not in by_kind:
             return trace.weights(kind)
-        shares = as_rows(found[kind])
+        shares = as_rows(by_kind[kind])
         return shares if shares.ndim == 4 else shares[:, None]  # one head for all
 
     return replace(

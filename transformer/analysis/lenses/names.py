@@ -16,7 +16,7 @@ AnyLens: TypeAlias = LensName | NormVariant
 HAS_HEADS: frozenset[AnyLens] = frozenset({"weights", "norm", "norm_layer_norm", "gradient"})
 """Lenses that tell the heads apart; the others are of whole layers."""
 
-OF_WEIGHTS_ALONE: frozenset[AnyLens] = frozenset({"weights", "rollout"})
+NEEDS_NO_MODEL: frozenset[AnyLens] = frozenset({"weights", "rollout"})
 """Lenses that need no model where a trace has its weights."""
 
 SIGNED: frozenset[AnyLens] = frozenset({"gradient"})

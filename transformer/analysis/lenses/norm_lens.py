@@ -1,6 +1,6 @@
 """Norm-based analysis: how long the vector is that a key brings (Kobayashi et al. 2020, 2021).
 
-Each function is of one layer; `of_each_block` stacks all of them.
+Each function is of one layer; `stack_blocks` stacks all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def norms_of_heads(block: AttentionBlock) -> Tensor:
 
 
 def norms_of_heads_after_layer_norm(block: AttentionBlock) -> Tensor:
-    """The same after the linearised LayerNorm (2021).
+    """Compute the norms of `norms_of_heads` after the linearised LayerNorm (2021).
 
     Returns:
         `[head, query, key]`.
@@ -45,7 +45,7 @@ def norms_of_layer(block: AttentionBlock) -> Tensor:
 
 
 def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
-    """The same after the linearised LayerNorm, x_i added to what i brings to itself (2021).
+    """Compute the norms of `norms_of_layer` after the linearised LayerNorm, x_i included (2021).
 
     Returns:
         `[query, key]`; in cross-attention, where no key is the query, x_i is one more column, the

@@ -26,9 +26,9 @@ from transformer.trace import AttentionTrace
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
-    """The hook points that `rollout` reads: cross-attention is followed through all kinds."""
+    """Name the hook points that `rollout` reads: cross-attention is followed through all kinds."""
     kinds = KINDS if kind == "cross" else (kind,)
-    return {name for one in kinds for name in pattern_points(model, one)}
+    return {name for member in kinds for name in pattern_points(model, member)}
 
 
 def rollout(
@@ -39,7 +39,7 @@ def rollout(
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """What share of each position of a layer comes from each input token, by weights alone.
+    """Compute the share of each input token in each position of a layer, from the weights alone.
 
     Each sub-layer of attention keeps half of the residual stream and takes the other half by the
     mean of its heads: Â = ½ A + ½ I. In self-attention R_l = Â_l R_{l−1}, with R_0 = I.
@@ -63,14 +63,14 @@ def rollout(
         with torch.inference_mode():
             _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
     kinds = KINDS if kind == "cross" else (kind,)
-    means = {one: patterns(model, trace, one, cache).mean(1) for one in kinds}
+    means = {member: patterns(model, trace, member, cache).mean(1) for member in kinds}
     return to_array(torch.stack(_followed(means, kind, progress)))
 
 
 def rollout_of_weights(
     trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
 ) -> Array:
-    """The same from the weights of a trace, without the model that made them.
+    """Compute `rollout` from the weights of a trace, without the model that made them.
 
     Returns:
         `[layer, query, key]`; each row sums to about 1, those of the weights being taken as shares,
@@ -81,7 +81,7 @@ def rollout_of_weights(
             or its decoder not as many layers of both.
     """
     kinds = KINDS if kind == "cross" else (kind,)
-    absent = [one for one in kinds if one not in trace.kinds]
+    absent = [member for member in kinds if member not in trace.kinds]
     if absent:
         raise InputError(
             f"Rollout of {kind} follows {', '.join(kinds)}, and this trace has no "
@@ -94,27 +94,28 @@ def rollout_of_weights(
             f"look at the weights."
         )
     means = {
-        one: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, one)))) for one in kinds
+        member: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, member))))
+        for member in kinds
     }
     return to_array(torch.stack(_followed(means, kind, progress)))
 
 
 def _followed(means: Mapping[Kind, Tensor], kind: Kind, progress: Progress | None) -> list[Tensor]:
-    """The share of each input in each layer, from the mean weights `[layer, query, key]`."""
+    """Follow the mean weights `[layer, query, key]` to the share of each input in each layer."""
     if kind != "cross":
         return _through(means[kind], progress)
     memory = _through(means["encoder_self"])[-1]
     own = _with_residual(means["decoder_self"])
     cross = means["cross"]
-    found = []
+    layers = []
     from_source = torch.zeros_like(cross[0])
     for layer, (A, Â) in enumerate(zip(cross, own, strict=True), start=1):
         from_source = (A @ memory + Â @ from_source) / 2
         total = from_source.sum(-1, keepdim=True)
-        found.append(from_source / total.where(total != 0, 1))
+        layers.append(from_source / total.where(total != 0, 1))
         if progress:
             progress(layer, len(cross))
-    return found
+    return layers
 
 
 def _with_residual(weights: Tensor) -> Tensor:
@@ -123,9 +124,9 @@ def _with_residual(weights: Tensor) -> Tensor:
 
 def _through(weights: Tensor, progress: Progress | None = None) -> list[Tensor]:
     """R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
-    found: list[Tensor] = []
+    layers: list[Tensor] = []
     for Â in _with_residual(weights):
-        found.append(Â @ found[-1] if found else Â)
+        layers.append(Â @ layers[-1] if layers else Â)
         if progress:
-            progress(len(found), len(weights))
-    return found
+            progress(len(layers), len(weights))
+    return layers

@@ -27,7 +27,7 @@ from transformer.trace import AttentionTrace
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
-    """The hook points that `value_zeroing` reads."""
+    """Name the hook points that `value_zeroing` reads."""
     layers = range(model.config.N)
     outputs = {_output_point(kind, layer) for layer in layers}
     cross = {f"{attention_name('cross', layer)}.hook_{at}" for layer in layers for at in "kv"}
@@ -61,7 +61,7 @@ def value_zeroing(
     layers = range(model.config.N)
     if cache is None:
         _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
-    found = []
+    values = []
     for layer in layers:
         block = block_of(model, cache, kind, layer)
         cross = attention_name("cross", layer)
@@ -70,10 +70,10 @@ def value_zeroing(
         widest = max(model.config.d_ff, model.config.h * k.size(2))
         whole = _rest_watched(model, kind, layer)
         output = cache[_output_point(kind, layer)][0]
-        found.append(_changes(block, output, rest, widest, whole))
+        values.append(_changes(block, output, rest, widest, whole))
         if progress:
             progress(layer + 1, len(layers))
-    return to_array(torch.stack(found))
+    return to_array(torch.stack(values))
 
 
 def _changes(
@@ -110,7 +110,7 @@ def _changes(
 def _rest_of_layer(
     model: Transformer, kind: Kind, layer: int, k: Tensor, v: Tensor
 ) -> Callable[[Tensor], Tensor]:
-    """What follows the sum of residual and attention, up to the output of the layer.
+    """Return the function from the sum of residual and attention to the output of the layer.
 
     Args:
         k: `[1, head, source, d_k]`, the keys of the layer's cross-attention.
@@ -128,7 +128,7 @@ def _rest_of_layer(
     def after_decoder_self_attention(added: Tensor) -> Tensor:
         assert isinstance(module, DecoderLayer)
         x = module.self_attention_norm.norm(added)
-        keys, values = (kept.expand(len(x), -1, -1, -1) for kept in (k, v))
+        keys, values = (part.expand(len(x), -1, -1, -1) for part in (k, v))
         attended = module.cross_attention.attend(x, keys, values)
         return feed_forward(module.cross_attention_norm(x, attended))
 
@@ -144,7 +144,7 @@ def _rest_of_layer(
 
 
 def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
-    """Whether somebody reads or edits in the rest of a layer, and so expects all queries."""
+    """Return whether a hook reads or edits the rest of a layer, and so expects all queries."""
     rest = ["feed_forward", "feed_forward_norm"]
     if kind == "decoder_self":
         rest += ["cross_attention", "cross_attention_norm"]

@@ -1,1 +1,1 @@
-"""What speaks for a piece: its probability, each layer, each head, one piece against another."""
+"""Attribution of a written piece: its probability, each layer, each head, a contrast."""

@@ -1,4 +1,4 @@
-"""What the model held probable at each step of a translation, beside the piece that was written."""
+"""The most probable other pieces at each step of a translation."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from transformer.trace import AttentionTrace
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """What speaks for the written piece, above 0, and for the other one, below 0; in nats.
+    """Contributions to the written piece, above 0, and to the other one, below 0; in nats.
 
     Args:
         log_odds: log P(written) − log P(other), given the source and all that came before.
@@ -65,7 +65,7 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
     pair = _until(model, trace, step, other)
     layers = range(model.config.N)
     names = {kind: [f"{attention_name(kind, n)}.hook_v" for n in layers] for kind in KINDS}
-    found = values_and_gradients(
+    by_name = values_and_gradients(
         model,
         pair,
         [name for row in names.values() for name in row],
@@ -77,7 +77,7 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
         log_odds=float(direct.logits[step]),
         values={
             kind: to_array(
-                torch.cat([(v * slope).sum(-1) for v, slope in map(found.__getitem__, row)])
+                torch.cat([(v * slope).sum(-1) for v, slope in map(by_name.__getitem__, row)])
             )
             for kind, row in names.items()
         },
@@ -94,7 +94,7 @@ def erase(
     *,
     progress: Progress | None = None,
 ) -> Array:
-    """What the log-odds lose when a source token is hidden, in nats: the check of `contrast`.
+    """Compute the fall of the log-odds without each source token, in nats: the check of `contrast`.
 
     The token is masked as padding is: no head of the encoder and none of the cross-attention sees
     it. What came before in the translation stays.
@@ -145,7 +145,7 @@ def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
 
 
 def _until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
-    """The sentence, and the translation up to this step: what comes later changes nothing."""
+    """Cut the translation behind this step: what comes later changes nothing."""
     whole = forced_pair(model, trace)
     if not 0 <= step < len(whole.written):
         raise InputError(

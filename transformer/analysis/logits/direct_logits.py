@@ -59,7 +59,7 @@ class DirectLogits:
 def direct_logits(
     model: Transformer, trace: AttentionTrace, against: Tensor | None = None
 ) -> DirectLogits:
-    """What each head adds to the logit of each written piece.
+    """Compute the contribution of each head to the logit of each written piece.
 
     Args:
         against: `[target]` token ids; where given, the difference of the two logits is taken apart,
@@ -74,7 +74,7 @@ def direct_logits(
         against = _require_ids(model, against, pair)
         direction = direction - model.shared_embedding[against]
     sublayers = list(_sublayers(model))
-    names = {point for one in sublayers for point in one.points}
+    names = {point for sublayer in sublayers for point in sublayer.points}
     names |= {f"decoder.embedding.hook_{point}" for point in ("tokens", "positions")}
     all_logits, cache = values_at(model, pair, names)
     values = {name: value[0] for name, value in cache.items()}
@@ -88,21 +88,21 @@ def direct_logits(
 
     heads: dict[DecoderKind, list[Tensor]] = {"decoder_self": [], "cross": []}
     feed_forward: list[Tensor] = []
-    for one in reversed(sublayers):
-        biases = biases + direction @ one.add_and_norm.norm.bias
-        direction = _before_norm(direction, values[one.added], one.add_and_norm)
-        whole = (values[one.sublayer] * direction).sum(-1)  # [target]
-        if one.kind is None:
+    for sublayer in reversed(sublayers):
+        biases = biases + direction @ sublayer.add_and_norm.norm.bias
+        direction = _before_norm(direction, values[sublayer.added], sublayer.add_and_norm)
+        whole = (values[sublayer.output] * direction).sum(-1)  # [target]
+        if sublayer.kind is None:
             feed_forward.append(whole)
         else:
-            W_O = head_W_O(model, one.kind, one.layer)
+            W_O = head_W_O(model, sublayer.kind, sublayer.layer)
             # the direction as each head's z sees it: no vector of d_model for each head
             seen = torch.einsum("td,dhv->htv", direction, W_O)
-            by_head = (values[one.z] * seen).sum(-1)  # [head, target]
-            heads[one.kind].append(by_head)
+            by_head = (values[sublayer.z] * seen).sum(-1)  # [head, target]
+            heads[sublayer.kind].append(by_head)
             biases = biases + whole - by_head.sum(0)
     return DirectLogits(
-        heads={kind: to_array(torch.stack(found[::-1])) for kind, found in heads.items()},
+        heads={kind: to_array(torch.stack(layers[::-1])) for kind, layers in heads.items()},
         feed_forward=to_array(torch.stack(feed_forward[::-1])),
         tokens=to_array((values["decoder.embedding.hook_tokens"] * direction).sum(-1)),
         positions=to_array((values["decoder.embedding.hook_positions"] * direction).sum(-1)),
@@ -124,7 +124,7 @@ class _Sublayer(NamedTuple):
         return f"{self.name}.hook_z"
 
     @property
-    def sublayer(self) -> str:
+    def output(self) -> str:
         return f"{self.name}_norm.hook_sublayer"
 
     @property
@@ -133,7 +133,7 @@ class _Sublayer(NamedTuple):
 
     @property
     def points(self) -> tuple[str, ...]:
-        read = (self.sublayer, self.added, f"{self.name}_norm.hook_normalised")
+        read = (self.output, self.added, f"{self.name}_norm.hook_normalised")
         return read if self.kind is None else (*read, self.z)
 
 
@@ -155,7 +155,7 @@ def _sublayers(model: Transformer) -> Iterator[_Sublayer]:
 
 
 def _before_norm(direction: Tensor, added: Tensor, add_and_norm: AddAndNorm) -> Tensor:
-    """The direction that, before the linearised norm, measures what this one does after it.
+    """Pull a direction back through the linearised norm.
 
     Args:
         direction: `[target, d_model]`.

@@ -109,12 +109,12 @@ def sublayer_values(
 
 
 def _key_input(kind: Kind, layer: int, N: int) -> str:
-    """The hook point from whose value keys and values are projected."""
+    """Name the hook point from whose value keys and values are projected."""
     return residual_point("encoder_self", N) if kind == "cross" else residual_point(kind, layer)
 
 
 def _array(value: Tensor) -> Floats:
-    """The one sentence of a batch, as float32."""
+    """Convert the only sentence of a batch to float32."""
     array: Floats = value[0].float().cpu().numpy()
     return array
 
@@ -162,33 +162,33 @@ class Arithmetic:
     normalised: Floats
 
 
-def arithmetic(of: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
-    """The values of one row of one head; positions and heads count from 0.
+def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
+    """Take the values of one row of one head; positions and heads count from 0.
 
     Args:
         scale: what q·k was multiplied by in the pass, 1/√d_k in the paper.
     """
-    q, k, v = of.q[head, query], of.k[head], of.v[head]
-    weights = of.weights[head, query]
+    q, k, v = values.q[head, query], values.k[head], values.v[head]
+    weights = values.weights[head, query]
     products = q * k
     dots = products.sum(-1, dtype=np.float64)
-    result = of.results[head, query]
+    result = values.results[head, query]
     return Arithmetic(
-        x=of.x[query],
+        x=values.x[query],
         q=q,
         k=k,
         v=v,
         products=products,
         dots=dots.astype(np.float32),
         scaled=(dots * scale).astype(np.float32),
-        seen=of.seen[query],
+        seen=values.seen[query],
         weights=weights,
         weighted=weights[:, None] * v,
-        z=of.z[head, query],
-        concat=of.z[:, query],
-        norms=np.linalg.norm(of.results[:, query], axis=-1),
+        z=values.z[head, query],
+        concat=values.z[:, query],
+        norms=np.linalg.norm(values.results[:, query], axis=-1),
         result=result,
-        others=of.output[query] - result,
-        added=of.added[query],
-        normalised=of.normalised[query],
+        others=values.output[query] - result,
+        added=values.added[query],
+        normalised=values.normalised[query],
     )

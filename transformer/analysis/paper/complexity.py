@@ -1,4 +1,4 @@
-"""What one layer costs as the sequence grows: Table 1 of the paper as numbers, and its memory."""
+"""Cost of one layer as the sequence grows: Table 1 of the paper as numbers, and the memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a layer's cost depends on, except the length n.
+    """The sizes that a layer's cost depends on, except the length n.
 
     Args:
         d: width of the representation.
@@ -68,7 +68,7 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:
-    """The length at which self-attention does as much work as another layer.
+    """Compute the length at which self-attention does as much work as another layer.
 
     Above it, the other one does less (§4). At r, restricted self-attention begins to
     leave tokens out.

@@ -72,13 +72,13 @@ def parameters_of_model(model: nn.Module) -> dict[str, int]:
 
 
 def meta_model(config: TransformerConfig) -> Transformer:
-    """The model of a configuration on torch's meta device: every shape, and no memory for it."""
+    """Build the model of a configuration on torch's meta device: its shapes, without memory."""
     with torch.device("meta"):
         return Transformer(config)
 
 
 def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
-    """The parameters of one module and their shapes, by the names that they have there.
+    """List the parameters of one module with their names there and their shapes.
 
     Args:
         name: dotted, such as `encoder.layers.0.self_attention`; or that of a parameter itself.
@@ -94,7 +94,7 @@ def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...
 
 
 def _part(name: str) -> str:
-    """The part to which a parameter belongs, by its dotted name."""
+    """Return the part to which a parameter belongs, by its dotted name."""
     if "_norm." in name:
         return NORMS
     if "feed_forward." in name:

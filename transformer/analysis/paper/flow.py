@@ -25,7 +25,7 @@ _WATCHED = frozenset((
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """What one teacher-forced pass has at the places of Figure 1, for a sentence and translation.
+    """The values of one teacher-forced pass at the places of Figure 1.
 
     Args:
         values: by the name of the hook point, without the axis of the batch: `[position, d_model]`

@@ -1,4 +1,4 @@
-"""What happens without a mask: attention to the keys that it hides, and the loss (§3.2.3)."""
+"""Effects of a missing mask: attention to the keys that it hides, and the loss (§3.2.3)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _unmask(mask: Tensor, _name: str) -> Tensor:
 
 
 def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
-    """What the model's own mask hides, `[sentence, query, key]`: real tokens, and padding."""
+    """Mark the tokens and the padding that the model's mask hides, `[sentence, query, key]`."""
     hidden = mask_reasons(batch, kind, MODEL_MASKS[kind]) != "seen"
     padding = hidden & (mask_reasons(batch, kind, "padding") == "padding")
     return hidden & ~padding, padding

@@ -27,7 +27,7 @@ and where padding is on the right, the causal mask hides it from every real quer
 
 
 def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
-    """Where a query may see a key.
+    """Mark the keys that a query may see.
 
     Cross-attention has no causal mask, since a word of one language is neither before nor after
     one of the other: there "causal" hides nothing, and "both" is the padding mask.
@@ -46,12 +46,12 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
     else:
         mask = padding_and_causal_mask(keys)
     shape = (keys.size(0), 1, queries.size(1), keys.size(1))
-    found: Bools = mask.expand(shape)[:, 0].numpy()
-    return found
+    visible: Bools = mask.expand(shape)[:, 0].numpy()
+    return visible
 
 
 def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
-    """What hides each key from each query: one of `MaskReason`, `[sentence, query, key]`.
+    """Name the mask that hides each key from each query, a `MaskReason`, `[sentence, query, key]`.
 
     A key that comes later and is padding has "both" reasons only where both masks are applied.
     """
@@ -67,7 +67,7 @@ def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[
 
 
 def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
-    """The tokens along both axes of each sentence's mask, `<pad>` included.
+    """Return the tokens along both axes of each sentence's mask, `<pad>` included.
 
     Decoder positions have the names that `AttentionTrace.labels` gives them.
     """
@@ -80,7 +80,7 @@ def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
 
 
 def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
-    """Which queries are tokens of a sentence; the output of a padding query is not used.
+    """Mark the queries that are tokens of a sentence; the output of a padding query is not used.
 
     Returns:
         `[sentence, query]`.

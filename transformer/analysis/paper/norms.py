@@ -20,7 +20,7 @@ Marks: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class NormValues:
-    """What one Add & norm of the model reads and writes for a batch.
+    """Input and output of one Add & norm of the model for a batch.
 
     Args:
         x: `[sentence, position, d_model]`, the sum before the norm.
@@ -95,7 +95,7 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
 
 
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
-    """Standard deviation of each token over its features, and of each feature over the tokens.
+    """Compute the standard deviation of each token over its features, and of each feature.
 
     Args:
         x: `[sentence, position, d_model]`.

@@ -48,7 +48,7 @@ def wavelengths(d_model: int) -> Floats:
 
 
 def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
-    """The encoding of any positions in float64; the model's own table is float32.
+    """Compute the encoding of any positions in float64; the model's own table is float32.
 
     Args:
         positions: `[position]`, whole or between two whole ones.
@@ -74,7 +74,7 @@ def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
 
 
 def cosines(table: npt.NDArray[np.float32]) -> Floats:
-    """The cosine of the angle between each two rows of a table of positions, `[row, row]`."""
+    """Compute the cosine of the angle between each two rows of a table, `[row, row]`."""
     rows = table.astype(np.float64)
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
     products: Floats = rows @ rows.T
@@ -115,7 +115,7 @@ class RotationError(NamedTuple):
 
 
 def rotation_error(k: int, length: int, d_model: int) -> RotationError:
-    """How far the rotation of positions 0 to length - 1 misses the encoding of those k further."""
+    """Measure the error of the rotation of positions 0 to length - 1 by k positions."""
     blocks = rotation(k, d_model).reshape(d_model // 2, 2, d_model // 2, 2)
     pair = np.arange(d_model // 2)
     turns = blocks[pair, :, pair]  # [pair, 2, 2], all of M_k that is not 0
@@ -146,7 +146,7 @@ class Edit:
     number: int = 0
 
     def hooks(self) -> dict[str, Hook]:
-        """The hooks to be put on a model with `model.hooks(...)`."""
+        """Return the hooks of the edit, for `model.hooks(...)`."""
         hook = _HOOKS[self.change](self.number)
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
@@ -185,7 +185,7 @@ _HOOKS: dict[Change, Callable[[int], Hook]] = {
 
 
 class EmbeddingParts(NamedTuple):
-    """What the first layer of a stack reads, and of what it is the sum; `[position, d_model]`."""
+    """Input of the first layer of a stack, and its two summands; `[position, d_model]`."""
 
     tokens: npt.NDArray[np.float32]
     positions: npt.NDArray[np.float32]
@@ -203,8 +203,8 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
     _, cache = model.run_with_cache(
         pair.source, pair.target, names=lambda name: name.startswith(f"{stack}.embedding.")
     )
-    found = (cache[f"{stack}.embedding.hook_{part}"][0] for part in EmbeddingParts._fields)
-    return EmbeddingParts(*(part.float().cpu().numpy() for part in found))
+    parts = (cache[f"{stack}.embedding.hook_{part}"][0] for part in EmbeddingParts._fields)
+    return EmbeddingParts(*(part.float().cpu().numpy() for part in parts))
 
 
 @torch.inference_mode()
@@ -223,8 +223,8 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
-    found: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
-    return found
+    own: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
+    return own
 
 
 @torch.inference_mode()
@@ -241,19 +241,19 @@ def moved_log_probs(
     """
     source, target, written = forced_pair(model, trace)
     at_once = max(1, BATCH_PIECES // max(source.size(1), target.size(1)))
-    found = []
+    batches = []
     for first in range(0, len(steps), at_once):
         some = steps[first : first + at_once]
         hook = _move_each(some)
         with model.hooks({f"{stack}.embedding.hook_sum": hook for stack in stacks}):
             logits = model(source.expand(len(some), -1), target.expand(len(some), -1))
         log_p = logits.float().log_softmax(-1)  # [step, target, vocab]
-        found.append(log_p.gather(-1, written[:, None].expand(len(some), -1, -1))[..., 0])
-    return torch.cat(found).cpu().numpy()
+        batches.append(log_p.gather(-1, written[:, None].expand(len(some), -1, -1))[..., 0])
+    return torch.cat(batches).cpu().numpy()
 
 
 def _move_each(steps: Sequence[int]) -> Hook:
-    """A hook for `hook_sum`: one on the positions moves all rows by the same step."""
+    """Make a hook for `hook_sum`: a hook on the positions would move all rows by the same step."""
 
     def hook(x: Tensor, _name: str) -> Tensor:
         here, d_model = np.arange(x.size(1)), x.size(-1)

@@ -1,4 +1,4 @@
-"""What the scale of q·k does: saturation, its gradient, and why the variance grows (§3.2.1)."""
+"""The scale of q·k: saturation, its gradient, and why the variance grows (§3.2.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
 def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
-    """What q·k is multiplied by before the softmax; the paper's is 1/√d_k (equation 1).
+    """Return the factor of q·k before the softmax; the paper's is 1/√d_k (equation 1).
 
     Args:
         scale: the paper's, none at all, or a common misprint.
@@ -28,7 +28,7 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
 
 
 def rescale(by: float, head: int | None = None) -> Hook:
-    """A hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
+    """Make a hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
 
     Args:
         by: above 0, so that what is masked stays at -∞.
@@ -74,7 +74,7 @@ class Saturation(NamedTuple):
 
 
 def saturation(dots: Floats, factors: Floats) -> Saturation:
-    """The softmax of a row of dot products, multiplied by each of the factors.
+    """Apply the softmax to a row of dot products, multiplied by each of the factors.
 
     Args:
         dots: `[key]`, q·k of the keys that are seen.
@@ -103,7 +103,7 @@ class DotVariance(NamedTuple):
 
 
 def dot_variance(q: Floats, k: Floats) -> DotVariance:
-    """How the variance of q·k grows with the width, as the footnote of §3.2.1 has it.
+    """Measure how the variance of q·k grows with the width (footnote of §3.2.1).
 
     For independent components of mean 0 and variance 1 the prediction is the width itself.
 

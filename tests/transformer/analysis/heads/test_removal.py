@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from transformer import InputError, Transformer, Translator
-from transformer.analysis.heads.effect import effect, patched
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, painted, removed
-from transformer.analysis.heads.removal_text import format_removals, parse_removals
+from transformer.analysis.heads.effect import effect
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
 from transformer.config import BOS, EOS
 from transformer.decoding import beam_search, greedy
 from transformer.kinds import KINDS, Kind, attention_name
@@ -97,7 +96,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
 
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     watched = {f"{attention_name(kind, 1)}.hook_pattern": watch}
-    with removed(model, [painted(Head(kind, 1, 2), rows)]), model.hooks(watched):
+    with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), model.hooks(watched):
         found = beam_search(model, source, beam_size=beam)[0][0]
     if kind == "encoder_self":
         ((_, pattern),) = seen
@@ -113,7 +112,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
             assert not any(np.array_equal(pattern[0, 0].numpy(), row) for row in rows)
     # what the search computed is what one teacher-forced pass computes
     read = torch.tensor([[BOS, *found.tokens[:-1]]])
-    with removed(model, [painted(Head(kind, 1, 2), rows)]), torch.no_grad():
+    with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), torch.no_grad():
         log_p = model(source, read)[0].log_softmax(-1)
     own = log_p[torch.arange(len(found.tokens)), list(found.tokens)]
     np.testing.assert_allclose(own.numpy(), found.log_probs, atol=1e-4)
@@ -129,7 +128,7 @@ def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, ki
     patch = (
         patched(translator.model, own, [head])
         if what == "z"
-        else removed(translator, [painted(head, own.weights(kind)[0, 1])])
+        else removed(translator, [pattern_removal(head, own.weights(kind)[0, 1])])
     )
     with patch:
         same = effect(translator, own, [], beam_size=1)
@@ -170,8 +169,8 @@ def test_two_threads_that_take_away_different_heads_never_meet(translator, trace
         [],
         [Removal("cross", 1, 0)],
         [Removal("encoder_self", 0, 2, "uniform")],
-        [painted(Head("cross", 0, 1), rows_of(trace, "cross"))],
-        [painted(Head("decoder_self", 1, 1), rows_of(trace, "decoder_self"))],
+        [pattern_removal(Head("cross", 0, 1), rows_of(trace, "cross"))],
+        [pattern_removal(Head("decoder_self", 1, 1), rows_of(trace, "decoder_self"))],
     ]
 
     def result(removals):
@@ -252,7 +251,7 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
         )
     source = torch.tensor([[*COPIED, EOS]])
     diagonal = np.eye(len(COPIED) + 1, dtype=np.float32)
-    heads = [painted(Head("cross", 1, head), diagonal) for head in range(config.h)]
+    heads = [pattern_removal(Head("cross", 1, head), diagonal) for head in range(config.h)]
     with removed(planted, heads):
         assert greedy(planted, source)[0].tokens == (*COPIED, EOS)
     for how in ("zero", "uniform"):
@@ -261,69 +260,17 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
             assert greedy(planted, source)[0].tokens != (*COPIED, EOS)
 
 
-# text and bad input
-
-
-def test_a_set_of_heads_as_text_and_back(model, trace) -> None:
-    every = [
-        Removal(*place, how=("zero", "uniform", "mean")[number % 3])
-        for number, place in enumerate(all_heads(model.config))
-    ]
-    some = [painted(Head(kind, 1, 2), rows_of(trace, kind)) for kind in KINDS]
-    for removals in ([], every, some, [*some, *every]):
-        assert parse_removals(format_removals(removals)) == tuple(removals)
-    assert format_removals([Removal("cross", 1, 3), Removal("encoder_self", 2, 0)]) == "c1.3,e2.0"
-    assert len({*every, *some}) == len(every) + len(some)  # hashable
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["x1.3", "c1", "c1.3,", "c-1.3", "c1.3q", "c1.3p", "c1.3p2x2~AAAA", "c1.3p9999x9999~AAAA",
-     "c1.3p2x2~" + "A" * 5000, "c1.٣", "c" * 2_000_000, "\ud800"],
-)  # fmt: skip
-def test_text_that_names_no_head_is_refused_in_one_sentence(text) -> None:
-    with pytest.raises(InputError) as refused:
-        parse_removals(text)
-    assert str(refused.value).count(". ") == 0
-
-
-NAN = float("nan")
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (("self", 0, 0), "is no kind of attention"),
-        (("cross", -1, 0), "A layer counts from 0"),
-        (("cross", 0, 1.5), "A head counts from 0"),
-        (("cross", 0, True), "A head counts from 0"),
-        (("cross", 0, 0, "off"), "is no way to take a head away"),
-        (("cross", 0, 0, "pattern"), "A pattern is given for the way"),
-        (("cross", 0, 0, "zero", ((1.0,),)), "A pattern is given for the way"),
-        (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
-        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "no number from 0 to 1"),
-        (("cross", 0, 0, "pattern", ((-1.0, 2.0),)), "no number from 0 to 1"),
-        (("cross", 0, 0, "pattern", ((1.0,), (0.5, 0.5))), "no table of numbers"),
-        (("cross", 0, 0, "pattern", ()), "must be a table"),
-        (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
-    ],
-)
-def test_what_is_no_removal_is_refused(values, said) -> None:
-    with pytest.raises(InputError, match=said):
-        Removal(*values)
-
-
 def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator, trace) -> None:
     for removals, said in (
         ([Removal("cross", 2, 0)], "has 2 layers, counted from 0: there is no layer 2"),
         ([Removal("cross", 0, 4)], "has 4 heads, counted from 0: there is no head 4"),
         ([Removal("cross", 0, 1), Removal("cross", 0, 1, "uniform")], "is named twice"),
-        ([painted(Head("cross", 0, 1), np.eye(3))], "must be of the same shape"),
+        ([pattern_removal(Head("cross", 0, 1), np.eye(3))], "is 3 × 3, and on this sentence it is"),
     ):
         with pytest.raises(InputError, match=said):
             effect(translator, trace, removals)
     for kind in ("cross", "encoder_self"):
-        wrong = removed(translator, [painted(Head(kind, 0, 1), np.eye(3))])
+        wrong = removed(translator, [pattern_removal(Head(kind, 0, 1), np.eye(3))])
         with wrong, pytest.raises(InputError, match="paint it on this sentence"):
             translator.translate(TEXT)
     assert not effect(translator, trace, []).changes.any()  # nothing stays behind

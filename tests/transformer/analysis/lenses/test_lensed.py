@@ -9,7 +9,7 @@ from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.lenses import (
     HAS_HEADS,
     NAMES,
-    OF_WEIGHTS_ALONE,
+    NEEDS_NO_MODEL,
     VARIANTS,
     as_rows,
     lens,
@@ -65,7 +65,7 @@ def test_weights_alone_are_enough_for_rollout() -> None:
     assert lens("weights", None, trace, "encoder_self") is trace.encoder_self
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *VARIANTS} - OF_WEIGHTS_ALONE))
+@pytest.mark.parametrize("name", sorted({*NAMES, *VARIANTS} - NEEDS_NO_MODEL))
 def test_a_lens_that_needs_a_model_says_so(name) -> None:
     with pytest.raises(InputError, match=f"lens {name} needs the model that made") as caught:
         lensed(name, None, anybodys())

@@ -15,7 +15,7 @@ from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, CheckpointError, InputError, silence
 from transformer.analysis import lenses
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.decomposition import stack_blocks
 from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.lenses.norm_lens import (
     norms_of_heads,
@@ -34,10 +34,10 @@ def expected(name, case: Case, kind):
     if name == "gradient":
         return gradient_times_attention(case.model, case.trace)[kind]
     functions: dict[str, Callable[..., Any]] = {
-        "norm": partial(of_each_block, norms_of_heads),
-        "norm_layer_norm": partial(of_each_block, norms_of_heads_after_layer_norm),
-        "norm_residual": partial(of_each_block, norms_of_layer_with_residual),
-        "alti": partial(of_each_block, contributions),
+        "norm": partial(stack_blocks, norms_of_heads),
+        "norm_layer_norm": partial(stack_blocks, norms_of_heads_after_layer_norm),
+        "norm_residual": partial(stack_blocks, norms_of_layer_with_residual),
+        "alti": partial(stack_blocks, contributions),
         "rollout": rollout,
         "value_zeroing": value_zeroing,
     }

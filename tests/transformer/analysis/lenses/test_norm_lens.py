@@ -6,7 +6,7 @@ import pytest
 from tests.transformer.analysis.lens_cases import Case, case
 from tests.transformer.analysis.plain_model import brought, linearised
 from transformer import KINDS
-from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.decomposition import stack_blocks
 from transformer.analysis.lenses.norm_lens import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
@@ -20,11 +20,11 @@ __all__ = ["case"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> None:
     heads, heads_after_norm = (
-        of_each_block(norms, case.model, case.trace, kind)
+        stack_blocks(norms, case.model, case.trace, kind)
         for norms in (norms_of_heads, norms_of_heads_after_layer_norm)
     )
     layers, layers_after_norm = (
-        of_each_block(norms, case.model, case.trace, kind)
+        stack_blocks(norms, case.model, case.trace, kind)
         for norms in (norms_of_layer, norms_of_layer_with_residual)
     )
     for layer in range(case.model.config.N):
@@ -45,10 +45,10 @@ def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> N
 
 
 def test_norms_of_a_model_in_float32_are_float32(translator, trace) -> None:
-    found = of_each_block(norms_of_heads, translator.model, trace, "cross")
+    found = stack_blocks(norms_of_heads, translator.model, trace, "cross")
     assert found.dtype == np.float32
     assert found.shape == trace.cross.shape
-    layers = of_each_block(norms_of_layer, translator.model, trace, "decoder_self")
+    layers = stack_blocks(norms_of_layer, translator.model, trace, "decoder_self")
     assert not layers[:, 0, 1:].any()
 
 

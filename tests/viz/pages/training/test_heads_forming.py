@@ -383,13 +383,13 @@ def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
     assert "No cross head aligns" in text
 
 
-STEPS = [1, 2, 250]
+CHART_STEPS = [1, 2, 250]
 VALUES = np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
 
 
 def _spec() -> dict:
     chart = measure_chart(
-        STEPS, VALUES, kind="encoder_self", selected=(1, 2), at=2, unit="confidence"
+        CHART_STEPS, VALUES, kind="encoder_self", selected=(1, 2), marked=2, unit="confidence"
     )
     spec: dict = chart.to_dict()
     return spec
@@ -400,7 +400,7 @@ def test_each_value_stands_at_its_step_under_the_name_of_its_head() -> None:
     result = {(row["step"], row["head"]): row["value"] for row in rows}
     assert result == {
         (step, f"L{layer + 1} H{head + 1}"): VALUES[n, layer, head]
-        for n, step in enumerate(STEPS)
+        for n, step in enumerate(CHART_STEPS)
         for layer, head in np.ndindex(2, 4)
     }
     assert {row["head"] for row in rows if row["selected"]} == {"L2 H3"}

@@ -1,4 +1,4 @@
-"""Charts of removed heads: log P of each word, and BLEU over a corpus."""
+"""What heads that are taken away change: log P of each word, and BLEU over a corpus."""
 
 from __future__ import annotations
 
@@ -23,26 +23,23 @@ _HEIGHT = 240  # CSS pixels, without legend and words
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
-    """Sum log P over the pieces of each word of a translation.
+    """log P of each word of a translation, the sum over its pieces.
 
     Args:
-        trace: trace of the translation.
-        log_probs: `[target]`, log P of its pieces.
-
-    Returns:
-        The words, and `[word]`.
+        trace: of the translation.
+        log_probs: `[target]`, of its pieces.
     """
     first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
 
 
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
-    """Draw log P of each word of the translation, before and after.
+    """log P of each word of the translation, before and after.
 
     Args:
         words: `[word]`.
         before: `[word]`, in nats.
-        after: `[word]`, in nats.
+        after: `[word]`.
     """
     places = range(len(words))
     wide = pd.DataFrame({"place": places, "word": words, "before": before, "after": after})
@@ -73,7 +70,7 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
             y,
             alt.Color("model:N", scale=scale, legend=legend),
             alt.Shape("model:N", scale=shapes, legend=legend),
-            # sizes differ, so that both are visible where they are equal
+            # where the two are equal, both are seen
             alt.Size(
                 "model:N",
                 scale=alt.Scale(domain=[BEFORE, AFTER], range=[120, 50]),
@@ -85,17 +82,15 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
     return rules + points
 
 
-def curve_chart(curve: Curve, removed: int | None) -> alt.LayerChart:
-    """Draw BLEU over the number of removed heads, its interval as a band.
+def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
+    """BLEU with more and more heads taken away, its interval as a band.
 
     Args:
-        curve: the measured curve.
-        removed: number of heads removed on the page; None where they are not the first of this
-            order.
+        curve: as it was measured, at some numbers of heads.
+        at: how many are away on the page; None where those are not the first of this order.
     """
     table = pd.DataFrame(
-        [(point.removed, *point.bleu) for point in curve.points],
-        columns=["removed", "value", "low", "high"],
+        [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
     )
     x = alt.X(
         "removed:Q",
@@ -115,7 +110,7 @@ def curve_chart(curve: Curve, removed: int | None) -> alt.LayerChart:
     line = base.mark_line(
         color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
     ).encode(x, y, tooltip=tooltip)
-    if removed is None:
+    if at is None:
         return band + line
-    position = alt.Chart(pd.DataFrame({"removed": [removed]}))
-    return band + line + position.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)
+    here = alt.Chart(pd.DataFrame({"removed": [at]}))
+    return band + line + here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)

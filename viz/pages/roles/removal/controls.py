@@ -1,8 +1,8 @@
-"""Controls of the view “Take away”; every choice is kept in the URL."""
+"""Controls of the view “Take away”: every choice stands in the URL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -13,18 +13,19 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, Replacement
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import choose_one, text_field
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
-from viz.app.links.undo import History
 from viz.app.sentence import sentence_bar
-from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
+from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""
 
-HOWS: dict[str, How] = {
+REPLACEMENTS: dict[str, Replacement] = {
     "zero": "zero",
     "uniform": "uniform",
     "mean": "mean",
@@ -32,7 +33,7 @@ HOWS: dict[str, How] = {
     "patched z": "z",
     "patched map": "weights",
 }
-"""Replacements by their name on the screen and in the URL."""
+"""Replacements of a head by their names on the screen and in the URL."""
 
 _HELP = "  \n".join(
     (
@@ -46,28 +47,34 @@ _HELP = "  \n".join(
     )
 )
 
-MapChoice = Literal["after", "before", "difference"]
+Which = Literal["after", "before", "difference"]
 
 
 @dataclass(frozen=True)
 class Controls:
-    """Choices of the view.
+    """The choices of the view.
 
     Args:
         head: the open head.
-        how: replacement of a head that the next click removes.
-        removed: the removed heads, as text of the link.
+        replacement: the replacement of the head that the next click switches off.
+        removed: the text of the heads that are off, as in the link.
         which: the map of the open head that is drawn.
     """
 
     head: Head
-    how: How
+    replacement: Replacement
     removed: str
-    which: MapChoice
+    which: Which
 
 
 def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
-    """Draw the controls into `row`, and the text of the link into `below`."""
+    """Draw the controls.
+
+    Args:
+        translator: the translator of this page.
+        row: the container of all but one.
+        below: the container of the field with the heads that are off.
+    """
     with below:
         removed = st.text_input(
             "Heads that are off, as in the link",
@@ -78,49 +85,52 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
             placeholder="none",
             autocomplete="off",
         )
-    history = session_history()
+    history = history_of_session()
     history.see(removed or "", 0.0)
     with row:
         head = pick_head(translator)
-        how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
+        how = st.selectbox(
+            "By", list(REPLACEMENTS), key=HOW, bind="query-params", width=185, help=_HELP
+        )
         undo_buttons(history, choose_removed)
-        which = choose_one("Map", get_args(MapChoice), WHICH)
-    return Controls(head, HOWS[how], (removed or "").strip(), which)
+        which = choose_one("Map", get_args(Which), WHICH)
+    return Controls(head, REPLACEMENTS[how], (removed or "").strip(), which)
 
 
 def choose_removed(text: str) -> None:
-    """Set the removed heads for the next run of the page, as text of the link."""
+    """Set the heads that are off in the next run of the page, as the link has them."""
     st.session_state[REMOVED] = text
 
 
-def current_changes(layers: int, heads: int) -> list[Change]:
-    """Return the heads that are removed when a click arrives.
+def removed_now(layers: int, heads: int) -> list[Removal]:
+    """Return the heads that are off when a click arrives.
 
-    The page that was clicked may show fewer: a quick second click interrupts the run of the first.
+    Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+    Heads that the model does not have, or that the link names twice, are left out.
 
     Args:
-        layers: number of layers. The model itself is not passed, because Streamlit keeps the
-            arguments of callbacks in memory; heads that it does not have are dropped, as is a
-            repeated one.
-        heads: number of heads of each layer.
+        layers: the number of layers of the model. The model itself is not an argument, since a
+            click's handler stays in memory with the tab.
+        heads: the number of heads of each layer.
     """
-    named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
-    existing = [
-        change for change in named if change.head.layer < layers and change.head.head < heads
+    removals, _ = parse_removals(st.session_state.get(REMOVED) or "", None)
+    by_place = {removal.place: removal for removal in reversed(removals)}
+    return [
+        removal
+        for removal in removals
+        if removal.layer < layers and removal.head < heads and by_place[removal.place] is removal
     ]
-    first = {change.head: change for change in reversed(existing)}
-    return [change for change in existing if first[change.head] is change]
 
 
 def second_sentence(
-    translator: Translator, controls: Controls, changes: Sequence[Change]
+    translator: Translator, controls: Controls, removals: Sequence[Removal]
 ) -> tuple[AttentionTrace | None, str]:
-    """Return the second sentence's trace, or None with a message on what is wrong, or "".
+    """Return the second sentence's trace, and a message on what is wrong with it, or "".
 
-    Draw its field where a head is to be patched from it.
+    Its field is drawn where something is to be patched from it.
     """
-    patches = [change for change in changes if change.how in ("z", "weights")]
-    if controls.how not in ("z", "weights") and not patches:
+    replacements = {controls.replacement, *(removal.how for removal in removals)}
+    if not replacements & {"z", "weights"}:
         return None, ""
     text = text_field(
         "Second sentence, from which heads are patched",
@@ -140,37 +150,11 @@ def second_sentence(
 
 
 def open_without(head: Head) -> None:
-    """Open this view in the next run, with this head removed and open."""
+    """Open the view “Take away” in the next run, with this head removed and open."""
     open_head(head)
     st.session_state[VIEW] = TAKE_AWAY
-    st.session_state[REMOVED] = removed = format_changes([Change(head)])
-    # the field is not on the page yet, so the address is set here; after a double click the field
-    # exists, and Streamlit refuses
+    st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address;
+    # after a double click it is, and does so by itself
     with suppress(StreamlitAPIException):
         st.query_params[REMOVED] = removed
-
-
-_HISTORY = "removal.history"
-
-
-def session_history() -> History[str]:
-    """Return the session's history of link texts."""
-    history: History[str] = st.session_state.setdefault(_HISTORY, History())
-    return history
-
-
-def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
-    """Draw undo, redo and “all back”, which `choose` a text of the link for the next run."""
-    st.button(
-        "Undo",
-        key="removal-undo",
-        disabled=not history.before,
-        on_click=lambda: choose(history.undo() or ""),
-    )
-    st.button(
-        "Redo",
-        key="removal-redo",
-        disabled=not history.undone,
-        on_click=lambda: choose(history.redo() or ""),
-    )
-    st.button("All back", key="removal-none", disabled=not history.now, on_click=lambda: choose(""))

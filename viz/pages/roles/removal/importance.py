@@ -1,4 +1,4 @@
-"""Removal of heads by measured importance: a slider beside the model's BLEU curve."""
+"""Heads taken away by their measured importance: a slider beside the BLEU curve of the model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import streamlit as st
 
 from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import draw_spec, spec_of
 from viz.draw.formatting import format_number
-from viz.pages.roles.removal.changes import Change, format_changes
 from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.roles.stored_report import report_state, stored_report
 
@@ -21,9 +22,15 @@ _COUNT = "removal-count"
 
 
 def remove_by_importance(
-    translator: Translator, changes: Sequence[Change], choose: Callable[[str], None]
+    translator: Translator, removals: Sequence[Removal], choose: Callable[[str], None]
 ) -> None:
-    """Draw the slider, which sets the link by `choose`, and the curve, or how to measure it."""
+    """Draw the slider and the curve, or the command that makes them.
+
+    Args:
+        translator: the translator of this page.
+        removals: the heads that are off now.
+        choose: the function that takes the text of the link of the next run.
+    """
     st.subheader("Remove by importance", anchor=False)
     try:
         report = stored_report(translator)
@@ -44,8 +51,8 @@ def remove_by_importance(
         "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
     )
     curve = report.curves[measure]
-    removed = position_on_curve(curve, changes)
-    st.session_state[_COUNT] = removed or 0
+    at = place_on(curve, removals)
+    st.session_state[_COUNT] = at or 0
     st.slider(
         f"How many of the {len(curve.order)} heads are away, each with z = 0",
         0,
@@ -53,51 +60,44 @@ def remove_by_importance(
         key=_COUNT,
         on_change=lambda: choose(first_heads(curve, st.session_state[_COUNT])),
     )
-    # most clicks do not change the position on the curve
-    state = "curve", report_state(translator), measure, removed
+    # most clicks leave the place on the curve as it was
+    state = "curve", report_state(translator), measure, at
     draw_spec(
-        memo(state, lambda: spec_of(curve_chart(curve, removed))),
+        memo(state, lambda: spec_of(curve_chart(curve, at))),
         key="removal-curve",
         alt="BLEU of the model over the number of heads that are taken away.",
     )
-    st.caption(_caption(report, curve, removed))
+    st.caption(_note(report, curve, at))
 
 
-def position_on_curve(curve: Curve, changes: Sequence[Change]) -> int | None:
-    """Return the number of removed heads if they are the first of the curve, else None."""
-    expected = set(curve.order[: len(changes)])
-    is_curve = expected == {change.head for change in changes}
-    return len(changes) if is_curve and all(change.how == "zero" for change in changes) else None
+def place_on(curve: Curve, removals: Sequence[Removal]) -> int | None:
+    """Count the removed heads, if they are the first of a curve, and each set to zero."""
+    first = {Removal(*head) for head in curve.order[: len(removals)]}
+    return len(removals) if first == set(removals) else None
 
 
 def first_heads(curve: Curve, count: int) -> str:
-    """Format the first heads of a curve as text of the link."""
-    return format_changes([Change(head) for head in curve.order[:count]])
+    """Format the first heads of a curve as the link has them."""
+    return format_removals([Removal(*head) for head in curve.order[:count]])
 
 
-def _caption(report: HeadReport, curve: Curve, removed: int | None) -> str:
-    """Describe the measurement and the position on the curve."""
-    source = (
+def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
+    """Say what was measured, and where on the curve the page is."""
+    measurement = (
         f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
         f"those that gave the order, with its 95 % bootstrap interval."
     )
-    if removed is None:
+    if at is None:
         return (
-            f"{source} The heads that are off now are not the first of this order, or are not set "
-            f"to z = 0."
+            f"{measurement} The heads that are off now are not the first of this order, or are not "
+            f"set to z = 0."
         )
-    below = max(
-        (point for point in curve.points if point.removed <= removed),
-        key=lambda point: point.removed,
-    )
-    above = min(
-        (point for point in curve.points if point.removed >= removed),
-        key=lambda point: point.removed,
-    )
-    all_heads = f"with all heads {format_number(report.bleu.value)}"
+    below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
+    above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
+    whole = f"with all heads {format_number(report.bleu.value)}"
     if below == above:
-        return f"{source} With {removed} away {format_number(below.bleu.value)}, {all_heads}."
+        return f"{measurement} With {at} away {format_number(below.bleu.value)}, {whole}."
     return (
-        f"{source} With {below.removed} away {format_number(below.bleu.value)}, with "
-        f"{above.removed} {format_number(above.bleu.value)}, {all_heads}."
+        f"{measurement} With {below.removed} away {format_number(below.bleu.value)}, with "
+        f"{above.removed} {format_number(above.bleu.value)}, {whole}."
     )

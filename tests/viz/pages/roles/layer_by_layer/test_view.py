@@ -16,7 +16,7 @@ from tests.viz.pages.roles.charts import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.decomposition import stack_blocks
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
@@ -120,12 +120,12 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
 def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
     source, target = len(trace.source_pieces), len(trace.target_pieces)
     memory = np.eye(source)
-    for layer in of_each_block(contributions, translator.model, trace, "encoder_self"):
+    for layer in stack_blocks(contributions, translator.model, trace, "encoder_self"):
         memory = layer @ memory
     # what each state holds of the source, then of what the decoder reads
     state = np.hstack([np.zeros((target, source)), np.eye(target)])
     own, cross = (
-        of_each_block(contributions, translator.model, trace, kind)
+        stack_blocks(contributions, translator.model, trace, kind)
         for kind in ("decoder_self", "cross")
     )
     for layer in range(len(own)):

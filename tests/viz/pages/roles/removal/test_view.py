@@ -12,6 +12,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
+import streamlit as st
 import torch
 from safetensors.torch import save_file
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -19,26 +20,25 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
-from tests.viz.pages.roles.made_reports import made_figures
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import Translator
 from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadReport
+from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
-from transformer.analysis.heads.effect import effect, patched
+from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, painted, removed
+from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
+from transformer.analysis.heads.removal_text import parse_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
-from viz.app.cache.memory import forget_server_wide
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles.removal import view
-from viz.pages.roles.removal.changes import parse_changes
-from viz.pages.roles.removal.view import cached_effect, most_changed
+from viz.pages.roles.removal.effect import effect_of
+from viz.pages.roles.removal.view import most_changed
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
@@ -55,8 +55,8 @@ def opened(serve):
 
 
 def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    result = [decode(element.proto.bytes) for element in app.get("bidi_component")]
-    (only,) = [element for element in result if element[0]["component"] == component]
+    found = [decode(one.proto.bytes) for one in app.get("bidi_component")]
+    (only,) = [one for one in found if one[0]["component"] == component]
     return only
 
 
@@ -67,7 +67,7 @@ def candidate(app: AppTest) -> str:
 
 def words_of(app: AppTest) -> dict[tuple[str, str], float]:
     chart = app.get("vega_lite_chart")[-1].proto  # the only one of a model without a report
-    frames = [convert_arrow_bytes_to_pandas_df(element.data.data) for element in chart.datasets]
+    frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
     (long,) = [frame for frame in frames if "log_p" in frame]
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
 
@@ -79,9 +79,9 @@ def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
     app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
     steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
     trace = translator.trace_of(steered)
-    result = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
-    assert result.translation.text.startswith("Mein Bruder")
-    assert mark_changed_words(result.translation.text, steered.text) in candidate(app)
+    found = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    assert found.translation.text.startswith("Mein Bruder")
+    assert mark_changed_words(found.translation.text, steered.text) in candidate(app)
 
 
 def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
@@ -90,31 +90,31 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
     app = opened(**url)
     trace = translator.trace(SENTENCE)
-    result = effect(translator, trace, TWO)
-    assert np.abs(result.changes).max() > 0.01
-    new = mark_changed_words(result.translation.text, translator.translate(SENTENCE).text)
+    found = effect(translator, trace, TWO)
+    assert np.abs(found.changes).max() > 0.01
+    new = mark_changed_words(found.translation.text, translator.translate(SENTENCE).text)
     assert new in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
     assert message(app, "selection")[0]["key"] == grid["key"]
     for kind in ("encoder_self", "decoder_self", "cross"):
-        after = np.rint(result.after.weights(kind) * 255)
+        after = np.rint(found.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
     _, arrays = message(app, "attention_map")
-    differences = {k: result.after.weights(k) - result.before.weights(k) for k in KINDS}
+    differences = {k: found.after.weights(k) - found.before.weights(k) for k in KINDS}
     np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
     drawn = words_of(app)
     for name, log_probs in (
         ("before", trace.log_probs),
-        ("with heads taken away", result.after.log_probs),
+        ("with heads taken away", found.after.log_probs),
     ):
         total = sum(value for (_, model), value in drawn.items() if model == name)
         assert total == pytest.approx(log_probs.sum(), abs=1e-4)
     # the decoder's first row is the same in every head
     rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
-    moved = [kind_text.mean(-1).ravel() / 2 for kind_text in rows]
-    (first, distance), *others = most_changed(result)
+    moved = [of_kind.mean(-1).ravel() / 2 for of_kind in rows]
+    (first, distance), *others = most_changed(found)
     named = [distance, *(other for _, other in others)]
     assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
@@ -192,21 +192,21 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, weights, atol=1e-6)
-    result = effect(translator, trace, [painted(Head("cross", 0, 1), weights)])
+    found = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(result.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
     # what waits for the next square holds no weights
-    changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
+    removals, _ = parse_removals(in_url(app, "removed") or "", translator.model)
     settings = settings_of(SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
-    remembered = cached_effect(translator, translation, trace, None, changes, settings).after
+    remembered = effect_of(translator, translation, trace, None, removals, settings).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
-    forget_server_wide()
+    st.cache_resource.clear()
     gc.collect()
     assert held() is None
 
@@ -217,7 +217,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
-    meanwhile(monkeypatch, view, "cached_effect", [choice(app, "roles-grid", ["cross", 0, 1])])
+    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
     app._run(first)
     assert in_url(app, "removed") == "c0.0,c0.1"
     app = opened(removed_how="painted", kind="cross", layer="1", head="2")
@@ -227,7 +227,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
     second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
-    meanwhile(monkeypatch, view, "cached_effect", [second])
+    meanwhile(monkeypatch, view, "effect_of", [second])
     app._run(first)
     assert in_url(app, "removed") == f"{rows}.2"
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
@@ -263,13 +263,13 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
     trace = translator.trace(SENTENCE)
     others = (translator.trace(english) for english, _ in pairs)
     other = next(
-        item for item in others if item.source != SENTENCE and item.cross.shape == trace.cross.shape
+        one for one in others if one.source != SENTENCE and one.cross.shape == trace.cross.shape
     )
     app = opened(removed="c1.3z", donor=other.source)
     with patched(translator.model, other, [Head("cross", 1, 3)]):
-        result = effect(translator, trace, [])
+        found = effect(translator, trace, [])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(result.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path
         CurvePoint(len(order), figure),
     )
     sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
-    heads = tuple(made_figures(place) for place in all_heads(translator.model.config))
+    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model.config))
     curves = {"gradient": Curve(order, points)}
     report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
     (folder / head_report.FILE).write_text(head_report.to_json(report))
@@ -294,15 +294,15 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     translator = Translator.load(measured_folder)
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)
-    changes, _ = parse_changes("c1.3m", translator.model)
+    removals, _ = parse_removals("c1.3m", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
-    result = set()
+    found = set()
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / head_report.MEANS_FILE)
-        values = cached_effect(translator, translation, trace, None, changes, SearchSettings())
-        result.add(values.after.log_probs.tobytes())
-    assert len(result) == 2
+        of = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        found.add(of.after.log_probs.tobytes())
+    assert len(found) == 2
 
 
 def test_the_same_words_in_other_pieces_are_another_translation(translator: Translator) -> None:
@@ -310,14 +310,14 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
     lengths = [len(piece) for piece in known]
     at = next(n for n, length in enumerate(lengths) if length > 1 and lengths.count(length) > 1)
     both = [n for n, length in enumerate(lengths) if length == lengths[at]][:2]
-    changes, _ = parse_changes("c1.3", translator.model)
+    removals, _ = parse_removals("c1.3", translator.model)
     for n in both:  # one piece in letters: as many pieces either way
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        result = cached_effect(translator, translation, trace, None, changes, SearchSettings())
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
         alone = effect(translator, trace, [Removal("cross", 1, 3)])
-        np.testing.assert_array_equal(result.after.log_probs, alone.after.log_probs)
+        np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
 
 
 def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
@@ -326,13 +326,11 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     app = opened(checkpoint=measured_folder)
     app.slider(key="removal-count").set_value(2).run()
     assert in_url(app, "removed") == "c1.3,c1.2"
-    assert any(
-        "With 2 away 20.50, with all heads 30.00" in element.value for element in app.caption
-    )
-    assert any("among those that gave the order" in element.value for element in app.caption)
+    assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
+    assert any("among those that gave the order" in one.value for one in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
-    assert any("not the first of this order" in element.value for element in app.caption)
+    assert any("not the first of this order" in one.value for one in app.caption)
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
@@ -340,21 +338,21 @@ def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
 
 
 def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
-    forget_server_wide()
+    st.cache_resource.clear()
     links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)
 
     def look(link: str) -> np.ndarray:
-        changes, _ = parse_changes(link, translator.model)
-        result = cached_effect(translator, translation, trace, None, changes, SearchSettings())
-        return result.after.log_probs
+        removals, _ = parse_removals(link, translator.model)
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        return found.after.log_probs
 
     with ThreadPoolExecutor(6) as people:
-        result = list(people.map(look, links))
-    for link, log_probs in zip(links, result, strict=True):
-        changes, _ = parse_changes(link, translator.model)
-        with removed(translator, [Removal(*change.head) for change in changes]):
+        found = list(people.map(look, links))
+    for link, log_probs in zip(links, found, strict=True):
+        removals, _ = parse_removals(link, translator.model)
+        with removed(translator, [Removal(*removal.place) for removal in removals]):
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
-    assert len({log_probs.tobytes() for log_probs in result}) > len(links) // 2
+    assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2

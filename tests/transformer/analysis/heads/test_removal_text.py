@@ -1,0 +1,163 @@
+"""Removed heads and their text: exact there and back, nonsense in one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.made_trace import made_trace
+from transformer import InputError, Translator
+from transformer.analysis.heads.effect import fitting_removals, painted_map
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.removal import Removal, pattern_removal, rows_removal
+from transformer.analysis.heads.removal_text import (
+    format_removals,
+    parse_removals,
+    toggled,
+    with_row,
+)
+
+CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
+DECODER = Head("decoder_self", 1, 2)
+PATTERN = ((0.25, 0.75), (1.0, 0.0), (1 / 3, 2 / 3))
+
+EVERY = [
+    Removal(*CROSS),
+    Removal(*ENCODER, "uniform"),
+    rows_removal(DECODER, {0: (0,), 2: (0, 1)}, (3, 3)),
+    Removal("cross", 0, 0, "mean"),
+    Removal("cross", 0, 1, "z"),
+    Removal("cross", 0, 2, "weights"),
+]
+
+
+def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
+    text = format_removals(EVERY)
+    assert text == "c1.3,e0.0u,d1.2p3x3_0-0_2-0.1,c0.0m,c0.1z,c0.2w"
+    assert parse_removals(text, translator.model) == (EVERY, "")
+    whole = parse_removals(
+        format_removals([pattern_removal(CROSS, np.array(PATTERN))]), translator.model
+    )
+    np.testing.assert_array_equal(whole[0][0].pattern, np.array(PATTERN, dtype=np.float32))
+    assert parse_removals(" ", translator.model) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("c9.0", "The model has"),
+        ("c0.99z", "there is no head"),
+        ("c1.3", "named twice"),
+        ("x1.1", "is no head"),
+        ("<b>", "is no head"),
+        ("", "comma too many"),
+        ("e0.1p3x3_3-0", "does not have"),
+        ("e0.1p3x3_0-3", "does not have"),
+        ("d0.1p3x3_0-1", "its mask hides"),
+        ("e0.1p3x3", "is no head"),
+        ("e0.1p2x2~AAAA", "damaged"),
+        ("e0.1p2x2~" + "A" * 5000, "damaged"),
+        ("e0.1p9999x9999~AAAA", "damaged"),
+        ("c1", "is no head"),
+        ("c-1.3", "is no head"),
+        ("c1.3q", "is no head"),
+        ("c1.3p", "is no head"),
+        ("c1.٣", "is no head"),
+        ("\ud800", "is no head"),
+    ],
+)
+def test_what_is_no_head_is_named_and_the_others_stay(
+    translator: Translator, part: str, why: str
+) -> None:
+    removals, problem = parse_removals(f"c1.3,{part},e0.0u", translator.model)
+    assert removals == EVERY[:2]
+    assert why in problem
+    assert problem.endswith("It is left out here.")
+    assert problem.count(".") < 6  # one sentence, with numbers of layers and heads
+
+
+def test_a_click_switches_one_head_off_and_on() -> None:
+    off = toggled(EVERY[:2], DECODER, "uniform")
+    assert off == [*EVERY[:2], Removal(*DECODER, "uniform")]
+    assert toggled(off, CROSS, "z") == [EVERY[1], Removal(*DECODER, "uniform")]
+
+
+def test_rows_are_painted_one_by_one_and_taken_off_again() -> None:
+    row = with_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
+    assert row == [EVERY[0], rows_removal(ENCODER, {2: (1, 3)}, (3, 4))]
+    two = with_row(row, ENCODER, (3, 4), 0, [0])
+    assert two[1].rows == ((0, (0,)), (2, (1, 3)))
+    assert with_row(two, ENCODER, (3, 4), 0, []) == row
+    assert with_row(row, ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert with_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
+    # what was painted on a map of another size is gone, and so is what a click had switched off
+    assert with_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)
+    assert with_row(EVERY[:1], CROSS, (3, 4), 0, [1]) == [rows_removal(CROSS, {0: (1,)}, (3, 4))]
+
+
+def test_painted_rows_look_evenly_and_the_others_as_before() -> None:
+    weights = np.array([[0.5, 0.5, 0], [0.1, 0.2, 0.7]], dtype=np.float32)
+    made = painted_map(((0, (1, 2)),), weights)
+    np.testing.assert_array_equal(
+        made, np.array([[0, 0.5, 0.5], [0.1, 0.2, 0.7]], dtype=np.float32)
+    )
+    assert weights[0, 0] == 0.5  # the trace is everybody's
+
+
+def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None:
+    trace, donor = made_trace(4, 2, 4, 0), made_trace(5, 2, 4, 0)
+    stays = rows_removal(CROSS, {0: (0,)}, (4, 4))
+    removals = [Removal(*ENCODER), stays, rows_removal(DECODER, {0: (0,)}, (3, 3))]
+    fitting, problem = fitting_removals(removals, trace, None, measured=True)
+    assert fitting == [Removal(*ENCODER), stays]
+    assert "is 3 × 3, and on this sentence it is 4 × 4" in problem
+    patch = [Removal(*CROSS, "z")]
+    assert "type one" in fitting_removals(patch, trace, None, measured=True)[1]
+    assert "5 × 5 on the second sentence" in fitting_removals(patch, trace, donor, measured=True)[1]
+    assert fitting_removals(patch, trace, trace, measured=True) == (patch, "")
+
+
+def test_a_set_of_heads_as_text_and_back(model) -> None:
+    every = [
+        Removal(*place, how=("zero", "uniform", "mean")[number % 3])
+        for number, place in enumerate(all_heads(model.config))
+    ]
+    draw = np.random.default_rng(0)
+    painted = [pattern_removal(Head("cross", 0, n), draw.dirichlet([1] * 7, 9)) for n in range(3)]
+    for removals in ([], every, painted, [*painted, *every]):
+        assert parse_removals(format_removals(removals), None) == (removals, "")
+    assert len({*every, *painted}) == len(every) + len(painted)  # hashable
+
+
+def test_a_list_that_is_too_long_is_refused_before_it_is_parsed() -> None:
+    removals, problem = parse_removals("c0.0," * 250_000, None)
+    assert not removals
+    assert "more than 1,000,000 characters" in problem
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("self", 0, 0), "is no kind of attention"),
+        (("cross", -1, 0), "A layer counts from 0"),
+        (("cross", 0, 1.5), "A head counts from 0"),
+        (("cross", 0, True), "A head counts from 0"),
+        (("cross", 0, 0, "off"), "is no way to take a head away"),
+        (("cross", 0, 0, "pattern"), "A pattern is given for the way"),
+        (("cross", 0, 0, "zero", ((1.0,),)), "A pattern is given for the way"),
+        (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
+        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((-1.0, 2.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((1.0,), (0.5, 0.5))), "no table of numbers"),
+        (("cross", 0, 0, "pattern", ()), "must be a table"),
+        (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
+        (("cross", 0, 0, "rows"), "Rows, each with a key, are given"),
+        (("cross", 0, 0, "rows", None, ((0, ()),), (1, 1)), "Rows, each with a key, are given"),
+    ],
+)
+def test_what_is_no_removal_is_refused(values, message) -> None:
+    with pytest.raises(InputError, match=message):
+        Removal(*values)

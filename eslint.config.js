@@ -10,7 +10,7 @@ export default [
       "no-var": "error",
       "prefer-const": ["error", { destructuring: "all" }],
       "no-shadow": "error",
-      "max-lines": ["error", 300],
+      "max-lines": ["error", 500],
       "max-len": ["error", { code: 100 }],
     },
   },

@@ -1,5 +1,7 @@
 // Small data for the tests, and a font in which every letter is half as wide as it is high.
 
+import { read } from "../../viz/draw/js/beam_tree/data.js";
+
 /** @type {import("../../viz/draw/js/core/theme.js").Measure} */
 export const measure = (text, size) => text.length * size * 0.5;
 
@@ -139,6 +141,36 @@ export const linkData = (source, target, links) => ({
   source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
 });
+
+/**
+ * A tree from rows of parent, text, log P of the piece, state and score.
+ * @param {any[][]} rows
+ * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
+ * @returns {import("../../viz/draw/js/beam_tree/data.js").TreeData}
+ */
+export function treeData(rows, more = {}) {
+  const states = ["kept", "finished", "dropped", "forced"];
+  /** @type {Record<"totals" | "steps", number[]>} */
+  const { totals, steps } = { totals: [], steps: [] };
+  rows.forEach(([parent, , logProb], n) => {
+    totals[n] = logProb + (totals[parent] ?? 0);
+    steps[n] = 1 + (steps[parent] ?? 0);
+  });
+  const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
+  return read(/** @type {any} */ ({
+    meta: {
+      title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
+      labels: column(1).map((text) => text.replace("▁", "")), states,
+      reasons: ["", "It is bad."], ...more,
+    },
+    arrays: {
+      parents: column(0), logProbs: column(2), totals, steps,
+      states: column(3).map((state) => states.indexOf(state ?? "kept")),
+      reasons: column(3).map((state) => (state === "dropped" ? 1 : 0)),
+      scores: rows.map((row) => row[4] ?? NaN),
+    },
+  }));
+}
 
 /**
  * @typedef {{name: string, dtype: string, shape: number[], bytes: number[], offset?: number}} Entry

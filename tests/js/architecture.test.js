@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { read } from "../../viz/draw/js/architecture/data.js";
-import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
-import { headOf, lineThrough, roundedBox } from "../../viz/draw/js/architecture/paths.js";
+import {
+  headOf, lineThrough, modelMarks, roundedBox,
+} from "../../viz/draw/js/architecture/marks.js";
 import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
 import { measure, modelData, palette, theme } from "./samples.js";
 

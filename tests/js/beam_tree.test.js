@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { courseOf, pathTo, prefixOf, sameIn } from "../../viz/draw/js/beam_tree/data.js";
 import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
 import { hitTree, moved, planTree, ROW } from "../../viz/draw/js/beam_tree/plan.js";
-import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/words.js";
+import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/view.js";
 import { measure, theme, treeData } from "./samples.js";
 
 /** @typedef {import("../../viz/draw/js/beam_tree/data.js").TreeData} TreeData */

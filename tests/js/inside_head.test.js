@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
 import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
-import { InsideHead } from "../../viz/draw/js/inside_head/view.js";
-import { tableRows, wordsOf } from "../../viz/draw/js/inside_head/words.js";
+import { InsideHead, tableRows, wordsOf } from "../../viz/draw/js/inside_head/view.js";
 import { insideData, measure, theme } from "./samples.js";
 
 /** @typedef {import("../../viz/draw/js/inside_head/data.js").ArrayName} ArrayName */

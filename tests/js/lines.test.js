@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { distanceOf, foremost, found, orderOf } from "../../viz/draw/js/lines/data.js";
 import { summaryMarks } from "../../viz/draw/js/lines/marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "../../viz/draw/js/lines/plan.js";
-import { wordsOf } from "../../viz/draw/js/lines/words.js";
+import { wordsOf } from "../../viz/draw/js/lines/view.js";
 import { measure, palette, theme } from "./samples.js";
 
 const REACH = 2;

@@ -3,7 +3,7 @@
 
 import { make } from "./core/dom.js";
 import { adoptStyle } from "./core/style.js";
-import { unzip } from "./core/unzip.js";
+import { textOf, unzip } from "./core/page_text.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
 import { read as readSentence } from "./explorer/data.js";
@@ -11,7 +11,6 @@ import { Explorer } from "./explorer/view.js";
 import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";
-import { textOf } from "./page_text.js";
 
 /** @typedef {import("./head_grid/data.js").Head} Head */
 

@@ -4,13 +4,13 @@ import { mixed } from "../core/color.js";
 import { rasterOf } from "../core/raster.js";
 import { path, picture, text } from "../core/scene.js";
 import { colorsOf } from "./data.js";
-import { headOf, lineThrough, roundedBox } from "./paths.js";
 import { INSIDE } from "./plan.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
 /** @typedef {import("../core/theme.js").Theme} Theme */
 /** @typedef {import("./data.js").ModelBox} ModelBox */
 /** @typedef {import("./plan.js").Place} Place */
+/** @typedef {import("./plan.js").Point} Point */
 
 /**
  * @typedef {object} ModelScene
@@ -20,7 +20,7 @@ import { INSIDE } from "./plan.js";
  * @property {number} ratio pixels for one unit of the plan
  */
 
-const ROUND = { frame: 10, box: 5 };
+const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame
 const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
 // shares of ink in paper, and of a kind's colour
@@ -139,4 +139,53 @@ function stripMarks({ data, plan, theme, ratio }, box, place) {
       smooth: columns > width * ratio,
     });
   });
+}
+
+const HEAD = { length: 6, half: 3.5 };
+
+/**
+ * A line through points with round corners.
+ * @param {Point[]} points
+ */
+export function lineThrough(points) {
+  const last = points.length - 1;
+  return points.map((point, n) => {
+    if (!n) return `M${point}`;
+    if (n === last) return `L${point}`;
+    return `L${towards(point, points[n - 1])}Q${point} ${towards(point, points[n + 1])}`;
+  }).join("");
+}
+
+/** Where a corner begins on the way to a neighbour. @param {Point} corner @param {Point} other */
+function towards([x, y], other) {
+  const [dx, dy] = [other[0] - x, other[1] - y];
+  const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
+  return [x + dx * share, y + dy * share];
+}
+
+/** The head of an arrow at the end of a line. @param {Point[]} points */
+export function headOf(points) {
+  const [[fromX, fromY], [x, y]] = points.slice(-2);
+  const length = Math.hypot(x - fromX, y - fromY);
+  const [along, across] = [(x - fromX) / length, (y - fromY) / length];
+  /** @param {1 | -1} side */
+  const corner = (side) => [
+    x - HEAD.length * along - side * HEAD.half * across,
+    y - HEAD.length * across + side * HEAD.half * along,
+  ];
+  return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
+}
+
+/**
+ * A rectangle with round corners.
+ * @param {import("./plan.js").Place} place
+ * @param {number} radius
+ */
+export function roundedBox({ x, y, width, height }, radius) {
+  const [right, foot] = [x + width, y + height];
+  /** @param {number} toX @param {number} toY */
+  const corner = (toX, toY) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
+  return `M${x + radius} ${y}H${right - radius}${corner(right, y + radius)}`
+    + `V${foot - radius}${corner(right - radius, foot)}`
+    + `H${x + radius}${corner(x, foot - radius)}V${y + radius}${corner(x + radius, y)}Z`;
 }

@@ -6,11 +6,10 @@ import { make, tableOf } from "../core/dom.js";
 import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
 import { difference, number, quote } from "../core/text.js";
-import { averageRow, rowOf } from "./data.js";
+import { averageRow, extended, paintedOf, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
 import { boxOf, columnAt, hitMap, originOf, planMap } from "./plan.js";
 import { legend, legendNodes } from "../core/scale.js";
-import { extended, paintedOf } from "./stroke.js";
 
 /** @typedef {import("./data.js").MapData} MapData */
 /** @typedef {import("./plan.js").MapAt} MapAt */
@@ -31,7 +30,7 @@ export class AttentionMap extends PictureView {
     this.note.after(this.legend);
     /** @type {number | null} */
     this.pinned = null; // row
-    /** @type {import("./stroke.js").Stroke | null} */
+    /** @type {import("./data.js").Stroke | null} */
     this.stroke = null;
     /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive

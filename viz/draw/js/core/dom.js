@@ -30,7 +30,7 @@ export function button(text, act, attributes = {}) {
  * @param {"td" | "th"} tag
  * @param {string[]} texts
  */
-export const tableRow = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
+const tableRow = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
 
 /**
  * What a screen reader has in place of a picture, as the children of a table.

@@ -168,7 +168,7 @@ export function captioned(drawing, caption, measure) {
  * @param {number} wide
  * @param {(part: string) => number} wideOf
  */
-export function wrapped(sentence, wide, wideOf) {
+function wrapped(sentence, wide, wideOf) {
   const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
     (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
   const lines = [""];

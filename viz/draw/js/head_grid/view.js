@@ -7,8 +7,7 @@ import { framed, placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
 import { describe, gridLabel, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
-import { gridDrawing } from "./drawing.js";
-import { gridMarks, isFolded } from "./marks.js";
+import { gridDrawing, gridMarks, isFolded } from "./marks.js";
 import { planGrid } from "./plan.js";
 
 /** @typedef {import("./data.js").Head} Head */

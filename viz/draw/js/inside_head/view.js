@@ -5,10 +5,9 @@ import { button, make, tableOf } from "../core/dom.js";
 import { setTabStop } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
 import { group } from "../core/scene.js";
-import { within } from "../core/text.js";
+import { figure, quote, within } from "../core/text.js";
 import { insideMarks, rowMark } from "./marks.js";
 import { hitInside, partAt, planInside } from "./plan.js";
-import { noteOn, tableRows, wordsOf } from "./words.js";
 
 /** @typedef {import("./data.js").InsideData} InsideData */
 /** @typedef {import("./plan.js").InsideAt} InsideAt */
@@ -223,4 +222,51 @@ function mathElement([name, inside]) {
   const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
   node.append(...(typeof inside === "string" ? [inside] : inside.map(mathElement)));
   return node;
+}
+
+const NAMES = {
+  x: "x", q: "q", k: "k", v: "v", products: "q ∘ k", dots: "q · k", seen: "mask",
+  weights: "α", weighted: "α v", z: "z", result: "what this head adds",
+  others: "what the other heads add", added: "x + all heads", normalised: "LayerNorm",
+};
+
+/**
+ * @param {InsideData} data
+ * @param {Pick<import("./plan.js").Part, "name" | "perKey" | "columns">} part
+ * @param {{row: number, column: number}} at
+ * @returns {[what: string, value: string]}
+ */
+export function wordsOf(data, { name, perKey, columns }, { row, column }) {
+  const value = data.arrays[name][row * columns + column];
+  const key = perKey ? ` · ${quote(data.keys[row])}` : "";
+  const nth = columns > 1 ? ` · ${column + 1} of ${columns}` : "";
+  switch (name) {
+    case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
+    case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
+    case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
+    case "concat": return [ofHead(data, column), figure(value)];
+    default: return [NAMES[name] + key + nth, figure(value)];
+  }
+}
+
+/** @param {InsideData} data @param {number} column among the values of all heads */
+function ofHead({ shapes, head }, column) {
+  const [, width] = shapes.concat;
+  const which = Math.floor(column / width);
+  const own = which === head ? ", this one" : "";
+  return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
+}
+
+/** The numbers of each key, as rows of a table. @param {InsideData} data */
+export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
+  keys.map((key, n) => [
+    key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
+  ]);
+
+/** What the colours mean. @param {InsideData} data */
+function noteOn({ ends }) {
+  /** @param {import("./data.js").ArrayName} name */
+  const end = (name) => figure(ends[name] ?? 1);
+  return `Olive is below 0, purple above. Colours stay the same from ±${end("q")} on for q, ±${
+    end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;
 }

@@ -25,7 +25,7 @@ const LABELLED = 4; // every so manyth distance has a number
  */
 
 /** The colour's place in the table of 256. @param {number} weight */
-export const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
 
 /**
  * A pixel for each head and distance.
@@ -41,7 +41,7 @@ export function rasterOfPanel({ part, rows }, theme) {
 /** Both ends of a measure over all heads and sentences, one scale for all kinds.
  * @param {import("./data.js").LinesData} data @param {string} measure
  * @returns {[number, number]} */
-export function endsOf({ parts }, measure) {
+function endsOf({ parts }, measure) {
   const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: of }) => {
     const [mean, , lowest, highest] = of[measure];
     return lowest && highest ? [lowest[0], highest[0]] : [0, mean];

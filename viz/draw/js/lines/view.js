@@ -4,12 +4,11 @@
 import { button, make, tableOf } from "../core/dom.js";
 import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
-import { figure, number } from "../core/text.js";
 import { legend, legendNodes } from "../core/scale.js";
+import { figure, number } from "../core/text.js";
 import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
-import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
-import { wordsOf } from "./words.js";
+import { ROW, hitSummary, moved, planSummary, topOf } from "./plan.js";
 
 /** @typedef {import("./data.js").LinesData} LinesData */
 /** @typedef {import("./data.js").HeadRow} HeadRow */
@@ -237,4 +236,23 @@ function measured(name, { values }) {
   if (deviation == null || !lowest || !highest) return `${name} ${said(mean)}`;
   return `${name} ${said(mean)} ± ${said(deviation)}, from ${said(lowest[0])} in #${lowest[1]} to `
     + `${said(highest[0])} in #${highest[1]}`;
+}
+
+/** @param {Pick<import("./data.js").LinesData, "together" | "amount">} data */
+export function wordsOf({ together, amount }) {
+  const one = together ? "layer" : "head";
+  const many = together ? "Layers" : "Heads";
+  return {
+    one,
+    title: `Each ${one} over all sentences`,
+    note: `Each strip is one ${one}: the mean ${amount} at each position relative to the one that `
+      + "looks; … is all beyond. Beside it its role, and the measure: its mean, one standard "
+      + "deviation between sentences, and from the lowest sentence to the highest.",
+    help: `Up and down move over the ${one}s, left and right over the positions, Enter opens a `
+      + `${one} in the sentence below.`,
+    unlike: `${many} most unlike the others of their kind`,
+    changes: `${many} that change most between sentences`,
+    sentences: `Sentences in which ${one}s differ most from each other`,
+    columns: ["Kind", together ? "Layer" : "Head", "Role", `Most ${amount}`],
+  };
 }

@@ -10,7 +10,6 @@ import { number, quote, within } from "../core/text.js";
 import { OTHER, pair, ribbonsOf, weightOf } from "./data.js";
 import { curveMarks, ribbonMarks } from "./marks.js";
 import { hitRibbons, planRibbons } from "./plan.js";
-import { arrow, sentence, strongestOfAll } from "./words.js";
 
 /** @typedef {import("./data.js").RibbonData} RibbonData */
 /** @typedef {import("./data.js").Token} Token */
@@ -236,4 +235,51 @@ export function moved({ side, index }, pressed, data, isAt) {
     End: { side, index: last },
   };
   return moves[pressed];
+}
+
+/** @param {RibbonData} data @param {number} query @param {number} key */
+const arrow = ({ queries, keys }, query, key) =>
+  `${quote(queries[query])} → ${quote(keys[key])}`;
+
+/**
+ * For each query, which key each head looks at most.
+ * @param {RibbonData} data
+ * @returns {string[][]}
+ */
+const strongestOfAll = (data) => data.queries.map((token, index) => [token,
+  ...data.heads.map((_, head) => strongest(data, head, { side: "queries", index }).join(" "))]);
+
+/**
+ * What a screen reader says of the token under the cursor.
+ * @param {RibbonData} data
+ * @param {number[]} on
+ * @param {Token} at
+ * @param {Token | null} picked
+ */
+function sentence(data, on, at, picked) {
+  if (picked && picked.side !== at.side) {
+    const [query, key] = pair(picked, at);
+    const weights = on.map((head) =>
+      `${data.heads[head]} ${number(weightOf(data, head, query, key))}`);
+    return `${arrow(data, query, key)} ${weights.join(", ")}`;
+  }
+  const most = on.map((head) => {
+    const [token, weight] = strongest(data, head, at);
+    return `${data.heads[head]} ${quote(token)} ${weight}`;
+  });
+  const way = at.side === "queries" ? "→" : "←";
+  return `${quote(data[at.side][at.index])} ${way} ${most.join(", ")}`;
+}
+
+/**
+ * The token of the other side that a head ties most to this one, and the weight as text.
+ * @param {RibbonData} data
+ * @param {number} head
+ * @param {Token} token
+ */
+function strongest(data, head, token) {
+  const others = data[OTHER[token.side]];
+  const weights = others.map((_, index) => weightOf(data, head, ...pair(token, { index })));
+  const most = Math.max(...weights);
+  return [others[weights.indexOf(most)], number(most)];
 }

@@ -9,12 +9,10 @@ import { View } from "../core/view.js";
 import { carried } from "./carry.js";
 import { prefixWith } from "./data.js";
 import { Exchange } from "./exchange.js";
-import { inOneLine, joinLines, makeField, replaceText } from "./field.js";
+import { Mirror, inOneLine, joinLines, makeField, replaceText } from "./field.js";
 import { editorMarks } from "./marks.js";
-import { Mirror } from "./mirror.js";
 import { wordAt, wordAtCaret } from "./plan.js";
 import { Popover } from "./popover.js";
-import { statusOf, wordRows } from "./words.js";
 
 /** @typedef {import("./data.js").EditorData} EditorData */
 /** @typedef {import("./plan.js").PlacedWord} PlacedWord */
@@ -286,4 +284,30 @@ export class TranslationEditor extends View {
     this.close();
     this.options.onSelect?.({ force: piece, alternative, prefix });
   }
+}
+
+/**
+ * A row for each word.
+ * @param {EditorData} data
+ * @returns {string[][]} word, probability, its logarithm, and what is more probable in its place
+ */
+export const wordRows = ({ text, words, pieces }) => words.map((word) => {
+  const own = pieces.slice(word.first, word.first + word.count);
+  const rather = own.flatMap((piece) => piece.others.slice(0, 1).filter(({ p }) => p > piece.p)
+    .map(({ label, p }) => `${label} ${number(p)} for ${piece.label}`));
+  return [
+    text.slice(word.start, word.end) || "end of the sentence", number(word.p),
+    logText(word.logProb), rather.join(", ") || "nothing else",
+  ];
+});
+
+/**
+ * Always one line, so that nothing below moves.
+ * @param {EditorData} data
+ * @param {boolean} changed whether something was typed since
+ */
+function statusOf({ byHand, forced }, changed) {
+  if (byHand || changed) return "Written by hand.";
+  if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
+  return "As the model wrote it.";
 }

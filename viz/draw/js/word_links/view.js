@@ -4,11 +4,10 @@
 import { tableOf } from "../core/dom.js";
 import { reveal } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
-import { quote } from "../core/text.js";
-import { linksOf, OTHER, same } from "./data.js";
+import { digits, quote } from "../core/text.js";
+import { OTHER, linksOf, same } from "./data.js";
 import { linkMarks } from "./marks.js";
 import { hitLinks, leftwardOf, planLinks } from "./plan.js";
-import { pairRows, sentence } from "./words.js";
 
 /** @typedef {import("./data.js").LinkData} LinkData */
 /** @typedef {import("./data.js").Token} Token */
@@ -172,4 +171,36 @@ export function moved(at, key, data, columns) {
     End: { side, index: last },
   };
   return moves[key];
+}
+
+const NONE = "no partner";
+
+/**
+ * A row for each pair in the order of the translation, then the words that are left over.
+ * @param {LinkData} data
+ * @returns {string[][]} word of the source, of the translation, and strength
+ */
+export function pairRows(data) {
+  const { source, target } = data;
+  const rows = target.flatMap((word, index) => {
+    const found = linksOf(data, { side: "target", index });
+    return found.length
+      ? found.map((link) => [source[link.source], word, digits(link.strength)])
+      : [["", word, NONE]];
+  });
+  const linked = new Set(data.links.map((link) => link.source));
+  const left = source.flatMap((word, index) => (linked.has(index) ? [] : [[word, "", NONE]]));
+  return [...rows, ...left];
+}
+
+/**
+ * What a screen reader says of the word under the cursor.
+ * @param {LinkData} data
+ * @param {Token} token
+ */
+function sentence(data, token) {
+  const { side, index } = token;
+  const partners = linksOf(data, token).map((link) =>
+    `${quote(data[OTHER[side]][link[OTHER[side]]])} ${digits(link.strength)}`);
+  return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
 }

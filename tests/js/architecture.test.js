@@ -8,12 +8,13 @@ import {
 import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
 import { measure, modelData, palette, theme } from "./samples.js";
 
+/** @import { ModelData } from "../../viz/draw/js/architecture/data.js" */
+
 /** @type {string[]} */
 const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
 const DATA = modelData(NAMES);
 const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
 
-/** @typedef {import("../../viz/draw/js/architecture/data.js").ModelData} ModelData */
 
 /** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
 const planAt = (width, data = DATA, tallest = 2000) =>

@@ -6,7 +6,7 @@ import { hitTree, moved, planTree, ROW } from "../../viz/draw/js/beam_tree/plan.
 import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/view.js";
 import { measure, theme, treeData } from "./samples.js";
 
-/** @typedef {import("../../viz/draw/js/beam_tree/data.js").TreeData} TreeData */
+/** @import { TreeData } from "../../viz/draw/js/beam_tree/data.js" */
 
 /** @param {string} text */
 const bare = (text) => text.replace(/[\u2068\u2069]/g, "");

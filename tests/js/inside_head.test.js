@@ -5,7 +5,7 @@ import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_
 import { InsideHead, tableRows, wordsOf } from "../../viz/draw/js/inside_head/view.js";
 import { insideData, measure, theme } from "./samples.js";
 
-/** @typedef {import("../../viz/draw/js/inside_head/data.js").ArrayName} ArrayName */
+/** @import { ArrayName } from "../../viz/draw/js/inside_head/data.js" */
 
 const STEPS = 10;
 const [WIDE, NARROW] = [1200, 390];

@@ -2,6 +2,12 @@
 
 import { read } from "../../viz/draw/js/beam_tree/data.js";
 
+/** @import { MapData } from "../../viz/draw/js/attention_map/data.js" */
+/** @import { Part } from "../../viz/draw/js/head_grid/data.js" */
+/** @import { MaskGrid } from "../../viz/draw/js/mask_grids/data.js" */
+/** @import { RibbonData } from "../../viz/draw/js/ribbons/data.js" */
+/** @import { StripData } from "../../viz/draw/js/tensor_strip/data.js" */
+
 /** @type {import("../../viz/draw/js/core/theme.js").Measure} */
 export const measure = (text, size) => text.length * size * 0.5;
 
@@ -23,8 +29,8 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
 /**
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/attention_map/data.js").MapData>} [more]
- * @returns {import("../../viz/draw/js/attention_map/data.js").MapData}
+ * @param {Partial<MapData>} [more]
+ * @returns {MapData}
  */
 export const mapData = (queries, keys, more = {}) => ({
   kind: "cross", causal: false, title: "L1 H1", rows: "rows", columns: "columns", note: "",
@@ -37,8 +43,8 @@ export const mapData = (queries, keys, more = {}) => ({
  * @param {number} heads
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/ribbons/data.js").RibbonData>} [more]
- * @returns {import("../../viz/draw/js/ribbons/data.js").RibbonData}
+ * @param {Partial<RibbonData>} [more]
+ * @returns {RibbonData}
  */
 export const ribbonData = (heads, queries, keys, more = {}) => ({
   kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
@@ -53,8 +59,8 @@ export const ribbonData = (heads, queries, keys, more = {}) => ({
  * @param {number} heads
  * @param {number} rows
  * @param {number} columns
- * @param {Partial<import("../../viz/draw/js/head_grid/data.js").Part>} [more]
- * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
+ * @param {Partial<Part>} [more]
+ * @returns {Part}
  */
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
   kind, name: kind, causal: false, color: "#123456", layers, heads,
@@ -70,8 +76,8 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
 /**
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/mask_grids/data.js").MaskGrid>} [more]
- * @returns {import("../../viz/draw/js/mask_grids/data.js").MaskGrid}
+ * @param {Partial<MaskGrid>} [more]
+ * @returns {MaskGrid}
  */
 export const maskGrid = (queries, keys, more = {}) => ({
   title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
@@ -122,8 +128,8 @@ export function insideData() {
 /**
  * @param {number} rows
  * @param {number} columns
- * @param {Partial<import("../../viz/draw/js/tensor_strip/data.js").StripData>} [more]
- * @returns {import("../../viz/draw/js/tensor_strip/data.js").StripData}
+ * @param {Partial<StripData>} [more]
+ * @returns {StripData}
  */
 export const stripData = (rows, columns, more = {}) => ({
   title: "Sum", rows: words("t", rows), columns, columnNames: null, end: 1,

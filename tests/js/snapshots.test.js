@@ -38,8 +38,8 @@ import {
   stripData, theme, treeData,
 } from "./samples.js";
 
-/** @typedef {import("../../viz/draw/js/core/theme.js").Theme} Theme */
-/** @typedef {import("../../viz/draw/js/core/scene.js").Mark} Mark */
+/** @import { Mark } from "../../viz/draw/js/core/scene.js" */
+/** @import { Theme } from "../../viz/draw/js/core/theme.js" */
 /** @typedef {{width: number, height: number, marks: Mark[]}} Picture */
 
 const FOLDER = new URL("snapshots/", import.meta.url);

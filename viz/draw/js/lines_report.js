@@ -12,7 +12,7 @@ import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";
 
-/** @typedef {import("./head_grid/data.js").Head} Head */
+/** @import { Head } from "./head_grid/data.js" */
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));

@@ -6,16 +6,15 @@ import { path, picture, text } from "../core/scene.js";
 import { colorsOf } from "./data.js";
 import { INSIDE } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/theme.js").Theme} Theme */
-/** @typedef {import("./data.js").ModelBox} ModelBox */
-/** @typedef {import("./plan.js").Place} Place */
-/** @typedef {import("./plan.js").Point} Point */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { ModelBox, ModelData } from "./data.js" */
+/** @import { ModelPlan, Place, Point } from "./plan.js" */
 
 /**
  * @typedef {object} ModelScene
- * @property {import("./data.js").ModelData} data
- * @property {import("./plan.js").ModelPlan} plan
+ * @property {ModelData} data
+ * @property {ModelPlan} plan
  * @property {Theme} theme
  * @property {number} ratio pixels for one unit of the plan
  */
@@ -178,7 +177,7 @@ export function headOf(points) {
 
 /**
  * A rectangle with round corners.
- * @param {import("./plan.js").Place} place
+ * @param {Place} place
  * @param {number} radius
  */
 export function roundedBox({ x, y, width, height }, radius) {

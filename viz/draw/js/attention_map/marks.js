@@ -1,28 +1,30 @@
 // The large map as marks, made afresh at each change: a few hundred words and one scaled picture
 // take about a millisecond, so there is no second layer that could disagree with the first.
 
-import { hidden } from "../core/attention.js";
 import { EDGE } from "../core/picture_view.js";
 import { cssColor, rasterOf } from "../core/raster.js";
-import { leveller } from "../core/scale.js";
+import { hidden, leveller } from "../core/scale.js";
 import { clipped, picture, rect, text } from "../core/scene.js";
 import { isolate, within } from "../core/text.js";
 import { rowOf } from "./data.js";
 import { AVERAGE, LONGEST } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { MapData, Stroke } from "./data.js" */
+/** @import { MapAt, MapPlan } from "./plan.js" */
 
 /**
  * @typedef {object} MapScene
- * @property {import("./data.js").MapData} data
- * @property {import("./plan.js").MapPlan} plan
+ * @property {MapData} data
+ * @property {MapPlan} plan
  * @property {import("../core/theme.js").Theme} theme
- * @property {import("../core/theme.js").Measure} measure
+ * @property {Measure} measure
  * @property {import("../core/raster.js").Raster} raster what `mapRaster` gives
  * @property {Float32Array} average row
- * @property {import("./plan.js").MapAt | null} at the pointer or the cursor
+ * @property {MapAt | null} at the pointer or the cursor
  * @property {number | null} pinned row
- * @property {import("./data.js").Stroke | null} [stroke] what is being painted
+ * @property {Stroke | null} [stroke] what is being painted
  * @property {{x: number, y: number, edge: number}} origin what `originOf` gives
  * @property {number} width of the frame
  * @property {number} height
@@ -31,7 +33,7 @@ import { AVERAGE, LONGEST } from "./plan.js";
 /**
  * The weights as one pixel a square; what the future hides, and what is less than the threshold,
  * stays transparent.
- * @param {import("./data.js").MapData} data
+ * @param {MapData} data
  * @param {import("../core/raster.js").Colors} colors
  */
 export function mapRaster(data, colors) {
@@ -205,8 +207,8 @@ export function barMarks({ data, plan, theme, average, origin, at, pinned, measu
 
 /**
  * Numbers over the bars, the largest first, each only where it touches no other.
- * @param {{plan: import("./plan.js").MapPlan, x: number, weights: Float32Array, floor: number,
- *   tallest: number, ink: string, measure: import("../core/theme.js").Measure}} strip
+ * @param {{plan: MapPlan, x: number, weights: Float32Array, floor: number,
+ *   tallest: number, ink: string, measure: Measure}} strip
  * @returns {Mark[]}
  */
 function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {

@@ -5,6 +5,8 @@
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
+/** @import { Visible } from "../core/picture_view.js" */
+
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { low: 48, tall: 76 };
 
@@ -90,7 +92,7 @@ function slant(longest, square, font) {
 /**
  * Where the squares stand in the frame, when some of the map is scrolled away.
  * @param {MapPlan} plan
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  * @returns {{x: number, y: number, edge: number}} the first square, and left of which x only words
  *   stand: they stay while the squares scroll, unless they would leave the squares no room
  */
@@ -125,7 +127,7 @@ export function boxOf(plan, { row, key }, width) {
  * @param {MapPlan} plan
  * @param {number} x of the frame
  * @param {number} y
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  * @returns {MapAt | null}
  */
 export function hitMap({ queries, keys }, plan, x, y, visible) {
@@ -142,7 +144,7 @@ export function hitMap({ queries, keys }, plan, x, y, visible) {
  * @param {{keys: string[]}} data
  * @param {MapPlan} plan
  * @param {number} x
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  */
 export function columnAt({ keys }, plan, x, visible) {
   const origin = originOf(plan, visible);

@@ -1,20 +1,18 @@
 // One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
 // are answered here, from the exact weights; the host hears nothing of it.
 
-import { hidden, looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
 import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
-import { difference, number, quote } from "../core/text.js";
+import { hidden, legend, legendNodes } from "../core/scale.js";
+import { difference, looksMost, number, quote } from "../core/text.js";
 import { averageRow, extended, paintedOf, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
 import { boxOf, columnAt, hitMap, originOf, planMap } from "./plan.js";
-import { legend, legendNodes } from "../core/scale.js";
 
-/** @typedef {import("./data.js").MapData} MapData */
-/** @typedef {import("./plan.js").MapAt} MapAt */
-/** @typedef {import("./plan.js").MapPlan} MapPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { MapData, Stroke } from "./data.js" */
+/** @import { MapAt, MapPlan } from "./plan.js" */
 
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
@@ -30,7 +28,7 @@ export class AttentionMap extends PictureView {
     this.note.after(this.legend);
     /** @type {number | null} */
     this.pinned = null; // row
-    /** @type {import("./data.js").Stroke | null} */
+    /** @type {Stroke | null} */
     this.stroke = null;
     /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive

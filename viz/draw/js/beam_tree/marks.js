@@ -7,8 +7,9 @@ import { isolate, tidy } from "../core/text.js";
 import { pathTo } from "./data.js";
 import { isMark, MARK, NUMBERS, ROOT, ROW, scoreText, SMALL } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Place} Place */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { Place, TreePlan } from "./plan.js" */
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -21,8 +22,8 @@ const EVERY = 5; // every fifth step has its number
 /**
  * @typedef {object} TreeScene
  * @property {import("./data.js").TreeData} data
- * @property {import("./plan.js").TreePlan} plan
- * @property {import("../core/theme.js").Theme} theme
+ * @property {TreePlan} plan
+ * @property {Theme} theme
  * @property {number | null} at under the pointer or the cursor
  * @property {import("../core/picture_view.js").Visible} visible
  */
@@ -68,7 +69,7 @@ const numbers = ({ plan: { columns }, theme }) => columns.flatMap((x, step) =>
 
 /** How a line looks. @typedef {{stroke: string, line: number}} Look */
 
-/** @param {import("../core/theme.js").Theme} theme @returns {Look} */
+/** @param {Theme} theme @returns {Look} */
 const litLook = ({ name, paper }) =>
   ({ stroke: mixed(ACCENT, paper, LIT.share[name]), line: LIT.line });
 

@@ -4,9 +4,8 @@
 import { fixed } from "../core/text.js";
 import { END, courseOf } from "./data.js";
 
-/** @typedef {import("./data.js").TreeData} TreeData */
-/** @typedef {import("./data.js").Course} Course */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Course, TreeData, TreeNode } from "./data.js" */
 
 /**
  * @typedef {object} Place of a node
@@ -42,7 +41,7 @@ const BEND = 6; // from a line between rows to the piece that it leads to
 export const scoreText = (score) => fixed(score, 2);
 
 /** Whether a dot says all: the piece that ends a finished hypothesis.
- * @param {Pick<import("./data.js").TreeNode, "text" | "score">} node */
+ * @param {Pick<TreeNode, "text" | "score">} node */
 export const isMark = ({ text, score }) => text === END && score !== null;
 
 /**

@@ -9,9 +9,9 @@ import { prefixOf, sameIn, writtenTo } from "./data.js";
 import { treeMarks } from "./marks.js";
 import { NUMBERS, ROW, hitTree, moved, planTree } from "./plan.js";
 
-/** @typedef {import("./data.js").TreeData} TreeData */
-/** @typedef {import("./plan.js").TreePlan} TreePlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { TreeData } from "./data.js" */
+/** @import { Place, TreePlan } from "./plan.js" */
 
 /** A node, by its place in the list. @typedef {{node: number}} TreeAt */
 
@@ -121,7 +121,7 @@ export class BeamTree extends PictureView {
 
   /** @param {number} node */
   place(node) {
-    return /** @type {import("./plan.js").Place} */ (this.plan.places[node]);
+    return /** @type {Place} */ (this.plan.places[node]);
   }
 
   /** @param {TreeAt} at @param {Visible} visible */

@@ -2,8 +2,9 @@
 
 import { make, penOf } from "./dom.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
+/** @import { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.js" */
+
 /** @typedef {CanvasRenderingContext2D} Context */
 
 const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "right" });
@@ -63,7 +64,7 @@ export function paint(context, marks, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Rect | import("./scene.js").Path | import("./scene.js").Circle} mark
+ * @param {Rect | Path | Circle} mark
  */
 function paintShape(context, mark) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
@@ -85,7 +86,7 @@ function paintShape(context, mark) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Text} mark
+ * @param {Text} mark
  * @param {string} font
  */
 function paintText(context, mark, font) {
@@ -107,7 +108,7 @@ function paintText(context, mark, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Picture} mark
+ * @param {Picture} mark
  */
 function paintPicture(context, mark) {
   const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
@@ -131,7 +132,7 @@ function paintPicture(context, mark) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Group} mark
+ * @param {Group} mark
  * @param {string} font
  */
 function paintGroup(context, mark, font) {
@@ -149,7 +150,7 @@ function paintGroup(context, mark, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Group} mark
+ * @param {Group} mark
  * @param {[width: number, height: number]} size
  * @param {string} font
  */

@@ -7,8 +7,8 @@ import { framed, placeTip } from "./frame.js";
 import { within } from "./text.js";
 import { View } from "./view.js";
 
-/** @typedef {import("./frame.js").Box} Box */
-/** @typedef {import("./scene.js").Mark} Mark */
+/** @import { Box } from "./frame.js" */
+/** @import { Mark } from "./scene.js" */
 
 export const EDGE = 8; // between words and what they name, CSS pixels
 export const TALLEST = 800; // the frame; what is taller scrolls in it

@@ -7,9 +7,8 @@ import { group, rect, text } from "./scene.js";
 import { svgOf } from "./svg.js";
 import { measureIn } from "./theme.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./theme.js").Theme} Theme */
-/** @typedef {import("./theme.js").Measure} Measure */
+/** @import { Mark } from "./scene.js" */
+/** @import { Measure, Theme } from "./theme.js" */
 
 /**
  * @typedef {object} Drawing what a file holds

@@ -1,6 +1,6 @@
 // A picture is one list of marks, plain data: canvas.js and svg.js draw the same list.
 
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
 
 /**
  * @typedef {object} Rect

@@ -5,8 +5,10 @@
 
 import { tidy } from "./text.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
+/** @import { Mark, Picture, Text } from "./scene.js" */
+/** @import { Measure } from "./theme.js" */
+
 /** @typedef {Record<string, string | number>} Attributes */
 /** @typedef {(raster: Raster) => string} Address gives a raster as a data: URL */
 
@@ -16,7 +18,6 @@ const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 // not every program knows dominant-baseline: this part of a letter's size does the same
 const HALF_LETTER = 0.34;
 
-/** @typedef {import("./theme.js").Measure} Measure */
 /** What only a page has. @typedef {{address: Address, measure: Measure}} Tools */
 
 /**
@@ -68,7 +69,7 @@ function svgMark(mark, dx, dy, tools) {
 }
 
 /**
- * @param {import("./scene.js").Text} mark
+ * @param {Text} mark
  * @param {number} dx
  * @param {number} dy
  * @param {Tools} tools
@@ -96,7 +97,7 @@ function svgText(mark, dx, dy, { measure }) {
 
 /**
  * A few large pixels as squares, more as one picture.
- * @param {import("./scene.js").Picture} mark
+ * @param {Picture} mark
  * @param {number} dx
  * @param {number} dy
  * @param {Tools} tools

@@ -11,6 +11,11 @@ const RIGHT_TO_LEFT =
  * @param {string} text */
 export const runsLeft = (text) => RIGHT_TO_LEFT.test(text.replace(/^\P{L}+/u, ""));
 
+/** Where a head looks most, in a table's caption.
+ * @param {string} [amount] the quantity of a square, if it is no weight */
+export const looksMost = (amount = "weight") =>
+  (amount === "weight" ? "each position looks most" : `each row's largest ${amount} is`);
+
 /** @param {string} token */
 export const quote = (token) => `“${isolate(token)}”`;
 

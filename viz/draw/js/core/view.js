@@ -5,8 +5,7 @@ import { make } from "./dom.js";
 import { captioned, drawingOf, saveButtons } from "./save.js";
 import { measureIn, onWhite, readTheme } from "./theme.js";
 
-/** @typedef {import("./theme.js").Theme} Theme */
-/** @typedef {import("./theme.js").Measure} Measure */
+/** @import { Measure, Theme } from "./theme.js" */
 
 /**
  * @typedef {object} Options

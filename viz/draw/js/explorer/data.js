@@ -6,12 +6,14 @@ import { TYPES, decode } from "../core/wire.js";
 import { read as readGrid } from "../head_grid/data.js";
 import { read as readRibbons } from "../ribbons/data.js";
 
+/** @import { MapData } from "../attention_map/data.js" */
+
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
  * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
 
 /**
  * @typedef {object} OfKind
- * @property {import("../attention_map/data.js").MapData} map with all labels; its weights are 0
+ * @property {MapData} map with all labels; its weights are 0
  * @property {import("../ribbons/data.js").RibbonData} ribbons likewise
  */
 
@@ -24,7 +26,7 @@ import { read as readRibbons } from "../ribbons/data.js";
  * @property {string | null} together what stands in the place of a head, where a map is of a layer
  * @property {[layer: number, head: number][]} over whose ribbons lie over its own
  * @property {number} mostHeads that lie over each other: there are as many colours
- * @property {import("../attention_map/data.js").MapData[]} compared a second map, the difference
+ * @property {MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
  * @property {import("./pair.js").PairPart[]} pairs the parts of a pair of texts; none of one text
  * @property {Record<string, OfKind>} kinds

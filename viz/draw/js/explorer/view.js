@@ -10,12 +10,14 @@ import { Ribbons } from "../ribbons/view.js";
 import { OverMenu } from "./over.js";
 import { labelsOf, nameOf as nameOfPart, OF_PAIR, pairControl, weightsOf } from "./pair.js";
 
+/** @import { GridData, Head } from "../head_grid/data.js" */
+/** @import { ExplorerData, Opened } from "./data.js" */
+/** @import { LayerHead } from "./over.js" */
+
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
-/** @typedef {import("../head_grid/data.js").Head} Head */
-/** @typedef {import("./data.js").Opened} Opened */
 
-/** @extends {View<import("./data.js").ExplorerData>} */
+/** @extends {View<ExplorerData>} */
 export class Explorer extends View {
   constructor() {
     super();
@@ -34,7 +36,7 @@ export class Explorer extends View {
     this.pairs; // the control
     /** @type {import("./pair.js").PairPart | null} */
     this.pair = null; // null is both texts
-    /** @type {Record<string, import("./over.js").LayerHead[]> | null} */
+    /** @type {Record<string, LayerHead[]> | null} */
     this.over = null; // by kind, those whose ribbons lie over the open head's
     /** @type {Opened} */
     this.selected;
@@ -79,7 +81,7 @@ export class Explorer extends View {
   layOut() {}
 
   drawAll() {
-    /** @type {import("../head_grid/data.js").GridData} */
+    /** @type {GridData} */
     const data = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
     this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
     this.drawHead();
@@ -98,7 +100,7 @@ export class Explorer extends View {
     this.options.onSelect?.(head);
   }
 
-  /** @param {import("./over.js").LayerHead[]} over what lies over the open head from now on */
+  /** @param {LayerHead[]} over what lies over the open head from now on */
   lay(over) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
@@ -119,16 +121,16 @@ export class Explorer extends View {
     Promise.allSettled(missing.map((one) => one && weights.load(kind, ...one))).then((ends) => {
       if (turn !== this.turn) return;
       const lost = missing.filter((_, n) => ends[n].status === "rejected");
-      if (lost.length) this.showWithout(/** @type {import("./over.js").LayerHead[]} */ (lost));
+      if (lost.length) this.showWithout(/** @type {LayerHead[]} */ (lost));
       else this.showHead();
     });
   }
 
   /** What can be read: a lost head lies over no other, and if it is the open one, none is opened.
-   * @param {import("./over.js").LayerHead[]} lost */
+   * @param {LayerHead[]} lost */
   showWithout(lost) {
     const [kind] = this.selected;
-    /** @param {import("./over.js").LayerHead | null} place */
+    /** @param {LayerHead | null} place */
     const isThere = (place) => !lost.some((one) => String(one) === String(place));
     this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
     this.showMenu();
@@ -157,7 +159,7 @@ export class Explorer extends View {
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** The heads of the open kind that the grid shows. @returns {import("./over.js").LayerHead[]} */
+  /** The heads of the open kind that the grid shows. @returns {LayerHead[]} */
   every() {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;

@@ -1,15 +1,14 @@
 // The grid as marks: every small map pixel by pixel, and the words at them.
 
-import { hidden } from "../core/attention.js";
 import { blank, setPixel } from "../core/raster.js";
 import { SHARP } from "../core/save.js";
+import { hidden } from "../core/scale.js";
 import { circle, group, path, picture, rect, text } from "../core/scene.js";
 import { ident, labelOf, weightsOf } from "./data.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Placed} Placed */
-/** @typedef {import("./plan.js").GridPlan} GridPlan */
-/** @typedef {import("../core/theme.js").Theme} Theme */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Measure, Theme } from "../core/theme.js" */
+/** @import { GridPlan, Place, Placed, Words } from "./plan.js" */
 
 const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
@@ -37,7 +36,7 @@ export const gridMarks = (plan, theme, ratio, crossed = NONE) => [
 
 /**
  * A veil of paper and two lines from corner to corner, which lie clear of the dark cells.
- * @param {import("./plan.js").Place} place
+ * @param {Place} place
  * @param {Theme} theme
  * @returns {Mark[]}
  */
@@ -53,7 +52,7 @@ function crossMarks({ x, y, width, height }, theme) {
 }
 
 /**
- * @param {import("./plan.js").Words[]} texts
+ * @param {Words[]} texts
  * @param {Theme} theme
  * @returns {Mark[]}
  */
@@ -121,11 +120,11 @@ const NOTE = 12; // letters, CSS pixels
 const LINE = 17;
 
 /**
- * @param {import("./plan.js").GridPlan} plan
- * @param {import("../core/theme.js").Theme} theme
+ * @param {GridPlan} plan
+ * @param {Theme} theme
  * @param {import("./data.js").Head | null} selected
  * @param {string[]} notes what the grid says under itself, a line for each sentence
- * @param {import("../core/theme.js").Measure} measure
+ * @param {Measure} measure
  * @param {ReadonlySet<string>} [crossed] heads that are switched off
  * @returns {import("../core/save.js").Drawing}
  */

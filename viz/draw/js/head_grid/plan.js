@@ -5,6 +5,9 @@
 import { within } from "../core/text.js";
 import { cellOf, range } from "./data.js";
 
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Cell, GridData, Head, Part } from "./data.js" */
+
 const GAP = 6; // between two maps of a block, CSS pixels; small ones stand closer
 const FLOW_GAP = 12; // between two maps of a flow, which have their names over them
 const BETWEEN = 20; // between two blocks
@@ -22,9 +25,6 @@ const TALLEST = 400; // the maps of a block with what stands under them, where t
 const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
-/** @typedef {import("./data.js").Part} Part */
-/** @typedef {import("./data.js").Cell} Cell */
-/** @typedef {import("../core/theme.js").Measure} Measure */
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Place */
 /** @typedef {Cell & Place} Placed a small map in its place */
@@ -53,7 +53,7 @@ const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
  */
 
 /**
- * @param {Pick<import("./data.js").GridData, "parts" | "order">} data
+ * @param {Pick<GridData, "parts" | "order">} data
  * @param {number} width of the frame
  * @param {Measure} measure
  * @returns {GridPlan}
@@ -161,7 +161,7 @@ function layBlock(plan, rows, x, top, { before, side, gap, under, role, named })
 /**
  * @param {GridPlan} plan
  * @param {Part[]} parts
- * @param {import("./data.js").Head[]} order
+ * @param {Head[]} order
  * @param {number} width
  * @param {Measure} measure
  */

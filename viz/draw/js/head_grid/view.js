@@ -10,10 +10,10 @@ import { describe, gridLabel, ident, labelOf, notesOn, switched, titleOf } from 
 import { gridDrawing, gridMarks, isFolded } from "./marks.js";
 import { planGrid } from "./plan.js";
 
-/** @typedef {import("./data.js").Head} Head */
-/** @typedef {import("./plan.js").Placed} Placed */
+/** @import { GridData, Head } from "./data.js" */
+/** @import { GridPlan, Place, Placed } from "./plan.js" */
 
-/** @extends {View<import("./data.js").GridData>} */
+/** @extends {View<GridData>} */
 export class HeadGrid extends View {
   constructor() {
     super();
@@ -41,7 +41,7 @@ export class HeadGrid extends View {
     this.unanswered = []; // what is crossed after each click, until Python has answered it
     /** @type {string[]} */
     this.notes = [];
-    /** @type {import("./plan.js").GridPlan} */
+    /** @type {GridPlan} */
     this.plan;
     this.key = "";
     this.unsubscribe = () => {};
@@ -151,7 +151,7 @@ export class HeadGrid extends View {
     }
   }
 
-  /** @param {import("./plan.js").GridPlan["groups"]} groups */
+  /** @param {GridPlan["groups"]} groups */
   build(groups) {
     const focused = this.focused();
     const before = this.nodes;
@@ -266,7 +266,7 @@ const ARROWS = {
 /**
  * The next map in a direction, over the gap between two blocks too: straight on before askew, and
  * to the left and right only what stands in the same row.
- * @template {import("./plan.js").Place} T
+ * @template {Place} T
  * @param {T[]} cells
  * @param {T} from
  * @param {[right: number, down: number]} direction

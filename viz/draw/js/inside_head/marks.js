@@ -6,9 +6,9 @@ import { picture, rect, text } from "../core/scene.js";
 import { fixed, isolate } from "../core/text.js";
 import { isMade, LETTERS } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Part} Part */
-/** @typedef {import("./plan.js").InsidePlan} InsidePlan */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { InsidePlan, Part } from "./plan.js" */
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
@@ -19,7 +19,7 @@ const POINTED = 0.07; // opacity of the row that is pointed at
  * @typedef {object} InsideScene
  * @property {import("./data.js").InsideData} data
  * @property {InsidePlan} plan
- * @property {import("../core/theme.js").Theme} theme
+ * @property {Theme} theme
  * @property {number} step 0 for all
  * @property {number} ratio pixels of the screen for one unit of the plan
  */
@@ -37,7 +37,7 @@ export const insideMarks = (scene) => [
 /**
  * The row of the key that is pointed at.
  * @param {InsidePlan} plan
- * @param {import("../core/theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {number} row
  */
 export const rowMark = ({ top, row: height, width }, theme, row) => rect({

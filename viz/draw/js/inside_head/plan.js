@@ -5,7 +5,8 @@
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").ArrayName} ArrayName */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { ArrayName, InsideData } from "./data.js" */
 
 export const LETTERS = 13;
 const ROW = { largest: 22, smallest: 12, all: 440 };
@@ -107,13 +108,13 @@ const ABOUT = [
  * @property {number} column
  */
 
-/** @typedef {Pick<import("./data.js").InsideData, "keys" | "factor" | "shapes">} Shown */
+/** @typedef {Pick<InsideData, "keys" | "factor" | "shapes">} Shown */
 
 /**
  * @param {Shown} data
  * @param {number} step 0 for all
  * @param {number} width of the frame
- * @param {import("../core/theme.js").Measure} measure
+ * @param {Measure} measure
  * @returns {InsidePlan}
  */
 export function planInside(data, step, width, measure) {
@@ -161,7 +162,7 @@ export function planInside(data, step, width, measure) {
  * Where the values begin: words wider than their share of the frame are squeezed.
  * @param {string[]} keys
  * @param {number} width
- * @param {import("../core/theme.js").Measure} measure
+ * @param {Measure} measure
  */
 function leftOf(keys, width, measure) {
   const words = [...keys, ...STREAM.map(({ label }) => label), SUM];

@@ -9,11 +9,10 @@ import { figure, quote, within } from "../core/text.js";
 import { insideMarks, rowMark } from "./marks.js";
 import { hitInside, partAt, planInside } from "./plan.js";
 
-/** @typedef {import("./data.js").InsideData} InsideData */
-/** @typedef {import("./plan.js").InsideAt} InsideAt */
-/** @typedef {import("./plan.js").InsidePlan} InsidePlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
-/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { ArrayName, InsideData, MathNode } from "./data.js" */
+/** @import { InsideAt, InsidePlan, Part } from "./plan.js" */
 
 const PACE = 2400; // ms a step, while it plays
 const NARROW = 640; // CSS pixels: the words about a step take more lines
@@ -216,7 +215,7 @@ export class InsideHead extends PictureView {
   }
 }
 
-/** @param {import("./data.js").MathNode} node */
+/** @param {MathNode} node */
 function mathElement([name, inside]) {
   /** @type {Element} */
   const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
@@ -232,7 +231,7 @@ const NAMES = {
 
 /**
  * @param {InsideData} data
- * @param {Pick<import("./plan.js").Part, "name" | "perKey" | "columns">} part
+ * @param {Pick<Part, "name" | "perKey" | "columns">} part
  * @param {{row: number, column: number}} at
  * @returns {[what: string, value: string]}
  */
@@ -265,7 +264,7 @@ export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
 
 /** What the colours mean. @param {InsideData} data */
 function noteOn({ ends }) {
-  /** @param {import("./data.js").ArrayName} name */
+  /** @param {ArrayName} name */
   const end = (name) => figure(ends[name] ?? 1);
   return `Olive is below 0, purple above. Colours stay the same from ±${end("q")} on for q, ±${
     end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;

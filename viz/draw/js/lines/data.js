@@ -1,6 +1,6 @@
 // What `encode_lines` in viz/draw/lines.py says: the sentences, and each head over all of them.
 
-/** @typedef {import("../head_grid/data.js").Head} Head */
+/** @import { Head } from "../head_grid/data.js" */
 
 /**
  * A measure over the sentences: its mean, and where it differs between them, their standard

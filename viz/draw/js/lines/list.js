@@ -5,7 +5,7 @@ import { make } from "../core/dom.js";
 import { logText } from "../core/text.js";
 import { found, ORDERS } from "./data.js";
 
-/** @typedef {import("./data.js").Sentence} Sentence */
+/** @import { Sentence } from "./data.js" */
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 

@@ -6,8 +6,10 @@ import { circle, picture, rect, text } from "../core/scene.js";
 import { figure, within } from "../core/text.js";
 import { HEAD, LETTERS, RANGE, ROW, topOf } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Panel} Panel */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Head } from "../head_grid/data.js" */
+/** @import { LinesData } from "./data.js" */
+/** @import { Panel, SummaryAt, SummaryPlan } from "./plan.js" */
 
 const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
@@ -15,13 +17,13 @@ const LABELLED = 4; // every so manyth distance has a number
 
 /**
  * @typedef {object} SummaryScene
- * @property {import("./data.js").LinesData} data
- * @property {import("./plan.js").SummaryPlan} plan
+ * @property {LinesData} data
+ * @property {SummaryPlan} plan
  * @property {string} measure that is shown
  * @property {import("../core/raster.js").Raster[]} rasters of the panels
  * @property {import("../core/theme.js").Theme} theme
- * @property {import("./plan.js").SummaryAt | null} at
- * @property {import("./data.js").Head | null} open the head that the explorer shows
+ * @property {SummaryAt | null} at
+ * @property {Head | null} open the head that the explorer shows
  */
 
 /** The colour's place in the table of 256. @param {number} weight */
@@ -39,7 +41,7 @@ export function rasterOfPanel({ part, rows }, theme) {
 }
 
 /** Both ends of a measure over all heads and sentences, one scale for all kinds.
- * @param {import("./data.js").LinesData} data @param {string} measure
+ * @param {LinesData} data @param {string} measure
  * @returns {[number, number]} */
 function endsOf({ parts }, measure) {
   const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: of }) => {

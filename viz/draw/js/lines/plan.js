@@ -4,8 +4,8 @@
 import { within } from "../core/text.js";
 import { orderOf } from "./data.js";
 
-/** @typedef {import("./data.js").SummaryPart} SummaryPart */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { SummaryPart } from "./data.js" */
 
 export const ROW = 18; // height of a head, CSS pixels
 export const LETTERS = { title: 14, words: 12, axis: 10 };

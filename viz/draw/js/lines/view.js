@@ -10,12 +10,10 @@ import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
 import { ROW, hitSummary, moved, planSummary, topOf } from "./plan.js";
 
-/** @typedef {import("./data.js").LinesData} LinesData */
-/** @typedef {import("./data.js").HeadRow} HeadRow */
-/** @typedef {import("./data.js").Head} Head */
-/** @typedef {import("./plan.js").SummaryAt} SummaryAt */
-/** @typedef {import("./plan.js").SummaryPlan} SummaryPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Head } from "../head_grid/data.js" */
+/** @import { HeadRow, LinesData, SummaryPart } from "./data.js" */
+/** @import { SummaryAt, SummaryPlan } from "./plan.js" */
 
 const FOREMOST = 3;
 const UNLIKE = "unlike others"; // as MEASURES in head_summary.py has it
@@ -68,7 +66,7 @@ export class HeadSummary extends PictureView {
       ]))));
   }
 
-  /** Where the most of a head's weight lies. @param {import("./data.js").SummaryPart} part
+  /** Where the most of a head's weight lies. @param {SummaryPart} part
    * @param {number} head */
   strongest({ columns, profile }, head) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
@@ -238,7 +236,7 @@ function measured(name, { values }) {
     + `${said(highest[0])} in #${highest[1]}`;
 }
 
-/** @param {Pick<import("./data.js").LinesData, "together" | "amount">} data */
+/** @param {Pick<LinesData, "together" | "amount">} data */
 export function wordsOf({ together, amount }) {
   const one = together ? "layer" : "head";
   const many = together ? "Layers" : "Heads";

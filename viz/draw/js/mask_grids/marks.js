@@ -7,11 +7,10 @@ import { isolate, shortened } from "../core/text.js";
 import { rowOf } from "./data.js";
 import { extent, LONGEST } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/theme.js").Measure} Measure */
-/** @typedef {import("../core/theme.js").Theme} Theme */
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
-/** @typedef {import("./plan.js").MasksPlan} MasksPlan */
+/** @import { Group, Mark } from "../core/scene.js" */
+/** @import { Measure, Theme } from "../core/theme.js" */
+/** @import { MaskGrid } from "./data.js" */
+/** @import { MasksPlan, Square } from "./plan.js" */
 
 /**
  * @typedef {object} Look of the squares
@@ -89,9 +88,9 @@ function strokeMark(code, theme, x, y, side, opacity) {
  * @property {MasksPlan} plan
  * @property {Theme} theme
  * @property {Measure} measure
- * @property {import("../core/scene.js").Group} squares what `gridMarks` gives
+ * @property {Group} squares what `gridMarks` gives
  * @property {number | null} chosen row
- * @property {import("./plan.js").Square | null} at the pointer or the cursor
+ * @property {Square | null} at the pointer or the cursor
  */
 
 /**

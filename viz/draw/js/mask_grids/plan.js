@@ -3,7 +3,8 @@
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
+/** @import { MaskGrid } from "./data.js" */
+
 /** @typedef {Pick<MaskGrid, "queries" | "keys">} Words */
 /** @typedef {{row: number, key: number}} Square */
 

@@ -12,8 +12,9 @@ import { rowOf } from "./data.js";
 import { gridMarks, maskMarks, squareMarks } from "./marks.js";
 import { extent, hitMask, moved, planMasks } from "./plan.js";
 
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
-/** @typedef {import("./plan.js").Square} Square */
+/** @import { Group } from "../core/scene.js" */
+/** @import { MaskGrid, MasksData } from "./data.js" */
+/** @import { MasksPlan, Square } from "./plan.js" */
 /** @typedef {{panel: number} & Square} MaskAt a square of one sentence's grid */
 
 /**
@@ -23,7 +24,7 @@ import { extent, hitMask, moved, planMasks } from "./plan.js";
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} scroll
  * @property {HTMLTableElement} table
- * @property {import("../core/scene.js").Group} [squares]
+ * @property {Group} [squares]
  */
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
@@ -31,7 +32,7 @@ const SIDE = 18; // of a square in the legend
 const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
-/** @extends {View<import("./data.js").MasksData>} */
+/** @extends {View<MasksData>} */
 export class MaskGrids extends View {
   constructor() {
     super();
@@ -46,7 +47,7 @@ export class MaskGrids extends View {
     this.words = "";
     /** @type {MaskAt | null} */
     this.at = null; // under the pointer or the cursor
-    /** @type {import("./plan.js").MasksPlan} */
+    /** @type {MasksPlan} */
     this.plan;
   }
 
@@ -145,7 +146,7 @@ export class MaskGrids extends View {
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
-      squares: /** @type {import("../core/scene.js").Group} */ (this.panels[n].squares),
+      squares: /** @type {Group} */ (this.panels[n].squares),
       chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
     });
   }

@@ -7,17 +7,18 @@ import { isolate, number, tidy, within } from "../core/text.js";
 import { weightOf } from "./data.js";
 import { laneAt, STEM } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./data.js").Side} Side */
-/** @typedef {import("./data.js").Token} Token */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Group, Mark } from "../core/scene.js" */
+/** @import { Ribbon, RibbonData, Side, Token } from "./data.js" */
+/** @import { RibbonPlan } from "./plan.js" */
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
 /**
  * @typedef {object} RibbonScene
- * @property {import("./data.js").RibbonData} data
- * @property {import("./plan.js").RibbonPlan} plan
+ * @property {RibbonData} data
+ * @property {RibbonPlan} plan
  * @property {import("../core/theme.js").Theme} theme
  * @property {import("../core/theme.js").Measure} measure
  * @property {string[]} colors of the heads
@@ -26,7 +27,7 @@ const GAP = 4; // between a list and its ribbons
  * @property {Token | null} picked
  * @property {Token | null} shown whose ribbons are drawn; those of all where there is none
  * @property {Mark} ribbons
- * @property {import("../core/picture_view.js").Visible} visible
+ * @property {Visible} visible
  */
 
 /**
@@ -43,8 +44,8 @@ export const ribbonMarks = (scene) => [group([
 
 /**
  * @param {Pick<RibbonScene, "plan" | "colors" | "on" | "shown">} scene
- * @param {import("./data.js").Ribbon[]} ribbons
- * @returns {import("../core/scene.js").Group}
+ * @param {Ribbon[]} ribbons
+ * @returns {Group}
  */
 export function curveMarks({ plan, colors, on, shown }, ribbons) {
   const room = plan.numbers * plan.column;
@@ -112,7 +113,7 @@ function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown)
 
 /**
  * The heads' weights of one pair of tokens, all in order; where there is no room, the largest.
- * @param {import("./data.js").RibbonData} data
+ * @param {RibbonData} data
  * @param {number[]} on
  * @param {number} query
  * @param {number} key
@@ -140,8 +141,8 @@ function pointed({ plan, theme, at, picked }) {
 }
 
 /**
- * @param {import("./plan.js").RibbonPlan} plan
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {RibbonPlan} plan
+ * @param {Visible} visible
  * @param {number} index
  */
 const inFrame = ({ row }, { y, height }, index) =>

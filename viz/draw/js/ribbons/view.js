@@ -1,20 +1,18 @@
 // The ribbons: what looks stands on the left, what is looked at on the right, and a ribbon
 // between two words is as wide and as strong as the weight. Several heads lie over each other.
 
-import { looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
 import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { rect } from "../core/scene.js";
-import { number, quote, within } from "../core/text.js";
+import { looksMost, number, quote, within } from "../core/text.js";
 import { OTHER, pair, ribbonsOf, weightOf } from "./data.js";
 import { curveMarks, ribbonMarks } from "./marks.js";
 import { hitRibbons, planRibbons } from "./plan.js";
 
-/** @typedef {import("./data.js").RibbonData} RibbonData */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").RibbonPlan} RibbonPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { RibbonData, Token } from "./data.js" */
+/** @import { RibbonPlan } from "./plan.js" */
 
 const HELP = "Up and down move over the words, left and right change sides, Enter picks a word, "
   + "Escape lets it go.";

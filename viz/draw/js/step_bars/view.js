@@ -10,10 +10,9 @@ import { choiceOf } from "./data.js";
 import { barMarks } from "./marks.js";
 import { heightOf, hitBars, leftOf, planBars, topOf } from "./plan.js";
 
-/** @typedef {import("./data.js").BarAt} BarAt */
-/** @typedef {import("./data.js").StepsData} StepsData */
-/** @typedef {import("./plan.js").BarsPlan} BarsPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { BarAt, StepsData } from "./data.js" */
+/** @import { BarsPlan } from "./plan.js" */
 
 const HELP = "Left and right move along the sentence, up and down over the alternatives of a "
   + "step; Enter forces one.";

@@ -3,7 +3,7 @@
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").StripData} StripData */
+/** @import { StripData } from "./data.js" */
 
 const ROW = { largest: 20, smallest: 12 };
 const COLUMN = 28; // of a named column, at most

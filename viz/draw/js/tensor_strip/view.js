@@ -7,9 +7,8 @@ import { figure, quote } from "../core/text.js";
 import { isMixed, stripMarks } from "./marks.js";
 import { hitStrip, moved, planStrip } from "./plan.js";
 
-/** @typedef {import("./data.js").StripData} StripData */
-/** @typedef {import("./plan.js").StripAt} StripAt */
-/** @typedef {import("./plan.js").StripPlan} StripPlan */
+/** @import { StripData } from "./data.js" */
+/** @import { StripAt, StripPlan } from "./plan.js" */
 
 const HELP = "Arrow keys move over the values.";
 

@@ -1,7 +1,8 @@
 // What stays true of the words while their text is edited: what a model says of a word depends on
 // what stands before it alone.
 
-/** @typedef {import("./data.js").EditorWord} EditorWord */
+/** @import { EditorWord } from "./data.js" */
+
 /** A word at its place in the text as it stands now. Not `sure` is one behind a change: its numbers
  * are those of the text before.
  * @typedef {EditorWord & {index: number, sure: boolean}} CarriedWord */

@@ -5,7 +5,7 @@ import { make } from "../core/dom.js";
 import { difference } from "./carry.js";
 import { endBox } from "./plan.js";
 
-/** @typedef {import("../core/frame.js").Box} Box */
+/** @import { Box } from "../core/frame.js" */
 
 /** A text has no lines: a break counts as a space, and keeps the place of every letter.
  * @param {string} text */

@@ -4,9 +4,9 @@
 import { rect } from "../core/scene.js";
 import { barOf, BAR } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/frame.js").Box} Box */
-/** @typedef {import("./plan.js").PlacedWord} PlacedWord */
+/** @import { Box } from "../core/frame.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { PlacedWord } from "./plan.js" */
 
 const TRACK = 0.16; // opacity
 const FILLED = 0.75;

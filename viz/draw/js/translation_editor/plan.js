@@ -1,8 +1,9 @@
 // Where the words of the text stand on the page, and the bar under each: it runs from 0 to 1 over
 // the length of its word, through all lines that the word has.
 
-/** @typedef {import("../core/frame.js").Box} Box */
-/** @typedef {import("./carry.js").CarriedWord} CarriedWord */
+/** @import { Box } from "../core/frame.js" */
+/** @import { CarriedWord } from "./carry.js" */
+
 /** A part of a bar: its track, and how much of it is filled.
  * @typedef {{x: number, y: number, width: number, start: number, filled: number}} BarPart */
 

@@ -4,8 +4,8 @@
 import { make } from "../core/dom.js";
 import { isolate, logText, number, quote, within } from "../core/text.js";
 
-/** @typedef {import("./data.js").EditorData} EditorData */
-/** @typedef {import("./data.js").EditorWord} EditorWord */
+/** @import { EditorData, EditorWord } from "./data.js" */
+
 /** One of the others of a piece of the word.
  * @typedef {{piece: number, alternative: number}} Chosen */
 

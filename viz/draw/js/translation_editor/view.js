@@ -14,8 +14,8 @@ import { editorMarks } from "./marks.js";
 import { wordAt, wordAtCaret } from "./plan.js";
 import { Popover } from "./popover.js";
 
-/** @typedef {import("./data.js").EditorData} EditorData */
-/** @typedef {import("./plan.js").PlacedWord} PlacedWord */
+/** @import { EditorData } from "./data.js" */
+/** @import { PlacedWord } from "./plan.js" */
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes

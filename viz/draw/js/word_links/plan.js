@@ -4,11 +4,8 @@
 
 import { runsLeft, shortened, within } from "../core/text.js";
 
-/** @typedef {import("./data.js").LinkData} LinkData */
-/** @typedef {import("./data.js").Link} Link */
-/** @typedef {import("./data.js").Side} Side */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Link, LinkData, Side, Token } from "./data.js" */
 
 /** A word's place; its text is cut where it has no room.
  * @typedef {{text: string, x: number, y: number, width: number, height: number}} Place */

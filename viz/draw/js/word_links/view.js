@@ -9,10 +9,9 @@ import { OTHER, linksOf, same } from "./data.js";
 import { linkMarks } from "./marks.js";
 import { hitLinks, leftwardOf, planLinks } from "./plan.js";
 
-/** @typedef {import("./data.js").LinkData} LinkData */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").LinkPlan} LinkPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { LinkData, Token } from "./data.js" */
+/** @import { LinkPlan } from "./plan.js" */
 
 /** The arrows along a line that runs to the left. @type {Record<string, string>} */
 const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };

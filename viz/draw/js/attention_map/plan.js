@@ -101,22 +101,9 @@ export function originOf(plan, visible) {
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
 
-/** How much of the frame the rows' words take while the squares scroll.
+/** Width of the rows' words that stay in the frame while the squares scroll.
  * @param {MapPlan} plan @param {number} width of the frame */
-const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
-
-/**
- * What has to be in the frame, so that a square lies clear of the words that stay.
- * @param {MapPlan} plan
- * @param {{row: number, key: number}} at
- * @param {number} width of the frame
- * @returns {import("../core/frame.js").Box} of the whole map
- */
-export function boxOf(plan, { row, key }, width) {
-  const { square, left, top } = plan;
-  const [x, y] = [left + key * square, top + row * square];
-  return { left: x - staying(plan, width), top: y - top, right: x + square, bottom: y + square };
-}
+export const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
 
 /**
  * @typedef {{row: number, key: number | null}} MapAt a square, or with no key a row's word

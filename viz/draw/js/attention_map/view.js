@@ -2,13 +2,12 @@
 // are answered here, from the exact weights; the host hears nothing of it.
 
 import { make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
-import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
+import { PictureView, heightInSight } from "../core/picture_view.js";
 import { hidden, legend, legendNodes } from "../core/scale.js";
 import { difference, looksMost, number, quote } from "../core/text.js";
 import { averageRow, extended, paintedOf, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
-import { boxOf, columnAt, hitMap, originOf, planMap } from "./plan.js";
+import { columnAt, hitMap, originOf, planMap, staying } from "./plan.js";
 
 /** @import { Visible } from "../core/picture_view.js" */
 /** @import { MapData, Stroke } from "./data.js" */
@@ -32,7 +31,6 @@ export class AttentionMap extends PictureView {
     this.stroke = null;
     /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive
-    this.words = "";
     this.amount = number; // writes a weight
     /** @type {import("../core/raster.js").Raster} */
     this.raster;
@@ -79,12 +77,12 @@ export class AttentionMap extends PictureView {
 
   update() {
     const { data } = this;
-    const words = JSON.stringify([data.kind, data.queries, data.keys]);
-    if (words !== this.words) this.at = this.pinned = this.stroke = null; // other rows
-    this.words = words;
+    // other rows
+    if (this.setTexts([data.kind, data.queries, data.keys])) {
+      this.at = this.pinned = this.stroke = null;
+    }
     this.title.textContent = data.title;
-    this.root.setAttribute("aria-label", data.title);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${data.paints ? PAINT_HELP : HELP}`);
+    this.setLabel(data.title, data.paints ? PAINT_HELP : HELP);
     this.axes.replaceChildren(...axes(data).map(([name, text]) =>
       make("div", {}, make("span", {}, name), make("span", {}, text))));
     this.note.textContent = data.note;
@@ -112,11 +110,7 @@ export class AttentionMap extends PictureView {
   /** @param {number} width */
   arrange(width) {
     this.plan = planMap(this.data, width, heightInSight(), this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
-    // a scroll bar takes its room from below the map, not from the map
-    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
-    this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
+    this.setFrame(width);
     // a finger paints along a row, unless it has to scroll to the other columns
     this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
     const colors = this.data.palette[this.theme.name];
@@ -138,20 +132,19 @@ export class AttentionMap extends PictureView {
     return { data, plan, theme, measure, raster, ...shown, origin, width, height };
   }
 
-  /** Nothing is scrolled out of it and nothing is pointed at. */
   sheet() {
     const { data, plan: { width, height }, theme } = this;
-    const scene = this.scene({ x: 0, y: 0, width, height }, null);
     return {
-      name: data.title, title: data.title, note: data.note, theme, width, height,
+      name: data.title, title: data.title, note: data.note,
       lines: axes(data).map((words) => words.join(" ")),
-      legend: legend(data, data.palette[theme.name]), marks: mapMarks(scene),
+      legend: legend(data, data.palette[theme.name]),
+      marks: mapMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
   /** @param {number} x @param {number} y @param {Visible} visible */
   hit(x, y, visible) {
-    return hitMap(this.data, this.plan, x, y, visible);
+    return hitMap(this.data, this.plan, x - visible.x, y - visible.y, visible);
   }
 
   /** @param {MapAt} at */
@@ -163,50 +156,63 @@ export class AttentionMap extends PictureView {
 
   /** @param {string} key */
   press(key) {
-    const at = this.at ?? { row: this.pinned ?? 0, key: null };
-    const to = moved(at, key, this.data.queries.length, this.data.keys.length);
+    const at = this.start();
     if (key === "Enter" || key === " ") {
-      if (this.data.paints) { // the page says what it painted
-        if (at.key == null) return true;
+      if (!this.data.paints) {
+        this.pick(at);
+        this.live.textContent = this.pinned == null ? "row let go"
+          : `row ${quote(this.data.queries[at.row])} kept`;
+      } else if (at.key != null) { // the page names the painted square
         this.options.onSelect?.(paintedOf(this.data, { row: at.row, keys: [at.key] }));
-        return true;
       }
-      this.pick(at);
-      this.live.textContent = this.pinned == null ? "row let go"
-        : `row ${quote(this.data.queries[at.row])} kept`;
     } else if (key === "Escape") {
       this.at = this.pinned = this.stroke = null;
       this.draw();
-    } else if (to) {
-      reveal(this.scroll, boxOf(this.plan, to, this.scroll.clientWidth));
-      this.point(to);
-      this.live.textContent = this.sentence(to.row, to.key).join(" ");
-    } else return false;
+    } else return super.press(key);
     return true;
   }
 
-  /** @param {number} row @param {number} key */
-  sentence(row, key) {
-    const { causal, queries, keys, weights } = this.data;
-    const weight = weights[row * keys.length + key];
-    const unseen = hidden(causal, row, key, weight);
-    const amount = unseen ? "hidden, it comes later" : this.amount(weight);
-    return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
+  /** The square, or the word of a row, from which the keys lead on. @returns {MapAt} */
+  start() {
+    return this.at ?? { row: this.pinned ?? 0, key: null };
   }
 
-  /** @param {MapAt} at @param {Visible} visible */
-  tell({ row, key }, visible) {
-    if (key == null) return null;
-    const [words, weight] = this.sentence(row, key);
-    const name = this.data.rowNames?.[row];
-    const { x, y } = originOf(this.plan, visible);
-    const { square } = this.plan;
-    const [left, top] = [x + key * square, y + row * square];
-    return {
-      words: [words, make("strong", {}, weight),
-        ...(name ? [make("div", {}, `This row ${name}.`)] : [])],
-      box: { left, top, right: left + square, bottom: top + square },
-    };
+  /** @param {string} key */
+  target(key) {
+    return moved(this.start(), key, this.data.queries.length, this.data.keys.length);
+  }
+
+  /** @param {MapAt} at a square */
+  words({ row, key }) {
+    const { causal, queries, keys, weights } = this.data;
+    const column = key ?? 0;
+    const weight = weights[row * keys.length + column];
+    const amount = hidden(causal, row, column, weight) ? "hidden, it comes later"
+      : this.amount(weight);
+    return [`${quote(queries[row])} → ${quote(keys[column])}`, amount];
+  }
+
+  /** @param {MapAt} at */
+  tipNodes(at) {
+    if (at.key == null) return null;
+    const [square, amount] = this.words(at);
+    const name = this.data.rowNames?.[at.row];
+    const row = name ? [make("div", {}, `This row ${name}.`)] : [];
+    return [square, make("strong", {}, amount), ...row];
+  }
+
+  /** @param {MapAt} at a square */
+  boxOf({ row, key }) {
+    const { square, left: edge, top: head } = this.plan;
+    const [left, top] = [edge + (key ?? 0) * square, head + row * square];
+    return { left, top, right: left + square, bottom: top + square };
+  }
+
+  /** Clear of the words that stay. @param {MapAt} at a square */
+  roomOf(at) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    const edge = staying(this.plan, this.scroll.clientWidth);
+    return { left: left - edge, top: top - this.plan.top, right, bottom };
   }
 }
 

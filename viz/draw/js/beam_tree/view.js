@@ -2,7 +2,6 @@
 // answered here; the host hears which prefix is to be forced.
 
 import { make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { figure, number, quote } from "../core/text.js";
 import { prefixOf, sameIn, writtenTo } from "./data.js";
@@ -33,6 +32,7 @@ export class BeamTree extends PictureView {
     this.toggle = make("label", { class: "hl-tree-dropped" }, this.dropped, this.count);
     this.note.after(this.toggle);
     this.dropped.addEventListener("change", () => this.layOut());
+    this.picks = true;
     this.high = 0;
     /** @type {TreeData | null} */
     this.before = null; // what was shown before these data
@@ -44,8 +44,7 @@ export class BeamTree extends PictureView {
     const node = at && before ? sameIn(before, at.node, data) : null;
     this.at = node === null ? null : { node };
     this.before = data;
-    this.root.setAttribute("aria-label", data.title);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
+    this.setLabel(data.title, HELP);
     this.note.textContent = `${data.note} ${CLICK}`;
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
@@ -57,12 +56,10 @@ export class BeamTree extends PictureView {
   arrange(frame) {
     this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;
-    const { width, height } = this.plan;
-    // a tree that shrinks a little leaves what stands below it where it was
-    const room = Math.max(height, NUMBERS + LEAST * ROW.height);
+    // a tree that shrinks a little leaves the page below it where it was
+    const room = Math.max(this.plan.height, NUMBERS + LEAST * ROW.height);
     if (room > this.high || room < this.high / 2) this.high = room;
-    this.room.style.width = `${width}px`;
-    this.room.style.height = `${this.high}px`;
+    this.setRoom(this.high);
   }
 
   /** @param {Visible} visible */
@@ -76,24 +73,18 @@ export class BeamTree extends PictureView {
     return { data, plan, theme, at, visible };
   }
 
-  /** Nothing is pointed at. */
   sheet() {
-    const { data: { title, note }, plan: { width, height }, theme } = this;
+    const { data: { title, note }, plan: { width, height } } = this;
     return {
-      name: title, title, lines: [], width, height, note: "", legend: sentencesOf(note), theme,
+      name: title, title, legend: sentencesOf(note),
       marks: treeMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    const node = hitTree(this.plan, x + visible.x, y + visible.y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    const node = hitTree(this.plan, x, y);
     return node === null ? null : { node };
-  }
-
-  draw() {
-    super.draw();
-    this.scroll.style.cursor = this.at ? "pointer" : "";
   }
 
   /** @param {TreeAt} at */
@@ -103,39 +94,33 @@ export class BeamTree extends PictureView {
   }
 
   /** @param {string} key */
-  press(key) {
-    if ((key === "Enter" || key === " ") && this.at) {
-      this.pick(this.at);
-      return true;
-    }
+  target(key) {
     const node = moved(this.data, this.plan, this.at?.node ?? null, key);
-    if (node === null) return false;
-    const { x, y, width } = this.place(node);
-    reveal(this.scroll, {
-      left: x - AHEAD, top: y, right: x + width + AHEAD, bottom: y + 2 * ROW.height,
-    });
-    this.point({ node });
-    this.live.textContent = sentence(this.data, node);
-    return true;
+    return node === null ? null : { node };
   }
 
-  /** @param {number} node */
-  place(node) {
-    return /** @type {Place} */ (this.plan.places[node]);
+  /** @param {TreeAt} at */
+  boxOf({ node }) {
+    const { x, y, width } = /** @type {Place} */ (this.plan.places[node]);
+    return { left: x, top: y, right: x + width, bottom: y + ROW.height };
   }
 
-  /** @param {TreeAt} at @param {Visible} visible */
-  tell({ node }, { x, y }) {
-    const place = this.place(node);
+  /** With the pieces before and after it, and the row below. @param {TreeAt} at */
+  roomOf(at) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    return { left: left - AHEAD, top, right: right + AHEAD, bottom: bottom + ROW.height };
+  }
+
+  /** @param {TreeAt} at */
+  sentence({ node }) {
+    return [piece(this.data, node).join(" "), ...linesOn(this.data, node)].join(". ");
+  }
+
+  /** @param {TreeAt} at */
+  tipNodes({ node }) {
     const [name, probability] = piece(this.data, node);
-    const [left, top] = [place.x - x, place.y - y];
-    return {
-      words: [
-        name, make("strong", {}, probability),
-        ...linesOn(this.data, node).map((line) => make("div", {}, line)),
-      ],
-      box: { left, top, right: left + place.width, bottom: top + ROW.height },
-    };
+    const lines = linesOn(this.data, node).map((line) => make("div", {}, line));
+    return [name, make("strong", {}, probability), ...lines];
   }
 }
 
@@ -182,10 +167,6 @@ export function stateOf({ nodes }, n) {
     && nodes.some((other) => other.step > step);
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
-
-/** What a screen reader says of the node under the cursor. @param {TreeData} data
- * @param {number} n */
-const sentence = (data, n) => [piece(data, n).join(" "), ...linesOn(data, n)].join(". ");
 
 /** Over `hypothesisRows`. @param {TreeData} data */
 export const headOf = ({ language }) => [language, "Score", "log P", "Pieces"];

@@ -44,6 +44,9 @@ export const tableOf = (caption, head, rows) => [
   make("tbody", {}, ...rows.map((row) => tableRow("td", row))),
 ];
 
+/** Whether a key belongs to the browser or the page. @param {KeyboardEvent} event */
+export const isShortcut = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+
 /** The context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */
 export const penOf = (canvas) =>
   /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

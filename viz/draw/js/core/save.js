@@ -27,12 +27,12 @@ import { measureIn } from "./theme.js";
  * @typedef {object} Sheet a picture with what is told around it
  * @property {string} name `L3 H5 · cross` is saved as `headlight-l3-h5-cross`
  * @property {string} title
- * @property {string[]} lines between title and picture
+ * @property {string[]} [lines] between title and picture
  * @property {number} width of the picture
  * @property {number} height
  * @property {Mark[]} marks
- * @property {string} note under it
- * @property {(string | Sample)[]} legend under the note
+ * @property {string} [note] under it
+ * @property {(string | Sample)[]} [legend] under the note
  * @property {Theme} theme
  */
 
@@ -96,7 +96,7 @@ function fileName(name) {
  * @returns {Drawing}
  */
 export function drawingOf(sheet, measure) {
-  const { theme, title, lines, note } = sheet;
+  const { theme, title, lines = [], note = "" } = sheet;
   /** @param {string} words @param {number} [size] @param {number} [weight] */
   const wideOf = (words, size = LETTERS, weight = 400) => Math.ceil(measure(words, size, weight));
   const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
@@ -126,7 +126,7 @@ export function drawingOf(sheet, measure) {
  * @param {(words: string) => number} wideOf
  * @returns {{marks: Mark[], bottom: number}} and where the last line begins
  */
-function footOf({ note, legend, theme }, wide, wideOf) {
+function footOf({ note, legend = [], theme }, wide, wideOf) {
   let [x, y] = [0, note ? LINE : 0];
   const marks = note ? [/** @type {Mark} */ (words(note, 0, 14, theme))] : [];
   for (const item of legend) {

@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 import { captioned, drawingOf, saveButtons } from "./save.js";
 import { measureIn, onWhite, readTheme } from "./theme.js";
 
+/** @import { Sheet } from "./save.js" */
 /** @import { Measure, Theme } from "./theme.js" */
 
 /**
@@ -111,12 +112,13 @@ export class View {
 
   /** All of the picture for a file. */
   drawing() {
-    return drawingOf(this.sheet(), this.measure);
+    return drawingOf({ theme: this.theme, width: 0, height: 0, ...this.sheet() }, this.measure);
   }
 
-  /** All of the picture, with what is told around it. @returns {import("./save.js").Sheet} */
+  /** The picture and the texts around it.
+   * @returns {Pick<Sheet, "name" | "title" | "marks"> & Partial<Sheet>} */
   sheet() {
-    throw new Error("a picture says what is saved of it");
+    throw new Error("a view defines its sheet or its drawing");
   }
 }
 

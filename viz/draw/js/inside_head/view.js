@@ -160,8 +160,7 @@ export class InsideHead extends PictureView {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
+    this.setRoom();
     this.keepHeight(width);
     for (const node of [this.scroll, this.equation]) setTabStop(node);
     const ratio = window.devicePixelRatio || 1;
@@ -186,31 +185,35 @@ export class InsideHead extends PictureView {
     return [group([...row, ...this.picture], { x: -x })];
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitInside(this.plan, this.step, x + visible.x, y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitInside(this.plan, this.step, x, y);
   }
 
-  /** @param {InsideAt} at @param {Visible} visible */
-  tell(at, visible) {
+  /** @param {InsideAt} at */
+  tipNodes(at) {
     const part = partAt(this.plan, this.step, at);
     if (!part) return null;
-    const [what, value] = wordsOf(this.data, part, at);
-    const [wide, high] = [part.width / part.columns, part.height / part.rows];
-    const [left, top] = [part.x + at.column * wide - visible.x, part.y + at.row * high];
-    return {
-      words: [what, make("strong", {}, value)],
-      box: { left, top, right: left + wide, bottom: top + high },
-    };
+    const [name, value] = wordsOf(this.data, part, at);
+    return [name, make("strong", {}, value)];
   }
 
-  /** What is on the screen, without the pointer. */
+  /** @param {InsideAt} at */
+  boxOf(at) {
+    const { x, y, width, height, columns, rows } =
+      /** @type {Part} */ (partAt(this.plan, this.step, at));
+    const [wide, high] = [width / columns, height / rows];
+    const [left, top] = [x + at.column * wide, y + at.row * high];
+    return { left, top, right: left + wide, bottom: top + high };
+  }
+
+  /** The picture on the screen, without the pointer. */
   sheet() {
-    const { data, theme, plan: { width, height } } = this;
+    const { data } = this;
     const { name, says, shape } = data.steps[this.step];
     return {
       name: `${data.title} ${name}`, title: this.title.textContent ?? "", lines: [says, shape],
-      width, height, marks: this.picture, note: noteOn(data), legend: [], theme,
+      marks: this.picture, note: noteOn(data),
     };
   }
 }

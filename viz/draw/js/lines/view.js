@@ -2,7 +2,6 @@
 // which sentence is to be opened.
 
 import { button, make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { legend, legendNodes } from "../core/scale.js";
 import { figure, number } from "../core/text.js";
@@ -37,6 +36,8 @@ export class HeadSummary extends PictureView {
     this.note.after(this.legend);
     /** @type {Head | null} */
     this.open = null; // the head that the explorer shows
+    this.picks = true;
+    this.scroll.classList.add("hl-summary");
     /** @type {import("../core/raster.js").Raster[]} */
     this.rasters = [];
     for (const input of [this.choice, this.sorted]) {
@@ -53,8 +54,7 @@ export class HeadSummary extends PictureView {
     this.open = selected;
     this.title.textContent = title;
     this.choice.replaceChildren(...Object.keys(measures).map((name) => make("option", {}, name)));
-    this.root.setAttribute("aria-label", title);
-    this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+    this.setLabel(title, help);
     this.note.textContent = note;
     this.foremost.replaceChildren(...this.differences());
     const names = Object.keys(measures);
@@ -112,12 +112,8 @@ export class HeadSummary extends PictureView {
     const { data, theme, sorted, choice } = this;
     this.plan = planSummary(data.parts, sorted.checked ? choice.value : null, width,
       this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
     // stacked panels are a phone's, where a frame that scrolls in a page that scrolls is a trap
-    const most = this.plan.stacked ? 2 * TALLEST : TALLEST;
-    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
-    this.scroll.style.height = `${Math.min(this.plan.height, most) + bar}px`;
+    this.setFrame(width, this.plan.stacked ? 2 * TALLEST : TALLEST);
     this.rasters = this.plan.panels.map((panel) => rasterOfPanel(panel, theme.name));
     this.says.textContent = data.measures[choice.value];
     this.legend.replaceChildren(...legendNodes(...this.scaling()));
@@ -142,26 +138,19 @@ export class HeadSummary extends PictureView {
 
   sheet() {
     const { data, plan, theme, rasters, choice } = this;
-    const { one, title } = wordsOf(data);
+    const { unit, title } = wordsOf(data);
     return {
-      name: `${one}s over all sentences`, title, note: "", theme,
-      width: plan.width, height: plan.height,
+      name: `${unit}s over all sentences`, title, legend: legend(...this.scaling()),
       lines: [`${choice.value}: ${this.says.textContent}.`],
-      legend: legend(...this.scaling()),
       marks: summaryMarks({
         data, plan, theme, rasters, at: null, open: null, measure: choice.value,
       }),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitSummary(this.plan, x + visible.x, y + visible.y);
-  }
-
-  draw() {
-    super.draw();
-    this.scroll.style.cursor = this.at ? "pointer" : "default";
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitSummary(this.plan, x, y);
   }
 
   /** @param {SummaryAt} at */
@@ -178,17 +167,13 @@ export class HeadSummary extends PictureView {
   }
 
   /** @param {string} key */
-  press(key) {
-    if ((key === "Enter" || key === " ") && this.at) {
-      this.pick(this.at);
-      return true;
-    }
-    const to = moved(this.plan, this.at, key);
-    if (!to) return false;
-    reveal(this.scroll, this.boxOf(to));
-    this.point(to);
-    this.live.textContent = this.words(to).join(". ");
-    return true;
+  target(key) {
+    return moved(this.plan, this.at, key);
+  }
+
+  /** @param {SummaryAt} at */
+  sentence(at) {
+    return this.words(at).join(". ");
   }
 
   /** @param {SummaryAt} at */
@@ -213,16 +198,10 @@ export class HeadSummary extends PictureView {
     return { left, top, right, bottom: top + ROW };
   }
 
-  /** @param {SummaryAt} at @param {Visible} visible */
-  tell(at, { x, y }) {
-    const [first, second, more] = this.words(at);
-    const { left, top, right, bottom } = this.boxOf(at);
-    return {
-      words: at.column == null
-        ? [first, make("div", {}, second), make("div", {}, more)]
-        : [first, make("strong", {}, second)],
-      box: { left: left - x, top: top - y, right: right - x, bottom: bottom - y },
-    };
+  /** @param {SummaryAt} at */
+  tipNodes(at) {
+    const [name, ...lines] = this.words(at);
+    return [name, ...lines.map((line) => make(at.column == null ? "div" : "strong", {}, line))];
   }
 }
 
@@ -238,19 +217,19 @@ function measured(name, { values }) {
 
 /** @param {Pick<LinesData, "together" | "amount">} data */
 export function wordsOf({ together, amount }) {
-  const one = together ? "layer" : "head";
+  const unit = together ? "layer" : "head";
   const many = together ? "Layers" : "Heads";
   return {
-    one,
-    title: `Each ${one} over all sentences`,
-    note: `Each strip is one ${one}: the mean ${amount} at each position relative to the one that `
+    unit,
+    title: `Each ${unit} over all sentences`,
+    note: `Each strip is one ${unit}: the mean ${amount} at each position relative to the one that `
       + "looks; … is all beyond. Beside it its role, and the measure: its mean, one standard "
       + "deviation between sentences, and from the lowest sentence to the highest.",
-    help: `Up and down move over the ${one}s, left and right over the positions, Enter opens a `
-      + `${one} in the sentence below.`,
+    help: `Up and down move over the ${unit}s, left and right over the positions, Enter opens a `
+      + `${unit} in the sentence below.`,
     unlike: `${many} most unlike the others of their kind`,
     changes: `${many} that change most between sentences`,
-    sentences: `Sentences in which ${one}s differ most from each other`,
+    sentences: `Sentences in which ${unit}s differ most from each other`,
     columns: ["Kind", together ? "Layer" : "Head", "Role", `Most ${amount}`],
   };
 }

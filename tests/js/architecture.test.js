@@ -28,13 +28,13 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
   for (const width of WIDTHS) {
     const plan = planAt(width);
     const boxes = Object.values(plan.boxes);
-    for (const one of boxes) {
-      assert.ok(one.x >= 0 && one.y >= 0, String(width));
-      assert.ok(one.x + one.width <= plan.width && one.y + one.height <= plan.height);
-      assert.ok(Object.values(one).every(Number.isInteger), String(width));
-      assert.ok(boxes.every((other) => other === one
-        || other.x >= one.x + one.width || other.x + other.width <= one.x
-        || other.y >= one.y + one.height || other.y + other.height <= one.y), String(width));
+    for (const box of boxes) {
+      assert.ok(box.x >= 0 && box.y >= 0, String(width));
+      assert.ok(box.x + box.width <= plan.width && box.y + box.height <= plan.height);
+      assert.ok(Object.values(box).every(Number.isInteger), String(width));
+      assert.ok(boxes.every((other) => other === box
+        || other.x >= box.x + box.width || other.x + other.width <= box.x
+        || other.y >= box.y + box.height || other.y + other.height <= box.y), String(width));
     }
   }
 });

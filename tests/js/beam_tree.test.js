@@ -24,16 +24,16 @@ function searched(K, steps) {
   let live = [-1];
   for (let step = 1; step <= steps; step++) {
     /** @type {number[]} */
-    const kept = [];
+    const survivors = [];
     for (let n = 0; n < 2 * K; n++) {
       const parent = live[Math.floor(random() ** 2 * live.length)];
       const ends = n === 0 && step > steps - K;
       const text = ends ? "</s>" : `▁${"x".repeat(1 + Math.floor(random() * 12))}`;
-      const state = ends ? "finished" : kept.length < K ? "kept" : "dropped";
-      if (state === "kept") kept.push(rows.length);
+      const state = ends ? "finished" : survivors.length < K ? "kept" : "dropped";
+      if (state === "kept") survivors.push(rows.length);
       rows.push([parent, text, Math.log(random()), state, ends ? -random() : undefined]);
     }
-    live = kept;
+    live = survivors;
   }
   const finished = [...rows.keys()].filter((n) => rows[n][4] !== undefined);
   const best = finished.reduce((a, b) => (rows[b][4] > rows[a][4] ? b : a));

@@ -190,8 +190,8 @@ export function treeData(rows, more = {}) {
  */
 export function encoded(meta, arrays, version = 1) {
   let offset = 0;
-  const entries = arrays.map(({ name, dtype, shape, bytes, offset: told }) => {
-    const entry = { name, dtype, shape, offset: told ?? offset };
+  const entries = arrays.map(({ name, dtype, shape, bytes, offset: place }) => {
+    const entry = { name, dtype, shape, offset: place ?? offset };
     offset += Math.ceil(bytes.length / 8) * 8;
     return entry;
   });

@@ -70,7 +70,8 @@
   const LONGEST = 20_000; // ms; by then the server would have answered
   const AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]";
 
-  const said = () => /** @type {HTMLElement | null} */ (document.querySelector("[data-address]"));
+  const currentAnswer = () =>
+    /** @type {HTMLElement | null} */ (document.querySelector("[data-address]"));
 
   /** @param {HTMLElement | null} answer */
   const isRestored = (answer) => {
@@ -92,14 +93,14 @@
    * @param {number} patience ms at rest before it does
    */
   const settle = (patience) => {
-    const before = said()?.outerHTML;
+    const before = currentAnswer()?.outerHTML;
     let rested = 0;
     stop();
     document.documentElement.dataset.settling = "";
     watch = setInterval(() => {
       rested = document.querySelector(AT_REST) ? rested + TICK : 0;
       if (rested === 0) return;
-      const answer = said();
+      const answer = currentAnswer();
       const settled = answer?.outerHTML !== before && isRestored(answer);
       if (!settled && rested < patience) return;
       stop();

@@ -39,9 +39,9 @@ export function followHost(frame, repaint) {
  */
 function themeAround(frame) {
   for (let node = frame.parentElement; node; node = node.parentElement) {
-    const found = RGB.exec(getComputedStyle(node).backgroundColor);
-    if (!found || Number(found[4] ?? 1) < 0.5) continue; // what lies under it is seen
-    return brightness(found.slice(1, 4).map(Number)) < 128 ? "dark" : "light";
+    const color = RGB.exec(getComputedStyle(node).backgroundColor);
+    if (!color || Number(color[4] ?? 1) < 0.5) continue; // what lies under it is seen
+    return brightness(color.slice(1, 4).map(Number)) < 128 ? "dark" : "light";
   }
   return null;
 }

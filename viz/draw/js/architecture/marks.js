@@ -57,9 +57,9 @@ export function modelMarks(scene) {
  * @param {Place & {stack: string}} frame
  */
 function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
-  const one = `layer ${layer + 1}`;
+  const name = `layer ${layer + 1}`;
   return text({
-    text: plan.narrow ? `${one} of ${layers}` : `${layers} × · ${one} is drawn`,
+    text: plan.narrow ? `${name} of ${layers}` : `${layers} × · ${name} is drawn`,
     ...(stack === "encoder" ? { x } : { x: x + width, anchor: "end" }),
     y: y - 7, size: NAME, fill: theme.quiet,
   });

@@ -1,5 +1,6 @@
 // Where everything of Figure 1 goes: two stacks that grow from the foot up, and the lines between.
 
+import { ARROWS } from "../core/dom.js";
 import { within } from "../core/text.js";
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Place */
@@ -155,10 +156,10 @@ function rise(boxes, stack, rows, x, width, heights, { gaps, over }) {
       : names[0].endsWith("attention") ? heights.attention : heights.box;
     if (n) top -= gap(rows[n - 1], row, gaps, over);
     top -= height;
-    const each = (width - (names.length - 1) * gaps.close) / names.length;
+    const share = (width - (names.length - 1) * gaps.close) / names.length;
     names.forEach((name, nth) => {
-      const left = Math.round(x + nth * (each + gaps.close));
-      const right = Math.round(x + nth * (each + gaps.close) + each);
+      const left = Math.round(x + nth * (share + gaps.close));
+      const right = Math.round(x + nth * (share + gaps.close) + share);
       boxes[`${stack}.${name}`] = { x: left, y: top, width: right - left, height };
     });
   });
@@ -190,11 +191,6 @@ function frameOf(boxes, stack, aside) {
     height: first.y + first.height - last.y + 2 * FRAME.room + 8,
   };
 }
-
-/** @type {Record<string, [right: number, down: number]>} */
-const ARROWS = {
-  ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
-};
 
 /**
  * The next box in the direction of a key of the keyboard, straight on before askew.

@@ -42,7 +42,7 @@ export class AttentionMap extends PictureView {
     super.listen();
     const { scroll } = this;
     scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
-    scroll.addEventListener("pointermove", (event) => this.goOn(event));
+    scroll.addEventListener("pointermove", (event) => this.extendStroke(event));
     scroll.addEventListener("pointerup", () => this.endStroke(true));
     scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
   }
@@ -59,7 +59,7 @@ export class AttentionMap extends PictureView {
 
   /** Only the column counts: a hand that leaves the row, or the map, still paints the row.
    * @param {PointerEvent} event */
-  goOn({ clientX }) {
+  extendStroke({ clientX }) {
     if (!this.stroke) return;
     const x = clientX - this.canvas.getBoundingClientRect().left;
     this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));

@@ -15,7 +15,7 @@
  * @property {string} reason why it was dropped
  * @property {number | null} score of a finished hypothesis
  * @property {number} rank by log P of the prefix among those of its step, from 1
- * @property {number} of how many those are
+ * @property {number} candidates of its step
  * @property {number[]} children the most probable first
  *
  * @typedef {object} TreeData
@@ -39,7 +39,7 @@ export function read({ meta, arrays }) {
   const nodes = meta.texts.map((/** @type {string} */ text, /** @type {number} */ n) => ({
     parent: parents[n], text, label: meta.labels[n], logProb: logProbs[n], total: totals[n],
     step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
-    score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, of: 0, children: [],
+    score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, candidates: 0, children: [],
   }));
   const { title, note, caption, best, chosen, language } = meta;
   return { title, note, caption, best, chosen, language, nodes, roots: connect(nodes) };
@@ -63,7 +63,7 @@ function connect(nodes) {
     nodes[n].rank = same.push(n);
     bySteps.set(step, same);
   }
-  for (const same of bySteps.values()) for (const n of same) nodes[n].of = same.length;
+  for (const same of bySteps.values()) for (const n of same) nodes[n].candidates = same.length;
   return roots;
 }
 
@@ -151,5 +151,5 @@ export function courseOf(data, withDropped) {
       if (goesOn && prefers(next[n], child)) next[n] = child;
     }
   }
-  return { visible, top, leads: score.map((one, n) => one > -Infinity || top[n]), next };
+  return { visible, top, leads: score.map((value, n) => value > -Infinity || top[n]), next };
 }

@@ -27,7 +27,7 @@ import { END, courseOf } from "./data.js";
  * @property {number} height
  */
 
-const FONTS = [14, 12]; // the first with which the tree fits its frame, else the last
+const FONTS = [14, 12]; // the second where the tree does not fit its frame with the first
 export const SMALL = 12; // what was dropped, and scores
 export const NUMBERS = 20; // height of the numbers of the steps
 export const ROW = { height: 28, middle: 9, line: 20 }; // of the letters, and of the line below
@@ -54,12 +54,9 @@ export const isMark = ({ text, score }) => text === END && score !== null;
 export function planTree(data, withDropped, width, measure) {
   const course = courseOf(data, withDropped);
   const lanes = lanesOf(data, course);
-  const plans = FONTS.map((font) => () => planWith(font, data, course, lanes, measure));
-  for (const plan of plans.slice(0, -1)) {
-    const found = plan();
-    if (found.width <= width) return found;
-  }
-  return plans[plans.length - 1]();
+  const [large, small] = FONTS;
+  const plan = planWith(large, data, course, lanes, measure);
+  return plan.width <= width ? plan : planWith(small, data, course, lanes, measure);
 }
 
 /**
@@ -146,11 +143,11 @@ function sizesOf(font, { nodes }, { visible, top }, measure) {
  * @returns {number | null}
  */
 export function hitTree({ places, rows }, x, y) {
-  const found = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
+  const node = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
     const place = /** @type {Place} */ (places[n]);
     return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
   });
-  return found ?? null;
+  return node ?? null;
 }
 
 const MOVES = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
@@ -309,8 +306,10 @@ function slotsOf(runs, rowOf) {
   for (const [parent, line] of lines) {
     /** @param {number} n */
     const others = (n) => placed.get(`${line.step} ${n}`) ?? [];
+    /** @param {{top: number, bottom: number}} other */
+    const overlaps = (other) => other.top <= line.bottom && line.top <= other.bottom;
     let slot = 0;
-    while (others(slot).some((one) => one.top <= line.bottom && line.top <= one.bottom)) slot++;
+    while (others(slot).some(overlaps)) slot++;
     placed.set(`${line.step} ${slot}`, [...others(slot), line]);
     slots.set(parent, slot);
     widest[line.step] = Math.max(widest[line.step] ?? 0, slot + 1);

@@ -158,10 +158,10 @@ export function linesOn(data, n) {
  * @param {number} n
  */
 export function stateOf({ nodes }, n) {
-  const { state, step, rank, of, reason, children } = nodes[n];
+  const { state, step, rank, candidates, reason, children } = nodes[n];
   if (state === "forced") return `Forced at step ${step}.`;
   const name = state[0].toUpperCase() + state.slice(1);
-  const ranked = `${name} at step ${step}, rank ${rank} of ${of}.`;
+  const ranked = `${name} at step ${step}, rank ${rank} of ${candidates}.`;
   if (reason) return `${ranked} ${reason}`;
   const ended = state === "kept" && children.every((child) => nodes[child].state === "dropped")
     && nodes.some((other) => other.step > step);

@@ -158,18 +158,18 @@ function paintLayer(context, mark, [width, height], font) {
   const { width: wide, height: high } = context.canvas; // which lies within what can be held
   const most = Math.max(MOST_PIXELS.phone, wide * high);
   const ratio = sharpnessOf(width, height, context.getTransform().a, most);
-  let kept = drawn.get(mark);
-  if (kept?.ratio !== ratio) {
+  let layer = drawn.get(mark);
+  if (layer?.ratio !== ratio) {
     const canvas = make("canvas", {
       width: Math.ceil(width * ratio), height: Math.ceil(height * ratio),
     });
     const pen = penOf(canvas);
     pen.scale(ratio, ratio);
     paint(pen, mark.marks, font);
-    kept = { ratio, canvas };
-    drawn.set(mark, kept);
+    layer = { ratio, canvas };
+    drawn.set(mark, layer);
   }
-  context.drawImage(kept.canvas, 0, 0, kept.canvas.width / ratio, kept.canvas.height / ratio);
+  context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
 }
 
 /**

@@ -20,9 +20,9 @@ const FROM_CONES = [
  * @param {number} share of the first
  */
 export function mixed(color, paper, share) {
-  const [one, other] = [color, paper].map((each) =>
-    times(TO_CONES, channels(each).map((value) => toLinear(value / 255))).map(Math.cbrt));
-  const mix = one.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
+  const [front, other] = [color, paper].map((hex) =>
+    times(TO_CONES, channels(hex).map((value) => toLinear(value / 255))).map(Math.cbrt));
+  const mix = front.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
   const srgb = times(FROM_CONES, mix).map((value) => Math.round(255 * toGamma(value)));
   return `rgb(${srgb.join()})`;
 }

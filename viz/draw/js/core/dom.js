@@ -44,7 +44,12 @@ export const tableOf = (caption, head, rows) => [
   make("tbody", {}, ...rows.map((row) => tableRow("td", row))),
 ];
 
-/** Whether a key belongs to the browser or the page. @param {KeyboardEvent} event */
+/** Steps of the arrow keys. @type {Record<string, [right: number, down: number]>} */
+export const ARROWS = {
+  ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+};
+
+/** Test whether a key belongs to the browser or the page. @param {KeyboardEvent} event */
 export const isShortcut = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
 
 /** The context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */

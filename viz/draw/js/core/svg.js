@@ -41,7 +41,7 @@ export function svgOf({ width, height, marks, font }, tools) {
 function svgMark(mark, dx, dy, tools) {
   if (mark.type === "group") {
     const [x, y] = [dx + (mark.x ?? 0), dy + (mark.y ?? 0)];
-    return mark.marks.map((one) => svgMark(one, x, y, tools)).join("");
+    return mark.marks.map((inner) => svgMark(inner, x, y, tools)).join("");
   }
   if (mark.type === "picture") return svgPicture(mark, dx, dy, tools);
   if (mark.type === "text") return svgText(mark, dx, dy, tools);

@@ -12,7 +12,7 @@ import { read as readRibbons } from "../ribbons/data.js";
  * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
 
 /**
- * @typedef {object} OfKind
+ * @typedef {object} KindData
  * @property {MapData} map with all labels; its weights are 0
  * @property {import("../ribbons/data.js").RibbonData} ribbons likewise
  */
@@ -29,7 +29,7 @@ import { read as readRibbons } from "../ribbons/data.js";
  * @property {MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
  * @property {import("./pair.js").PairPart[]} pairs the parts of a pair of texts; none of one text
- * @property {Record<string, OfKind>} kinds
+ * @property {Record<string, KindData>} kinds
  * @property {HeadWeights} weights
  */
 
@@ -68,7 +68,7 @@ export function read({ meta, arrays }, textOf) {
   };
 }
 
-const KEPT = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
+const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
 
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
@@ -129,7 +129,7 @@ export class HeadWeights {
     if (weights.length !== this.inside.sizes[kind]) throw new Error(`${name} is cut`);
     this.keep(name, weights);
     for (const old of this.unpacked.keys()) {
-      if (this.unpacked.size <= KEPT) break;
+      if (this.unpacked.size <= LARGEST_CACHE) break;
       this.unpacked.delete(old);
     }
   }

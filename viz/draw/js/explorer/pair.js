@@ -3,7 +3,7 @@
 
 import { make } from "../core/dom.js";
 
-export const OF_PAIR = "encoder_self"; // the one kind whose rows and columns are a pair
+export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
 
 /**
  * @typedef {object} PairPart
@@ -63,10 +63,10 @@ export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => 
  */
 export function weightsOf(weights, width, { rows: [first, end], keys: [left, right] }) {
   const wide = right - left;
-  const found = new Float32Array((end - first) * wide);
+  const part = new Float32Array((end - first) * wide);
   for (let row = first; row < end; row++) {
     const from = row * width;
-    found.set(weights.subarray(from + left, from + right), (row - first) * wide);
+    part.set(weights.subarray(from + left, from + right), (row - first) * wide);
   }
-  return found;
+  return part;
 }

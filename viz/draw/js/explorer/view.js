@@ -8,7 +8,7 @@ import { range } from "../head_grid/data.js";
 import { HeadGrid } from "../head_grid/view.js";
 import { Ribbons } from "../ribbons/view.js";
 import { OverMenu } from "./over.js";
-import { labelsOf, nameOf as nameOfPart, OF_PAIR, pairControl, weightsOf } from "./pair.js";
+import { labelsOf, nameOf as nameOfPart, PAIR_KIND, pairControl, weightsOf } from "./pair.js";
 
 /** @import { GridData, Head } from "../head_grid/data.js" */
 /** @import { ExplorerData, Opened } from "./data.js" */
@@ -90,7 +90,7 @@ export class Explorer extends View {
   /** Of the grid; all heads of a pair show the part that is chosen. */
   parts() {
     const { data: { grid }, pair } = this;
-    return grid.parts.map((part) => (pair && part.kind === OF_PAIR ? pair.part : part));
+    return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
   }
 
   /** @param {Head} head */
@@ -112,13 +112,15 @@ export class Explorer extends View {
     const [kind] = this.selected;
     const turn = ++this.turn;
     this.showMenu();
-    const missing = this.stacked().filter((one) => !(one ? weights.get(kind, ...one) : mean));
+    const missing = this.stacked().filter((place) =>
+      !(place ? weights.get(kind, ...place) : mean));
     if (!missing.length) {
       this.showHead();
       return;
     }
     this.open.setAttribute("aria-busy", "true");
-    Promise.allSettled(missing.map((one) => one && weights.load(kind, ...one))).then((ends) => {
+    const loads = missing.map((place) => place && weights.load(kind, ...place));
+    Promise.allSettled(loads).then((ends) => {
       if (turn !== this.turn) return;
       const lost = missing.filter((_, n) => ends[n].status === "rejected");
       if (lost.length) this.showWithout(/** @type {LayerHead[]} */ (lost));
@@ -131,7 +133,7 @@ export class Explorer extends View {
   showWithout(lost) {
     const [kind] = this.selected;
     /** @param {LayerHead | null} place */
-    const isThere = (place) => !lost.some((one) => String(one) === String(place));
+    const isThere = (place) => !lost.some((other) => String(other) === String(place));
     this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
     this.showMenu();
     const [open] = this.stacked();
@@ -163,7 +165,7 @@ export class Explorer extends View {
   every() {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
-    const [part] = parts.filter((one) => one.kind === kind);
+    const [part] = parts.filter((candidate) => candidate.kind === kind);
     if (!part) return [];
     const there = part.counts.flatMap((count, layer) =>
       range(together ? 1 : count).map((head) => /** @type {[number, number]} */ ([layer, head])));
@@ -176,9 +178,9 @@ export class Explorer extends View {
     const [kind] = this.selected;
     const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
-    const numbers = stacked.map((one) =>
-      part(/** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean)));
-    const names = stacked.map((one) => (one ? this.nameOf(...one) : title));
+    const numbers = stacked.map((place) =>
+      part(/** @type {Float32Array} */ (place ? weights.get(kind, ...place) : mean)));
+    const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
     const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
@@ -209,7 +211,7 @@ export class Explorer extends View {
   shown(kind) {
     const { map, ribbons } = this.data.kinds[kind];
     const { pair } = this;
-    if (!pair || kind !== OF_PAIR) {
+    if (!pair || kind !== PAIR_KIND) {
       return { map, ribbons, part: (/** @type {Float32Array} */ weights) => weights };
     }
     return {
@@ -221,7 +223,7 @@ export class Explorer extends View {
 
   /** The part of the pair in a title, if one is chosen. @param {string} kind */
   partNames(kind) {
-    return this.pair && kind === OF_PAIR ? [nameOfPart(this.pair)] : [];
+    return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
   }
 
   showRibbons() {

@@ -112,9 +112,9 @@ export const labelOf = ({ part, layer, head }) =>
  * @param {string[]} groups in which they stand
  */
 export function gridLabel(parts, maps, groups) {
-  const what = parts.every(({ together }) => together)
+  const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
-  return `${what}: ${groups.join(", ")}`;
+  return `${count}: ${groups.join(", ")}`;
 }
 
 /**
@@ -159,9 +159,9 @@ export function notesOn({ parts, step }, folded) {
   const joined = parts.filter(({ block }) => block[0] * block[1] > 1);
   const sizes = new Set(joined.map(({ block }) => block.join(" × ")));
   if (joined.length) {
-    const each = sizes.size === 1 && joined.length === parts.length ? [...sizes]
+    const blocks = sizes.size === 1 && joined.length === parts.length ? [...sizes]
       : joined.map(({ block, name }) => `${block.join(" × ")} (${name})`);
-    notes.push(`Small maps show blocks of ${each.join(", ")} tokens by their largest ${amount}.`);
+    notes.push(`Small maps show blocks of ${blocks.join(", ")} tokens by their largest ${amount}.`);
   }
   if (folded) {
     notes.push(`More cells than pixels: each pixel shows the largest ${amount} that falls on it.`);

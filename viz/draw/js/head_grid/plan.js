@@ -95,7 +95,7 @@ function layBlocks(plan, parts, width, measure) {
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
   const role = roleLetters(blocks.flat(2), side + gap - 2, measure);
-  const valued = blocks.flat(2).some((one) => one.value);
+  const valued = blocks.flat(2).some(({ value }) => value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
   let y = 0;
   for (let first = 0; first < parts.length; first += beside) {
@@ -146,8 +146,8 @@ function layBlock(plan, rows, x, top, { before, side, gap, under, role, named })
   let y = top + TITLE + NAME;
   const laid = rows.map((heads) => {
     plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + height / 2 + 4, "end"));
-    const cells = heads.map((one) =>
-      ({ ...one, x: left + one.head * (side + gap), y, width: side, height }));
+    const cells = heads.map((cell) =>
+      ({ ...cell, x: left + cell.head * (side + gap), y, width: side, height }));
     cells.forEach((cell) => captions(plan, cell, role, cell.value));
     y += height + under + below;
     return cells;
@@ -183,15 +183,15 @@ function layFlow(plan, parts, order, width, measure) {
   let y = 0;
   const rows = chunks(heads, columns).map((row) => {
     const top = y + NAME;
-    const cells = row.map((one, column) => {
+    const cells = row.map((cell, column) => {
       const x = EDGE_ROOM + column * (side + FLOW_GAP);
-      const cell = { ...one, x, y: top, width: side, height: heightOf(one.part, side) };
-      plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: one.part.color });
-      plan.texts.push({ ...small(one.name, x + 11, top - 6, "start"), size: LETTERS.largest });
-      plan.texts.push({ ...small(one.value, x + side, top - 6, "end"), size: LETTERS.largest });
-      captions(plan, cell, role, "");
+      const placed = { ...cell, x, y: top, width: side, height: heightOf(cell.part, side) };
+      plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: cell.part.color });
+      plan.texts.push({ ...small(cell.name, x + 11, top - 6, "start"), size: LETTERS.largest });
+      plan.texts.push({ ...small(cell.value, x + side, top - 6, "end"), size: LETTERS.largest });
+      captions(plan, placed, role, "");
       plan.width = Math.max(plan.width, x + side);
-      return cell;
+      return placed;
     });
     plan.cells.push(...cells);
     y = top + Math.max(...cells.map(({ height }) => height)) + (role ? CAPTION : 0) + FLOW_GAP;

@@ -2,7 +2,7 @@
 // the picture; over each map lies an empty grid cell, which has the focus, the name, the outline.
 
 import { paint, sized } from "../core/canvas.js";
-import { make } from "../core/dom.js";
+import { ARROWS, isShortcut, make } from "../core/dom.js";
 import { framed, placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
@@ -94,8 +94,8 @@ export class HeadGrid extends View {
     const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
     const before = this.crossed;
     this.crossed = new Set(ids);
-    const said = switched(before, this.crossed, (id) => names.get(id) ?? id);
-    if (said && names.size) this.live.textContent = said;
+    const message = switched(before, this.crossed, (id) => names.get(id) ?? id);
+    if (message && names.size) this.live.textContent = message;
   }
 
   /** @param {number} width */
@@ -219,9 +219,9 @@ export class HeadGrid extends View {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const cell = this.cellAt(event);
-    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!cell || isShortcut(event)) return;
     const rows = this.plan.groups.flatMap((group) => group.rows);
-    const row = rows.find((one) => one.includes(cell)) ?? [];
+    const row = rows.find((cells) => cells.includes(cell)) ?? [];
     if (event.key === "Enter" || event.key === " ") this.pick(cell);
     else if (event.key === "Home") this.focus(row[0]);
     else if (event.key === "End") this.focus(row.at(-1));
@@ -254,14 +254,6 @@ const sorted = (ids) => [...ids].sort().join();
 
 /** @param {Event} event */
 const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);
-
-/** Steps to the right and down. @type {Record<string, [right: number, down: number]>} */
-const ARROWS = {
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-};
 
 /**
  * The next map in a direction, over the gap between two blocks too: straight on before askew, and

@@ -209,8 +209,8 @@ export const isMade = (part, step) => !step || part.step <= step;
  * @returns {InsideAt | null}
  */
 export function hitInside(plan, step, x, y) {
-  const part = plan.parts.find((one) => isMade(one, step)
-    && x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+  const part = plan.parts.find((made) => isMade(made, step)
+    && x >= made.x && x < made.x + made.width && y >= made.y && y < made.y + made.height);
   return part ? {
     name: part.name, step: part.step,
     row: Math.floor(((y - part.y) / part.height) * part.rows),

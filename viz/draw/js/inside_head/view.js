@@ -31,9 +31,9 @@ export class InsideHead extends PictureView {
     this.says = make("div", { "aria-live": "polite" });
     this.shape = make("div", { class: "hl-quiet" });
     this.code = make("code");
-    const told = make("div", { class: "hl-told" }, this.equation,
+    const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
-    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), told);
+    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), explanation);
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
@@ -246,13 +246,13 @@ export function wordsOf(data, { name, perKey, columns }, { row, column }) {
     case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
     case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
     case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
-    case "concat": return [ofHead(data, column), figure(value)];
+    case "concat": return [concatName(data, column), figure(value)];
     default: return [NAMES[name] + key + nth, figure(value)];
   }
 }
 
 /** @param {InsideData} data @param {number} column among the values of all heads */
-function ofHead({ shapes, head }, column) {
+function concatName({ shapes, head }, column) {
   const [, width] = shapes.concat;
   const which = Math.floor(column / width);
   const own = which === head ? ", this one" : "";

@@ -105,7 +105,7 @@ export function distanceOf(column, reach) {
 
 /** The sentences that hold every word that was typed, in either language.
  * @param {Sentence[]} sentences @param {string} typed `#7` asks for the line alone */
-export function found(sentences, typed) {
+export function matching(sentences, typed) {
   const line = /^\s*#(\d+)\s*$/.exec(typed);
   if (line) return sentences.filter(({ number }) => number === Number(line[1]));
   const words = folded(typed).split(/\s+/).filter(Boolean);

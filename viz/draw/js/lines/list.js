@@ -1,9 +1,9 @@
 // The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
 // link to itself, so that its address can be copied.
 
-import { make } from "../core/dom.js";
+import { isShortcut, make } from "../core/dom.js";
 import { logText } from "../core/text.js";
-import { found, ORDERS } from "./data.js";
+import { matching, ORDERS } from "./data.js";
 
 /** @import { Sentence } from "./data.js" */
 
@@ -38,7 +38,7 @@ export class SentenceList {
     this.count = make("p", { class: "count", role: "status" });
     this.box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
     /** @type {Map<number, HTMLAnchorElement>} */
-    this.nodes = new Map(sentences.map((one) => [one.number, optionOf(one)]));
+    this.nodes = new Map(sentences.map((sentence) => [sentence.number, optionOf(sentence)]));
     /** @type {Sentence[]} */
     this.shown = [];
     place.append(
@@ -54,7 +54,7 @@ export class SentenceList {
   /** Those that hold what is typed, in the order that is chosen. */
   list() {
     const { compare } = ORDERS[/** @type {keyof typeof ORDERS} */ (this.order.value)];
-    this.shown = found(this.sentences, this.search.value).sort(compare);
+    this.shown = matching(this.sentences, this.search.value).sort(compare);
     this.box.replaceChildren(...this.shown.map(({ number }) => this.node(number)));
     const all = this.sentences.length.toLocaleString("en");
     this.count.textContent = this.shown.length === this.sentences.length
@@ -107,7 +107,7 @@ export class SentenceList {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const step = STEPS[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!step || isShortcut(event)) return;
     event.preventDefault();
     const at = this.shown.findIndex(({ number }) => this.node(number) === event.target);
     const to = Math.min(Math.max(step(at, this.shown.length), 0), this.shown.length - 1);

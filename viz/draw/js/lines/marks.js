@@ -44,8 +44,8 @@ export function rasterOfPanel({ part, rows }, theme) {
  * @param {LinesData} data @param {string} measure
  * @returns {[number, number]} */
 function endsOf({ parts }, measure) {
-  const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: of }) => {
-    const [mean, , lowest, highest] = of[measure];
+  const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: measures }) => {
+    const [mean, , lowest, highest] = measures[measure];
     return lowest && highest ? [lowest[0], highest[0]] : [0, mean];
   }));
   return [Math.min(...values), Math.max(...values)];

@@ -98,8 +98,8 @@ export const topOf = ({ y }, row) => y + HEAD.rows + row * ROW;
  * @returns {SummaryAt | null}
  */
 export function hitSummary({ panels }, x, y) {
-  const panel = panels.findIndex((one) =>
-    x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+  const panel = panels.findIndex((place) =>
+    x >= place.x && x < place.x + place.width && y >= place.y && y < place.y + place.height);
   if (panel < 0) return null;
   const { rows, strip, cell, part } = panels[panel];
   const row = Math.floor((y - topOf(panels[panel], 0)) / ROW);

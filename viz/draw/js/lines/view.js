@@ -80,7 +80,7 @@ export class HeadSummary extends PictureView {
     const words = wordsOf(data);
     const heads = /** @param {string} measure */ (measure) =>
       foremost(data, measure, FOREMOST).map(({ part, head, value }) =>
-        button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.tellHead(
+        button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.selectHead(
           [part.kind, head.layer, head.head])));
     const sentences = [...data.sentences].sort((a, b) => b.unlike - a.unlike).slice(0, FOREMOST);
     const links = sentences.map(({ number: line, unlike }) =>
@@ -89,14 +89,14 @@ export class HeadSummary extends PictureView {
       [words.unlike, heads(UNLIKE)],
       [words.changes, heads(CHANGES)],
       [words.sentences, links],
-    ].flatMap(([said, nodes]) => [
-      make("dt", {}, /** @type {string} */ (said)),
+    ].flatMap(([term, nodes]) => [
+      make("dt", {}, /** @type {string} */ (term)),
       make("dd", {}, .../** @type {Node[]} */ (nodes)),
     ]);
   }
 
   /** @param {Head} head */
-  tellHead(head) {
+  selectHead(head) {
     this.mark(head);
     this.options.onSelect?.(head);
   }
@@ -163,7 +163,7 @@ export class HeadSummary extends PictureView {
   pick(at) {
     const { part, head } = this.headAt(at);
     this.live.textContent = `${head.name} of ${part.title} is open`;
-    this.tellHead([part.kind, head.layer, head.head]);
+    this.selectHead([part.kind, head.layer, head.head]);
   }
 
   /** @param {string} key */
@@ -209,10 +209,10 @@ export class HeadSummary extends PictureView {
 function measured(name, { values }) {
   const [mean, deviation, lowest, highest] = values[name];
   /** @param {number} value */
-  const said = (value) => figure(Number(value.toPrecision(3)));
-  if (deviation == null || !lowest || !highest) return `${name} ${said(mean)}`;
-  return `${name} ${said(mean)} ± ${said(deviation)}, from ${said(lowest[0])} in #${lowest[1]} to `
-    + `${said(highest[0])} in #${highest[1]}`;
+  const short = (value) => figure(Number(value.toPrecision(3)));
+  if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;
+  const range = `from ${short(lowest[0])} in #${lowest[1]} to ${short(highest[0])} in #${highest[1]}`;
+  return `${name} ${short(mean)} ± ${short(deviation)}, ${range}`;
 }
 
 /** @param {Pick<LinesData, "together" | "amount">} data */

@@ -2,7 +2,7 @@
 // keys are answered here; the host hears only which row is chosen.
 
 import { paint, sized } from "../core/canvas.js";
-import { make, tableOf } from "../core/dom.js";
+import { isShortcut, make, tableOf } from "../core/dom.js";
 import { framed, placeTip, reveal } from "../core/frame.js";
 import { group, text } from "../core/scene.js";
 import { heightInSight } from "../core/picture_view.js";
@@ -197,7 +197,7 @@ export class MaskGrids extends View {
    * @param {KeyboardEvent} event
    */
   onKey(panel, event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isShortcut(event)) return;
     const grid = this.data.grids[panel];
     const from = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
     const to = moved(grid, from, event.key);

@@ -40,12 +40,12 @@ export const weightOf = ({ queries, keys, weights }, head, query, key) =>
 
 /**
  * Query and key of a token and one of the other side.
- * @param {Token} one
+ * @param {Token} token
  * @param {{index: number}} other
  * @returns {[query: number, key: number]}
  */
-export const pair = (one, other) =>
-  (one.side === "queries" ? [one.index, other.index] : [other.index, one.index]);
+export const pair = (token, other) =>
+  (token.side === "queries" ? [token.index, other.index] : [other.index, token.index]);
 
 /** @typedef {{head: number, query: number, key: number, weight: number}} Ribbon */
 
@@ -59,16 +59,16 @@ export const pair = (one, other) =>
 export function ribbonsOf(data, on, token) {
   const queries = span(data.queries.length, token?.side === "queries" ? token.index : null);
   const keys = span(data.keys.length, token?.side === "keys" ? token.index : null);
-  const found = [];
+  const ribbons = [];
   for (const head of on) {
     for (let query = queries.first; query < queries.end; query++) {
       for (let key = keys.first; key < keys.end; key++) {
         const weight = weightOf(data, head, query, key);
-        if (weight >= data.from) found.push({ head, query, key, weight });
+        if (weight >= data.from) ribbons.push({ head, query, key, weight });
       }
     }
   }
-  return found.sort((a, b) => a.weight - b.weight);
+  return ribbons.sort((a, b) => a.weight - b.weight);
 }
 
 /** All of a side, or one index of it. @param {number} count @param {number | null} index */

@@ -40,7 +40,7 @@ export function editorMarks(scene) {
         fill: ink, opacity: shade + pointed,
       }));
     }),
-    ...placed.flatMap((one) => bars(scene, one)),
+    ...placed.flatMap((word) => bars(scene, word)),
     ...forced.flatMap(({ boxes }, n) => over(boxes, ink, n === forced.length - 1, fromRight)),
   ];
 }

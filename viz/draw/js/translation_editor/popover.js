@@ -1,7 +1,7 @@
 // The card under a word: its probability, that of each of its pieces, and what the model held
 // probable in the place of each. The focus stays in the text while one chooses.
 
-import { make } from "../core/dom.js";
+import { ARROWS, make } from "../core/dom.js";
 import { isolate, logText, number, quote, within } from "../core/text.js";
 
 /** @import { EditorData, EditorWord } from "./data.js" */
@@ -91,10 +91,8 @@ export class Popover {
    * @returns {string | null} id of the row; null where the key is not one of the card's
    */
   move(key) {
-    const steps = /** @type {Record<string, [number, number]>} */ (
-      { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] });
-    if (!this.at || !steps[key]) return null;
-    return this.choose(step(this.at, steps[key], this.rows));
+    if (!this.at || !ARROWS[key]) return null;
+    return this.choose(step(this.at, ARROWS[key], this.rows));
   }
 
   /**

@@ -120,11 +120,11 @@ export class TranslationEditor extends View {
     field.setAttribute("aria-label", known.title);
     field.lang = known.language;
     field.placeholder = known.placeholder;
-    this.tellStatus();
+    this.showStatus();
     this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
   }
 
-  tellStatus() {
+  showStatus() {
     const { known, text } = this;
     if (known) this.status.textContent = statusOf(known, text !== known.text);
   }
@@ -162,7 +162,7 @@ export class TranslationEditor extends View {
     this.exchange.typed();
     this.close();
     this.place();
-    this.tellStatus();
+    this.showStatus();
     this.draw();
     this.sendSoon();
   }

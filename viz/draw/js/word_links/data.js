@@ -41,6 +41,6 @@ export const OTHER = { source: "target", target: "source" };
 export const linksOf = ({ links }, { side, index }) =>
   links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
 
-/** @param {Token | null} one @param {Token | null} other */
-export const same = (one, other) =>
-  one?.side === other?.side && one?.index === other?.index;
+/** @param {Token | null} token @param {Token | null} other */
+export const same = (token, other) =>
+  token?.side === other?.side && token?.index === other?.index;

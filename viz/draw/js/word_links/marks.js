@@ -86,7 +86,8 @@ function words(scene, side, own) {
   return plan.places[side].flatMap((place, index) => {
     const token = { side, index };
     const isShown = same(token, shown);
-    const link = shown?.side === OTHER[side] ? own.find((one) => one[side] === index) : undefined;
+    const link = shown?.side === OTHER[side]
+      ? own.find((partner) => partner[side] === index) : undefined;
     const full = !shown || isShown || link;
     return [
       // a link from one pair of lines to the next runs behind the words

@@ -253,13 +253,13 @@ export function brokenTogether(sizes, links, gap, room) {
  */
 function emptinessFrom(sizes, gap, room) {
   return [...sizes.keys(), sizes.length].map((from) => {
-    const found = [1];
+    const shares = [1];
     for (let length = 0, to = from; to < sizes.length; to++) {
       length += sizes[to] + (to > from ? gap : 0);
       if (length > room) break;
-      found.push(1 - length / room);
+      shares.push(1 - length / room);
     }
-    return found;
+    return shares;
   });
 }
 

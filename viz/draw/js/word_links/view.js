@@ -171,9 +171,9 @@ const NONE = "no partner";
 export function pairRows(data) {
   const { source, target } = data;
   const rows = target.flatMap((word, index) => {
-    const found = linksOf(data, { side: "target", index });
-    return found.length
-      ? found.map((link) => [source[link.source], word, digits(link.strength)])
+    const partners = linksOf(data, { side: "target", index });
+    return partners.length
+      ? partners.map((link) => [source[link.source], word, digits(link.strength)])
       : [["", word, NONE]];
   });
   const linked = new Set(data.links.map((link) => link.source));

@@ -33,7 +33,7 @@ export function followHost(frame, repaint) {
 }
 
 /**
- * That of the colour on which the frame stands; null where it stands on none.
+ * Derive the theme from the colour under a frame; null where it stands on none.
  * @param {HTMLElement} frame
  * @returns {"light" | "dark" | null}
  */

@@ -90,7 +90,10 @@ async function sentence(number) {
   return readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
-/** Nothing is shown that the list does not mark. @param {string} part that cannot be read */
+/**
+ * Report a part that cannot be read, and show nothing that the list does not mark.
+ * @param {string} part that cannot be read
+ */
 function fail(part) {
   problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
   problem.hidden = false;

@@ -52,7 +52,7 @@ export function modelMarks(scene) {
 }
 
 /**
- * What stands over the frame of a stack.
+ * Name the layer over the frame of a stack.
  * @param {ModelScene} scene
  * @param {Place & {stack: string}} frame
  */
@@ -77,7 +77,7 @@ function boxMarks(scene, box, place) {
 }
 
 /**
- * The box itself: its edge, the stripe of its kind, and the ground of what stands in it.
+ * Draw a box: its edge, the stripe of its kind, and its ground.
  * @param {Theme} theme
  * @param {ModelBox} box
  * @param {Place} place
@@ -98,7 +98,7 @@ function panelMarks({ ink, paper }, { color }, { x, y, width, height }) {
 }
 
 /**
- * Its title, and the shape of what leaves it: beside the title, or under it.
+ * Write the title of a box, and its shape beside it or under it.
  * @param {ModelScene} scene
  * @param {ModelBox} box
  * @param {Place} place
@@ -119,7 +119,7 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
 }
 
 /**
- * The maps of the heads side by side, or one strip over the whole width.
+ * Draw the maps of the heads side by side, or one strip over the whole width.
  * @param {ModelScene} scene
  * @param {ModelBox} box
  * @param {Place} place
@@ -143,7 +143,7 @@ function stripMarks({ data, plan, theme, ratio }, box, place) {
 const HEAD = { length: 6, half: 3.5 };
 
 /**
- * A line through points with round corners.
+ * Draw a line through points with round corners.
  * @param {Point[]} points
  */
 export function lineThrough(points) {
@@ -155,14 +155,18 @@ export function lineThrough(points) {
   }).join("");
 }
 
-/** Where a corner begins on the way to a neighbour. @param {Point} corner @param {Point} other */
+/**
+ * Find where a corner begins on the way to a neighbour.
+ * @param {Point} corner
+ * @param {Point} other
+ */
 function towards([x, y], other) {
   const [dx, dy] = [other[0] - x, other[1] - y];
   const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
   return [x + dx * share, y + dy * share];
 }
 
-/** The head of an arrow at the end of a line. @param {Point[]} points */
+/** Draw the head of an arrow at the end of a line. @param {Point[]} points */
 export function headOf(points) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - fromX, y - fromY);
@@ -176,7 +180,7 @@ export function headOf(points) {
 }
 
 /**
- * A rectangle with round corners.
+ * Draw a rectangle with round corners.
  * @param {Place} place
  * @param {number} radius
  */

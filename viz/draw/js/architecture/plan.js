@@ -109,7 +109,7 @@ function planWith(layout, heads, width) {
 }
 
 /**
- * The maps of all heads side by side, over the whole box where they are not too large then.
+ * Size the maps of all heads to fill a box, up to the largest side.
  * @param {number} inside width
  * @param {number} heads
  * @param {number} largest side of a map
@@ -120,7 +120,7 @@ function planMap(inside, heads, largest) {
 }
 
 /**
- * Every box of both stacks, which stand on one line.
+ * Place every box of both stacks, which stand on one line.
  * @param {Record<string, number>} left edge of each stack
  * @param {number} width
  * @param {{words: number, box: number, attention: number}} heights
@@ -263,7 +263,7 @@ function linesOf(boxes, encoder, layout) {
 }
 
 /**
- * From the middle of the smaller box straight up into the other one.
+ * Draw a line from the middle of the smaller box straight up into the other box.
  * @param {Place} below
  * @param {Place} above
  * @returns {Line}
@@ -276,7 +276,7 @@ function up(below, above) {
 }
 
 /**
- * The residual: past a sub-layer on the outer side into its Add & norm (§3.1).
+ * Draw a residual: past a sub-layer on the outer side into its Add & norm (§3.1).
  * @param {Place} sublayer
  * @param {Place} norm
  * @param {number} off
@@ -294,7 +294,7 @@ function around(sublayer, norm, off) {
 }
 
 /**
- * From the top of the encoder into the decoder's cross-attention: its keys and values.
+ * Draw the keys and values: from the top of the encoder into cross-attention.
  * @param {Record<string, Place>} boxes
  * @param {Place} frame
  * @param {number} between

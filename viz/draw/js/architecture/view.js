@@ -65,7 +65,7 @@ export class Architecture extends View {
     this.showKey();
   }
 
-  /** What the colours say: over the encoder where there is room, else under the picture. */
+  /** Show the legend: over the encoder where there is room, else under the picture. */
   showKey() {
     const { free, narrow } = this.plan;
     Object.assign(this.key.style, narrow ? { left: "", width: "" }
@@ -85,7 +85,7 @@ export class Architecture extends View {
     );
   }
 
-  /** Of what is below 0 and of what is above. */
+  /** Get the colours below 0 and above it. */
   legendColors() {
     const colors = this.data.palettes.difference[this.theme.name];
     return [BELOW, ABOVE].map((level) => cssColor(colors, level));

@@ -30,14 +30,14 @@ export const read = ({ meta, arrays: { weights, light, dark } }) =>
   ({ ...meta, weights, palette: { light, dark } });
 
 /**
- * The weights of one row.
+ * Get the weights of one row.
  * @param {{weights: Float32Array, keys: string[]}} data
  * @param {number} row
  */
 export const rowOf = ({ weights, keys }, row) =>
   weights.subarray(row * keys.length, (row + 1) * keys.length);
 
-/** The mean of all rows. @param {MapData} data */
+/** Average all rows. @param {MapData} data */
 export function averageRow({ weights, queries, keys }) {
   const sums = new Float32Array(keys.length);
   weights.forEach((weight, n) => (sums[n % sums.length] += weight));
@@ -64,7 +64,7 @@ export function extended({ row, keys }, key) {
 }
 
 /**
- * What the page is told: the squares, and the map on which they were pressed.
+ * Write the message of a stroke: its squares, and the map they belong to.
  * @param {{title: string, queries: string[], keys: string[]}} data
  * @param {Stroke} stroke
  */

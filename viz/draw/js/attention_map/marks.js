@@ -65,7 +65,7 @@ export function mapMarks(scene) {
   ];
 }
 
-/** Only those in the frame: a map of 512 words has a quarter of a million.
+/** Draw the squares in the frame: a map of 512 words has a quarter of a million.
  * @param {MapScene} scene @returns {Mark[]} */
 function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
   const { square, top } = plan;
@@ -88,7 +88,7 @@ function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, hei
 }
 
 /**
- * The first square and the one after the last that lie between two edges of the frame.
+ * Find the squares between two edges of the frame: the first, and the first past the end.
  * @param {number} origin
  * @param {number} start
  * @param {number} end
@@ -134,7 +134,7 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
   });
 }
 
-/** The row and the column that are pointed at, their square, and the row that is kept.
+/** Mark the row and column under the pointer, their square, and the pinned row.
  * @param {MapScene} scene @returns {Mark[]} */
 function pointed(scene) {
   const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
@@ -206,7 +206,7 @@ export function barMarks({ data, plan, theme, average, origin, at, pinned, measu
 }
 
 /**
- * Numbers over the bars, the largest first, each only where it touches no other.
+ * Write numbers over the bars, the largest first, where they touch no other.
  * @param {{plan: MapPlan, x: number, weights: Float32Array, floor: number,
  *   tallest: number, ink: string, measure: Measure}} strip
  * @returns {Mark[]}

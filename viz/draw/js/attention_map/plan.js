@@ -79,7 +79,7 @@ function planSquares(rows, columns, count, square, bars) {
 }
 
 /**
- * Lying where there is room, else slanted, else upright: as easy to read as the squares allow.
+ * Choose the angle of the words: lying where there is room, else slanted, else upright.
  * @param {number} longest
  * @param {number} square
  * @param {number} font
@@ -90,7 +90,7 @@ function slant(longest, square, font) {
 }
 
 /**
- * Where the squares stand in the frame, when some of the map is scrolled away.
+ * Find where the squares stand in the frame, when some of the map is scrolled away.
  * @param {MapPlan} plan
  * @param {Visible} visible
  * @returns {{x: number, y: number, edge: number}} the first square, and left of which x only words
@@ -101,7 +101,7 @@ export function originOf(plan, visible) {
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
 
-/** Width of the rows' words that stay in the frame while the squares scroll.
+/** Measure the rows' words that stay in the frame while the squares scroll.
  * @param {MapPlan} plan @param {number} width of the frame */
 export const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
 
@@ -127,7 +127,7 @@ export function hitMap({ queries, keys }, plan, x, y, visible) {
 }
 
 /**
- * The column at a place of the frame, or beside it: then the last one that is to be seen there.
+ * Find the column at a place of the frame, or the nearest in sight.
  * @param {{keys: string[]}} data
  * @param {MapPlan} plan
  * @param {number} x

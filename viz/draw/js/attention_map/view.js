@@ -57,7 +57,7 @@ export class AttentionMap extends PictureView {
     this.draw();
   }
 
-  /** Only the column counts: a hand that leaves the row, or the map, still paints the row.
+  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it.
    * @param {PointerEvent} event */
   extendStroke({ clientX }) {
     if (!this.stroke) return;
@@ -91,7 +91,7 @@ export class AttentionMap extends PictureView {
     this.describe();
   }
 
-  /** The map in words: for each row what it looks at most, or where it differs most. */
+  /** Write the table: for each row the key with the most weight, or the largest difference. */
   describe() {
     const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]
@@ -172,7 +172,7 @@ export class AttentionMap extends PictureView {
     return true;
   }
 
-  /** The square, or the word of a row, from which the keys lead on. @returns {MapAt} */
+  /** Get the square, or the word of a row, from which the keys lead on. @returns {MapAt} */
   start() {
     return this.at ?? { row: this.pinned ?? 0, key: null };
   }
@@ -208,7 +208,7 @@ export class AttentionMap extends PictureView {
     return { left, top, right: left + square, bottom: top + square };
   }
 
-  /** Clear of the words that stay. @param {MapAt} at a square */
+  /** Get the part to scroll to, clear of the words that stay. @param {MapAt} at a square */
   roomOf(at) {
     const { left, top, right, bottom } = this.boxOf(at);
     const edge = staying(this.plan, this.scroll.clientWidth);
@@ -220,7 +220,7 @@ export class AttentionMap extends PictureView {
 const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];
 
 /**
- * The square that a key leads to; from a row's word every one leads to the first square.
+ * Find the square that a key leads to; from a row's word every key leads to the first.
  * @param {MapAt} at
  * @param {string} pressed
  * @param {number} rows

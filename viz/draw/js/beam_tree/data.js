@@ -79,7 +79,7 @@ export function pathTo({ nodes }, node) {
 }
 
 /**
- * The prefix as it is read.
+ * Write a prefix as it is read.
  * @param {Pick<TreeData, "nodes">} data
  * @param {number} node
  */
@@ -88,7 +88,7 @@ export const prefixOf = (data, node) =>
     .replaceAll(SPACE, " ").trim();
 
 /**
- * The pieces of a prefix as the tokenizer writes them, by which the page knows the node again.
+ * Join the pieces of a prefix as the tokenizer writes them; the page finds the node by it.
  * @param {TreeData} data
  * @param {number} node
  */
@@ -99,8 +99,7 @@ export const END = "</s>";
 const SPACE = "▁"; // as SentencePiece writes it
 
 /**
- * The node of the same prefix in another tree, if it has one: a search that is made anew keeps
- * what the reader looks at.
+ * Find the node of the same prefix in another tree, so that a new search keeps the selection.
  * @param {TreeData} before
  * @param {number} node
  * @param {TreeData} data
@@ -138,7 +137,7 @@ export function courseOf(data, withDropped) {
   const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
   const deepest = nodes.map(({ step }) => step);
   const next = Array(nodes.length).fill(-1);
-  /** Whether a row goes on to b and not to a. @param {number} a @param {number} b */
+  /** Test whether a row goes on to b and not to a. @param {number} a @param {number} b */
   const prefers = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
     || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
   for (let n = nodes.length - 1; n >= 0; n--) {

@@ -86,7 +86,7 @@ function lookOf({ data: { nodes }, plan: { course }, theme: { ink, paper } }, n)
 }
 
 /**
- * The light under a piece on the way to the one that is pointed at.
+ * Highlight a piece on the way to the node under the pointer.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {number} [next] piece on the way
@@ -98,7 +98,7 @@ function light(scene, n, next) {
 }
 
 /**
- * The line under a piece.
+ * Draw the line under a piece.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {Look} look
@@ -110,7 +110,7 @@ function along(scene, n, look, end = endOf(scene, n)) {
   return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
 }
 
-/** Where a line ends: in the mark of a hypothesis, if there is one.
+/** Find where a line ends: in the mark of a hypothesis, if there is one.
  * @param {TreeScene} scene @param {number} n */
 function endOf(scene, n) {
   const { x, end, label } = placeOf(scene, n);
@@ -119,7 +119,7 @@ function endOf(scene, n) {
 }
 
 /**
- * The line from the row of the parent to the piece's own.
+ * Draw the line from the row of the parent to the piece's own.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {Look} look
@@ -133,7 +133,8 @@ function across(scene, n, look) {
   return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
 }
 
-/** Paper around it, where it crosses other rows. @param {TreeScene} scene @param {number} n
+/** Clear paper around a line where it crosses other rows.
+ * @param {TreeScene} scene @param {number} n
  * @returns {Mark[]} */
 function gap(scene, n) {
   const bend = /** @type {number} */ (placeOf(scene, n).bend);
@@ -154,7 +155,7 @@ function turn(scene, n) {
   return { from: tidy(from), to, round: down * ROUND };
 }
 
-/** What lies behind a piece. @param {TreeScene} scene @param {number} n @returns {Mark[]} */
+/** Draw the ground of a piece. @param {TreeScene} scene @param {number} n @returns {Mark[]} */
 function grounds(scene, n) {
   const { data, theme, at } = scene;
   const { x, y, width } = placeOf(scene, n);
@@ -165,7 +166,7 @@ function grounds(scene, n) {
   ];
 }
 
-/** The outline of the chosen piece. @param {TreeScene} scene @returns {Mark[]} */
+/** Outline the chosen piece. @param {TreeScene} scene @returns {Mark[]} */
 function outline({ data: { chosen }, plan, theme }) {
   if (chosen === null) return [];
   const { x, y, width } = /** @type {Place} */ (plan.places[chosen]);
@@ -177,7 +178,7 @@ const boxOf = (x, y, width) =>
   ({ x: x - LIT.pad, y, width: width + 2 * LIT.pad, height: ROW.line - 3 });
 
 /**
- * A piece, and the mark of a hypothesis that ends with it.
+ * Write a piece, and the mark of a hypothesis that ends with it.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {boolean} isLit

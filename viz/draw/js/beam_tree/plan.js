@@ -40,7 +40,7 @@ const BEND = 6; // from a line between rows to the piece that it leads to
 /** A score as the picture shows it. @param {number} score */
 export const scoreText = (score) => fixed(score, 2);
 
-/** Whether a dot says all: the piece that ends a finished hypothesis.
+/** Test whether a dot stands for the piece: it ends a finished hypothesis.
  * @param {Pick<TreeNode, "text" | "score">} node */
 export const isMark = ({ text, score }) => text === END && score !== null;
 
@@ -136,7 +136,7 @@ function sizesOf(font, { nodes }, { visible, top }, measure) {
 }
 
 /**
- * The node at a place of the picture.
+ * Find the node at a place of the picture.
  * @param {Pick<TreePlan, "places" | "rows">} plan
  * @param {number} x
  * @param {number} y
@@ -239,7 +239,7 @@ function runsOf({ nodes }, { visible, top, next }) {
   return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
 }
 
-/** How many runs want a row at each step. @param {Run[]} runs */
+/** Count the runs that need a row at each step. @param {Run[]} runs */
 function runsByStep(runs) {
   const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
   const counts = Array(end + 1).fill(0);
@@ -252,8 +252,7 @@ function runsByStep(runs) {
 }
 
 /**
- * The row for a run among those that are free; there always is one, for the runs come in the order
- * of their first steps.
+ * Choose a free row for a run; there is one, as runs come in the order of their first steps.
  * @param {Run} run
  * @param {number} from row of its parent
  * @param {(Run | undefined)[]} taken
@@ -281,8 +280,7 @@ function cheapest(run, from, taken, busy) {
 }
 
 /**
- * Lines of one parent are one line that forks; those of two parents that pass the same row stand
- * side by side.
+ * Place the lines between rows: one line forks for a parent; two parents' lines stand apart.
  * @param {Run[]} runs
  * @param {number[]} rowOf
  */

@@ -124,7 +124,7 @@ export class BeamTree extends PictureView {
   }
 }
 
-/** A long note is broken between its sentences. @param {string} note */
+/** Break a long note between its sentences. @param {string} note */
 const sentencesOf = (note) => note.split(/(?<=\.) /);
 
 const LONGEST = 240; // letters of a prefix beside the pointer: its end, for it is about its end
@@ -136,7 +136,7 @@ function piece({ nodes }, n) {
 }
 
 /**
- * Lines under the piece and its probability.
+ * Write the lines under the piece and its probability.
  * @param {TreeData} data
  * @param {number} n
  */
@@ -153,7 +153,7 @@ export function linesOn(data, n) {
 }
 
 /**
- * What became of a node: `Kept at step 4, rank 2 of 8.`
+ * Describe the state of a node: `Kept at step 4, rank 2 of 8.`
  * @param {TreeData} data
  * @param {number} n
  */
@@ -168,11 +168,11 @@ export function stateOf({ nodes }, n) {
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
 
-/** Over `hypothesisRows`. @param {TreeData} data */
+/** Name the columns of `hypothesisRows`. @param {TreeData} data */
 export const headOf = ({ language }) => [language, "Score", "log P", "Pieces"];
 
 /**
- * The finished hypotheses, the best first; the translation stands there in any case.
+ * List the finished hypotheses, the best first, always with the translation.
  * @param {TreeData} data
  * @returns {string[][]}
  */

@@ -13,8 +13,8 @@ const FROM_CONES = [
 ];
 
 /**
- * One colour in another, as `color-mix(in oklab, …)` mixes them: OKLab is linear in the cube roots
- * of the cones' responses.
+ * Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
+ * the cones' responses.
  * @param {string} color `#rrggbb`, like paper
  * @param {string} paper
  * @param {number} share of the first
@@ -27,7 +27,7 @@ export function mixed(color, paper, share) {
   return `rgb(${srgb.join()})`;
 }
 
-/** From 0 to 255. @param {string} color `#rrggbb` */
+/** Read red, green and blue, from 0 to 255. @param {string} color `#rrggbb` */
 export const channels = (color) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 

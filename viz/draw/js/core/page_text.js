@@ -3,7 +3,7 @@
 const WAIT = 20; // ms until a page that is still being read is looked at again
 
 /**
- * The text of an element, once it is read to its end.
+ * Read the text of an element, once the page has it to its end.
  * @param {string} name
  * @throws if the page ends without it
  */
@@ -19,7 +19,7 @@ export async function textOf(name) {
 }
 
 /**
- * Bytes from a page that carries them as text.
+ * Unpack bytes from a page that carries them as text.
  * @param {string} text gzip in base64
  * @returns {Promise<Uint8Array>}
  */

@@ -178,7 +178,7 @@ export class PictureView extends View {
     return true;
   }
 
-  /** All of the picture for a file; nothing is pointed at. */
+  /** Lay out all of the picture for a file; nothing is pointed at. */
   drawing() {
     const { theme, plan: { width, height } } = this;
     return drawingOf({ theme, width, height, ...this.sheet() }, this.measure);
@@ -212,29 +212,28 @@ export class PictureView extends View {
   /** Act on a click. @param {At} _at */
   pick(_at) {}
 
-  /** The place in words: a name, and its value. @param {At} _at @returns {string[]} */
+  /** Describe the place: a name, and its value. @param {At} _at @returns {string[]} */
   words(_at) {
     return [];
   }
 
-  /** The place in words, for a screen reader. @param {At} at */
+  /** Describe the place for a screen reader. @param {At} at */
   sentence(at) {
     return this.words(at).join(" ");
   }
 
-  /** The content of the note; null for none. @param {At} at
-   * @returns {(Node | string)[] | null} */
+  /** Write the note; null for none. @param {At} at @returns {(Node | string)[] | null} */
   tipNodes(at) {
     const [name, value] = this.words(at);
     return [name, make("strong", {}, value)];
   }
 
-  /** The box in the picture that the note stands beside. @param {At} _at @returns {Box} */
+  /** Get the box in the picture that the note stands beside. @param {At} _at @returns {Box} */
   boxOf(_at) {
     return { left: 0, top: 0, right: 0, bottom: 0 };
   }
 
-  /** The part of the picture to scroll to. @param {At} at @returns {Box} */
+  /** Get the part of the picture to scroll to. @param {At} at @returns {Box} */
   roomOf(at) {
     return this.boxOf(at);
   }

@@ -162,7 +162,7 @@ export function captioned(drawing, caption, measure) {
 }
 
 /**
- * Lines that are no wider than `wide`; a word that is wider is broken between its letters.
+ * Break a sentence into lines no wider than `wide`, a wider word between its letters.
  * @param {string} sentence
  * @param {number} wide
  * @param {(part: string) => number} wideOf

@@ -59,7 +59,7 @@ export function leveller({ weights, queries, keys, scale, signed }) {
 }
 
 /**
- * Whether causal attention hides a square (§3.2.3). A weight there would be shown.
+ * Test whether causal attention hides a square (§3.2.3). A weight there would be shown.
  * @param {boolean} causal
  * @param {number} query
  * @param {number} key
@@ -68,7 +68,7 @@ export function leveller({ weights, queries, keys, scale, signed }) {
 export const hidden = (causal, query, key, weight) => causal && key > query && weight === 0;
 
 /**
- * What the legend says: texts, and bars of colours.
+ * List the parts of the legend: texts, and bars of colours.
  * @param {Scaling} scaling
  * @param {Colors} colors
  * @returns {(string | import("./save.js").Sample)[]}
@@ -92,7 +92,7 @@ export function legend({ scale, threshold, signed, amount = "weight" }, colors) 
 }
 
 /**
- * The legend as elements of a page.
+ * Make the legend as elements of a page.
  * @param {Scaling} scaling
  * @param {Colors} colors
  */

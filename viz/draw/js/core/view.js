@@ -91,13 +91,13 @@ export class View {
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
 
-  /** Buttons that save what `drawing` gives. */
+  /** Make the buttons that save the result of `drawing`. */
   saveButtons() {
     return saveButtons((white) => this.saved(white));
   }
 
   /**
-   * What a file holds: the picture, and under it what it was made from.
+   * Lay out a file: the picture, and its caption under it.
    * @param {boolean} white whether the paper is white, whatever the page's theme
    */
   saved(white) {
@@ -110,12 +110,12 @@ export class View {
     return drawing;
   }
 
-  /** All of the picture for a file. */
+  /** Lay out all of the picture for a file. */
   drawing() {
     return drawingOf({ theme: this.theme, width: 0, height: 0, ...this.sheet() }, this.measure);
   }
 
-  /** The picture and the texts around it.
+  /** Get the picture and the texts around it.
    * @returns {Pick<Sheet, "name" | "title" | "marks"> & Partial<Sheet>} */
   sheet() {
     throw new Error("a view defines its sheet or its drawing");

@@ -116,7 +116,7 @@ export class HeadWeights {
   }
 
   /**
-   * Fetch them.
+   * Unpack the weights of a head.
    * @param {string} kind
    * @param {number} layer
    * @param {number} head
@@ -134,7 +134,11 @@ export class HeadWeights {
     }
   }
 
-  /** As the last one. @param {string} name @param {Float32Array} weights */
+  /**
+   * Keep the weights of a head as the last used.
+   * @param {string} name
+   * @param {Float32Array} weights
+   */
   keep(name, weights) {
     this.unpacked.delete(name);
     this.unpacked.set(name, weights);

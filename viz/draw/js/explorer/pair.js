@@ -21,7 +21,7 @@ let controls = 0; // several explorers may share a page, and each has its own
 export const nameOf = ({ looking, looked_at: lookedAt }) => `${looking} → ${lookedAt}`;
 
 /**
- * A radio button for each part and one for the whole.
+ * Make a radio button for each part and one for the whole.
  * @param {PairPart[]} parts
  * @param {PairPart | null} chosen null is the whole
  * @param {(part: PairPart | null) => void} choose
@@ -39,7 +39,7 @@ export function pairControl(parts, chosen, choose) {
 }
 
 /**
- * Labels and words of a map or its ribbons, of this part alone.
+ * Take the labels and words of this part out of a map or its ribbons.
  * @template {{queries: string[], keys: string[], rowNames: string[] | null, rows: string,
  *   columns: string}} D
  * @param {D} data
@@ -56,7 +56,7 @@ export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => 
 });
 
 /**
- * The weights of this part, `[query, key]`.
+ * Take the weights of this part, `[query, key]`.
  * @param {Float32Array} weights of the whole map
  * @param {number} width how many keys that has
  * @param {PairPart} part

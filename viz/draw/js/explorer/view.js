@@ -106,7 +106,7 @@ export class Explorer extends View {
     this.drawHead();
   }
 
-  /** At once where the weights are at hand, else when they are unpacked. */
+  /** Draw the open head: at once where its weights are at hand, else when they are unpacked. */
   drawHead() {
     const { weights, mean } = this.data;
     const [kind] = this.selected;
@@ -147,7 +147,7 @@ export class Explorer extends View {
   }
 
   /**
-   * Layer and head of the open map and of those whose ribbons lie over it; null is the mean.
+   * List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
    * @returns {([layer: number, head: number] | null)[]}
    */
   stacked() {
@@ -155,13 +155,13 @@ export class Explorer extends View {
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
 
-  /** What lies over the open head: it itself is not drawn twice. */
+  /** List the heads over the open head, without itself. */
   others() {
     const over = this.over?.[this.selected[0]] ?? [];
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** The heads of the open kind that the grid shows. @returns {LayerHead[]} */
+  /** List the heads of the open kind that the grid shows. @returns {LayerHead[]} */
   every() {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
@@ -206,7 +206,7 @@ export class Explorer extends View {
     });
   }
 
-  /** A map and its ribbons without weights, and how their weights are taken from a whole map.
+  /** Get a map and its ribbons without weights, and the function that takes their weights.
    * @param {string} kind */
   shown(kind) {
     const { map, ribbons } = this.data.kinds[kind];
@@ -234,7 +234,7 @@ export class Explorer extends View {
     this.undrawn = null;
   }
 
-  /** Those of a long text take a second to draw; those of another head may not stay. */
+  /** Remove the ribbons of another head: those of a long text take a second to draw. */
   hideRibbons() {
     const { ribbonBox } = this;
     ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
@@ -249,13 +249,17 @@ export class Explorer extends View {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** What the grid outlines: a mean is no head. @param {Opened} opened @returns {Head | null} */
+  /**
+   * Get the head that the grid outlines: a mean is no head.
+   * @param {Opened} opened
+   * @returns {Head | null}
+   */
   outlined([kind, layer, head] = this.selected) {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];
   }
 
-  /** The second map and the difference: they belong to the map that was open first. */
+  /** Draw the second map and the difference: they belong to the map that was open first. */
   drawCompared() {
     const { compared, selected } = this.data;
     const drawn = String(this.outlined()) === String(this.outlined(selected)) ? compared : [];

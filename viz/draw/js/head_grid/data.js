@@ -87,26 +87,29 @@ export function cellOf(part, layer, head) {
 /** @param {Head | null} head */
 export const ident = (head) => (head ?? []).join(" ");
 
-/** The numbers from 0. @param {number} count */
+/** List the numbers from 0. @param {number} count */
 export const range = (count) => Array.from({ length: count }, (_, n) => n);
 
-/** Its weights, `[row, column]` of cells. @param {Pick<Cell, "part" | "layer" | "head">} cell */
+/**
+ * Get the weights of a head, `[row, column]` of cells.
+ * @param {Pick<Cell, "part" | "layer" | "head">} cell
+ */
 export function weightsOf({ part, layer, head }) {
   const count = part.rows * part.columns;
   const number = layer * part.heads + head;
   return part.weights.subarray(number * count, (number + 1) * count);
 }
 
-/** As the tip names it: `L3 H5 · cross · aligns`. @param {Cell} cell */
+/** Name a head in its note: `L3 H5 · cross · aligns`. @param {Cell} cell */
 export const titleOf = ({ name, part, role }) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
-/** As a screen reader names it. @param {Cell} cell */
+/** Name a head for a screen reader. @param {Cell} cell */
 export const labelOf = ({ part, layer, head }) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
 /**
- * What a screen reader calls the grid.
+ * Name the grid for a screen reader.
  * @param {Part[]} parts
  * @param {number} maps
  * @param {string[]} groups in which they stand
@@ -118,7 +121,7 @@ export function gridLabel(parts, maps, groups) {
 }
 
 /**
- * The heads that were switched off, or on again, in words; "" where nothing was.
+ * Name the heads that were switched off, or on again; "" where none was.
  * @param {ReadonlySet<string>} before their `ident`s
  * @param {ReadonlySet<string>} now
  * @param {(id: string) => string} nameOf
@@ -133,7 +136,7 @@ export function switched(before, now, nameOf) {
   ].join("; ");
 }
 
-/** A small map in words. @param {Cell} cell */
+/** Describe a small map. @param {Cell} cell */
 export function describe({ part, layer, head, role, value }) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
@@ -144,7 +147,7 @@ export function describe({ part, layer, head, role, value }) {
 }
 
 /**
- * What the maps do not show as it is, in sentences.
+ * Note in sentences how the maps simplify the weights.
  * @param {GridData} data
  * @param {boolean} folded whether some cells share a pixel
  */

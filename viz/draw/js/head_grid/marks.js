@@ -62,7 +62,7 @@ const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words })
 }));
 
 /**
- * Whether some cells of a map share a pixel.
+ * Test whether some cells of a map share a pixel.
  * @param {GridPlan} plan
  * @param {number} ratio
  */
@@ -103,7 +103,7 @@ export function tileOf(cell, theme, ratio) {
 }
 
 /**
- * For each of `pixels`, the first of `count` cells on it and the first that no longer is.
+ * Find for each of `pixels` the first of `count` cells on it and the first past it.
  * @param {number} pixels
  * @param {number} count
  */

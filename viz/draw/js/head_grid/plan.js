@@ -108,7 +108,7 @@ function layBlocks(plan, parts, width, measure) {
 }
 
 /**
- * Side of a map and the gap to the next one, of so many maps beside each other.
+ * Compute the side of a map and the gap to the next, for maps side by side.
  * @param {number} heads
  * @param {number} room
  * @returns {[side: number, gap: number]}
@@ -122,7 +122,7 @@ function sizesOf(heads, room) {
 }
 
 /**
- * One kind; the answer is where it ends.
+ * Lay out one kind and return its lower edge.
  * @param {GridPlan} plan
  * @param {Cell[][]} rows
  * @param {number} x
@@ -202,7 +202,7 @@ function layFlow(plan, parts, order, width, measure) {
 }
 
 /**
- * As tall as its words ask for, so that a square is a square; within reason.
+ * Compute the height of a map, so that a square is a square; within reason.
  * @param {Part} part
  * @param {number} side
  */
@@ -210,7 +210,7 @@ const heightOf = ({ queries, keys }, side) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 
 /**
- * The same in a block: of many layers as low as lets the whole kind be seen at once.
+ * Compute the height of a map in a block: of many layers low enough to see the whole kind.
  * @param {Part} part
  * @param {number} side
  * @param {number} under
@@ -221,7 +221,7 @@ function lowered(part, side, under) {
 }
 
 /**
- * What stands under a map.
+ * Write the lines under a map.
  * @param {GridPlan} plan
  * @param {Placed} cell
  * @param {number} letters size of the role's, 0 for no role
@@ -252,7 +252,7 @@ function roleLetters(heads, room, measure) {
 }
 
 /**
- * A thin line at both sides of the step's row, and a frame that says how much is still to come.
+ * Mark the step's row at both sides, and frame the rows still to come.
  * @param {GridPlan} plan
  * @param {Placed} cell
  */

@@ -122,7 +122,7 @@ export class HeadGrid extends View {
       this.plan, this.theme, this.selected, this.notes, this.measure, this.crossed);
   }
 
-  /** A grid cell over each map; those that stay are the same elements as before. */
+  /** Place a grid cell over each map; those that stay are the same elements as before. */
   place() {
     const { cells, groups } = this.plan;
     this.grid.style.height = `${this.plan.height}px`;
@@ -169,7 +169,7 @@ export class HeadGrid extends View {
     if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** The grid cell with the focus, if one has it. */
+  /** Get the grid cell with the focus, if a cell has it. */
   focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.grid.getRootNode());
     const node = /** @type {HTMLElement | null} */ (root.activeElement ?? null);
@@ -185,7 +185,7 @@ export class HeadGrid extends View {
     this.setTabStop(this.focused() ?? this.nodes.get(ident(head)));
   }
 
-  /** Tab reaches the grid once, at this cell; a filter may have taken it away.
+  /** Let Tab reach the grid once, at this cell; a filter may have taken it away.
    * @param {HTMLElement | null} [cell] */
   setTabStop(cell) {
     const [first] = this.nodes.values();
@@ -249,7 +249,7 @@ export class HeadGrid extends View {
   }
 }
 
-/** Heads as one text, whatever their order. @param {Iterable<string>} ids */
+/** Write heads as one text, whatever their order. @param {Iterable<string>} ids */
 const sorted = (ids) => [...ids].sort().join();
 
 /** @param {Event} event */

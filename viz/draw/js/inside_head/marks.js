@@ -35,7 +35,7 @@ export const insideMarks = (scene) => [
 ];
 
 /**
- * The row of the key that is pointed at.
+ * Mark the row of the key under the pointer.
  * @param {InsidePlan} plan
  * @param {Theme} theme
  * @param {number} row
@@ -53,7 +53,7 @@ function keyWords({ data, plan, theme }) {
   }));
 }
 
-/** Letters that fit into a row. @param {InsidePlan} plan */
+/** Compute the size of letters that fit into a row. @param {InsidePlan} plan */
 const sizeOf = (plan) => Math.min(LETTERS, plan.row - 2);
 
 /**
@@ -99,7 +99,7 @@ function contents(scene, part) {
 }
 
 /**
- * Values as colours, with hairlines between rows.
+ * Draw values as colours, with hairlines between rows.
  * @param {InsideScene} scene
  * @param {Part} part
  * @returns {Mark[]}
@@ -116,7 +116,7 @@ function strip(scene, part) {
   return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
 }
 
-/** Lines between the heads, and a frame around this one.
+/** Draw lines between the heads, and a frame around this head.
  * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
 function headMarks({ data, theme }, { x, y, width, height }) {
   const [heads] = data.shapes.concat;
@@ -130,7 +130,7 @@ function headMarks({ data, theme }, { x, y, width, height }) {
 }
 
 /**
- * A text for each key.
+ * Write a text for each key.
  * @param {InsideScene} scene
  * @param {Part} part
  * @param {number} end where the texts end, right of the part's beginning
@@ -158,7 +158,7 @@ const bars = ({ data, plan, theme }, { x, y, width }) => data.keys.flatMap((_, n
   ];
 });
 
-/** A bar under each head's stretch of the strip above: how much it adds.
+/** Draw a bar under each head's part of the strip above: how much it adds.
  * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
 function norms({ data, theme }, { x, y, width, height }) {
   const { norms: lengths } = data.arrays;
@@ -181,7 +181,7 @@ function norms({ data, theme }, { x, y, width, height }) {
   });
 }
 
-/** Two decimals with a real minus sign. @param {number} value */
+/** Write two decimals with a real minus sign. @param {number} value */
 const short = (value) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
 /** @param {number} weight */

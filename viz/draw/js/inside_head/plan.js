@@ -170,12 +170,11 @@ function leftOf(keys, width, measure) {
   return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
 }
 
-/** Values for each key. @param {Shown} data @param {Column} column */
+/** Count the values for each key. @param {Shown} data @param {Column} column */
 const valuesIn = ({ shapes }, { name }) => shapes[name][1] ?? 1;
 
 /**
- * Columns side by side, with one width for the values of all, so that q stands over k, and z under
- * α v.
+ * Place columns side by side with values of one width, so that q stands over k, z under α v.
  * @param {Shown} data
  * @param {Column[]} columns
  * @param {number} left
@@ -198,7 +197,7 @@ function placed(data, columns, left, width) {
   });
 }
 
-/** Whether a step shows what a part holds. @param {Part} part @param {number} step */
+/** Test whether a step shows the content of a part. @param {Part} part @param {number} step */
 export const isMade = (part, step) => !step || part.step <= step;
 
 /**
@@ -219,8 +218,7 @@ export function hitInside(plan, step, x, y) {
 }
 
 /**
- * The part with a value that is pointed at; none where the step, or a narrower frame, does not show
- * it.
+ * Find the part with the value under the pointer, if this step and frame show it.
  * @param {InsidePlan} plan
  * @param {number} step
  * @param {InsideAt} at

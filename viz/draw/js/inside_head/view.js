@@ -86,7 +86,7 @@ export class InsideHead extends PictureView {
     this.step = within(this.step, 0, this.last()); // other data can have fewer steps
   }
 
-  /** Back and Forward: whether the last click will be answered is open, the next data count. */
+  /** Go Back or Forward: the last click may stay unanswered, the next data count. */
   restore() {
     this.stop();
     this.awaited = null;
@@ -97,7 +97,7 @@ export class InsideHead extends PictureView {
     return this.data.steps.length - 1;
   }
 
-  /** One button for each step; made anew only for other steps, so that they keep the focus. */
+  /** Make one button for each step; anew only for other steps, so that they keep the focus. */
   showChips() {
     const names = this.data.steps.map(({ name }) => name);
     if (this.names === names.join("\n")) return;
@@ -107,7 +107,7 @@ export class InsideHead extends PictureView {
   }
 
   /**
-   * To a step, by hand: playing ends, and the host hears of it. Past either end nothing happens.
+   * Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends.
    * @param {number} step
    */
   go(step) {
@@ -141,7 +141,7 @@ export class InsideHead extends PictureView {
     this.play.textContent = "Play";
   }
 
-  /** The words above the picture. */
+  /** Show the words above the picture. */
   showStep() {
     const { equation, says, shape, code } = this.data.steps[this.step];
     this.equation.replaceChildren(mathElement(["math", [equation]]));
@@ -167,7 +167,7 @@ export class InsideHead extends PictureView {
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
   }
 
-  /** The picture of another step may be lower: what stands under it does not jump.
+  /** Keep the height of the tallest step, so that the page below does not jump.
    * @param {number} width */
   keepHeight(width) {
     const { least, height } = this.plan;
@@ -177,7 +177,7 @@ export class InsideHead extends PictureView {
     this.frame.style.minHeight = `${tallest}px`;
   }
 
-  /** Only the row that is pointed at is new: a move of the pointer copies no values.
+  /** Add the row under the pointer to the picture: a move of the pointer copies no values.
    * @param {Visible} visible */
   marks({ x }) {
     const part = this.at && partAt(this.plan, this.step, this.at);
@@ -207,7 +207,7 @@ export class InsideHead extends PictureView {
     return { left, top, right: left + wide, bottom: top + high };
   }
 
-  /** The picture on the screen, without the pointer. */
+  /** Save the picture on the screen, without the pointer. */
   sheet() {
     const { data } = this;
     const { name, says, shape } = data.steps[this.step];
@@ -259,13 +259,13 @@ function concatName({ shapes, head }, column) {
   return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
-/** The numbers of each key, as rows of a table. @param {InsideData} data */
+/** List the numbers of each key, as rows of a table. @param {InsideData} data */
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
   keys.map((key, n) => [
     key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
   ]);
 
-/** What the colours mean. @param {InsideData} data */
+/** Explain the colours. @param {InsideData} data */
 function noteOn({ ends }) {
   /** @param {ArrayName} name */
   const end = (name) => figure(ends[name] ?? 1);

@@ -87,14 +87,14 @@ export function orderOf({ heads }, measure) {
   return numbers.sort((a, b) => value(b) - value(a) || a - b);
 }
 
-/** The heads of all kinds with the largest values of a measure, largest first.
+/** List the heads of all kinds with the largest values of a measure, largest first.
  * @param {LinesData} data @param {string} measure @param {number} count */
 export const foremost = ({ parts }, measure, count) =>
   parts.flatMap((part) =>
     part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
     .sort((a, b) => b.value - a.value).slice(0, count);
 
-/** What a column of a profile holds, in words. @param {number} column @param {number} reach */
+/** Name the distance in a column of a profile. @param {number} column @param {number} reach */
 export function distanceOf(column, reach) {
   const distance = column - reach - 1;
   if (distance < -reach) return `more than ${reach} before`;
@@ -103,7 +103,7 @@ export function distanceOf(column, reach) {
   return `${Math.abs(distance)} ${distance < 0 ? "before" : "after"}`;
 }
 
-/** The sentences that hold every word that was typed, in either language.
+/** Find the sentences that hold every typed word, in either language.
  * @param {Sentence[]} sentences @param {string} typed `#7` asks for the line alone */
 export function matching(sentences, typed) {
   const line = /^\s*#(\d+)\s*$/.exec(typed);
@@ -115,7 +115,7 @@ export function matching(sentences, typed) {
   });
 }
 
-/** Letters without accents and case. @param {string} text */
+/** Remove accents and case. @param {string} text */
 const folded = (text) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();
 

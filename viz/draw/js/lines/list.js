@@ -78,14 +78,14 @@ export class SentenceList {
     this.reveal();
   }
 
-  /** Tab reaches the list once, at the chosen sentence if it is in sight. */
+  /** Let Tab reach the list once, at the chosen sentence if it is in sight. */
   setTabStop() {
     const stop = this.shown.find(({ number }) => number === this.chosen) ?? this.shown[0];
     for (const { number } of this.shown) this.node(number).tabIndex = -1;
     if (stop) this.node(stop.number).tabIndex = 0;
   }
 
-  /** The list scrolls to the chosen sentence, the page does not. */
+  /** Scroll the list to the chosen sentence; the page stays. */
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;

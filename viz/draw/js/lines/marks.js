@@ -30,7 +30,7 @@ const LABELLED = 4; // every so manyth distance has a number
 const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
 
 /**
- * A pixel for each head and distance.
+ * Draw a pixel for each head and distance.
  * @param {Panel} panel
  * @param {import("../core/theme.js").ThemeName} theme
  */
@@ -40,7 +40,7 @@ export function rasterOfPanel({ part, rows }, theme) {
     levelOf(profile[rows[Math.floor(n / columns)] * columns + (n % columns)]));
 }
 
-/** Both ends of a measure over all heads and sentences, one scale for all kinds.
+/** Find both ends of a measure over all heads and sentences, one scale for all kinds.
  * @param {LinesData} data @param {string} measure
  * @returns {[number, number]} */
 function endsOf({ parts }, measure) {
@@ -62,7 +62,7 @@ export function summaryMarks(scene) {
   ]);
 }
 
-/** Title, distances, and the ends of the measure's scale.
+/** Write title, distances, and the ends of the measure's scale.
  * @param {SummaryScene} scene @param {Panel} panel @param {[number, number]} ends
  * @returns {Mark[]} */
 function headOf({ data: { reach }, theme, measure }, panel, [low, high]) {

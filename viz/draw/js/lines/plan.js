@@ -76,7 +76,8 @@ export function planSummary(parts, sortedBy, width, measure) {
   };
 }
 
-/** Room for the names of the heads and for their roles. @param {SummaryPart} part
+/** Measure the names of the heads and their roles.
+ * @param {SummaryPart} part
  * @param {Measure} measure */
 function sizeOf({ heads }, measure) {
   /** @param {string[]} texts */
@@ -109,7 +110,7 @@ export function hitSummary({ panels }, x, y) {
 }
 
 /**
- * Where a key leads: up and down over the heads of all kinds, left and right over the distances.
+ * Find where a key leads: up and down over all heads, left and right over the distances.
  * @param {SummaryPlan} plan
  * @param {SummaryAt | null} at
  * @param {string} key

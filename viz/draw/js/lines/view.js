@@ -66,15 +66,14 @@ export class HeadSummary extends PictureView {
       ]))));
   }
 
-  /** Where the most of a head's weight lies. @param {SummaryPart} part
-   * @param {number} head */
+  /** Find where the most of a head's weight lies. @param {SummaryPart} part @param {number} head */
   strongest({ columns, profile }, head) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
     const column = row.indexOf(Math.max(...row));
     return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
   }
 
-  /** Where heads differ most, as buttons that open what they name. */
+  /** List where heads differ most, as buttons that open them. */
   differences() {
     const { data } = this;
     const words = wordsOf(data);
@@ -205,14 +204,14 @@ export class HeadSummary extends PictureView {
   }
 }
 
-/** A measure of a head in words. @param {string} name @param {HeadRow} head */
+/** Write a measure of a head. @param {string} name @param {HeadRow} head */
 function measured(name, { values }) {
   const [mean, deviation, lowest, highest] = values[name];
   /** @param {number} value */
   const short = (value) => figure(Number(value.toPrecision(3)));
   if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;
-  const range = `from ${short(lowest[0])} in #${lowest[1]} to ${short(highest[0])} in #${highest[1]}`;
-  return `${name} ${short(mean)} ± ${short(deviation)}, ${range}`;
+  const [from, to] = [lowest, highest].map(([value, line]) => `${short(value)} in #${line}`);
+  return `${name} ${short(mean)} ± ${short(deviation)}, from ${from} to ${to}`;
 }
 
 /** @param {Pick<LinesData, "together" | "amount">} data */

@@ -121,7 +121,7 @@ const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token
 });
 
 /**
- * A word, or where it is too long for its place its beginning.
+ * Shorten a word that is too long for its place.
  * @param {string} token
  * @param {number} size
  * @param {400 | 600} weight
@@ -130,7 +130,11 @@ const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token
 const fitted = (token, size, weight, measure) =>
   isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
 
-/** Around the chosen row, and what is pointed at. @param {MaskScene} scene @returns {Mark[]} */
+/**
+ * Frame the chosen row, and the square under the pointer.
+ * @param {MaskScene} scene
+ * @returns {Mark[]}
+ */
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }) {
   const frame = { stroke: theme.ink, line: 2 };
   return [

@@ -43,7 +43,7 @@ export function planMasks(grids, width, tallest, measure) {
 }
 
 /**
- * A grid with its words.
+ * Measure a grid with its words.
  * @param {MasksPlan} plan
  * @param {Words} grid
  * @returns {[width: number, height: number]}
@@ -52,7 +52,7 @@ export const extent = ({ square, left, top }, { queries, keys }) =>
   [left + keys.length * square + 2, top + queries.length * square + 2];
 
 /**
- * The square at a place; beside a row's word, the first of the row.
+ * Find the square at a place; beside a row's word, the first of the row.
  * @param {MasksPlan} plan
  * @param {Words} grid
  * @param {number} x

@@ -86,7 +86,7 @@ export class MaskGrids extends View {
   }
 
   /**
-   * What a grid says without being seen: its title, and how much of the batch each row sees.
+   * Describe a grid without drawing: its title, and how much of the batch each row sees.
    * @param {Panel} panel
    * @param {MaskGrid} grid
    */
@@ -120,7 +120,7 @@ export class MaskGrids extends View {
     return { color, asNumbers, theme };
   }
 
-  /** A square of the legend. @param {number} code */
+  /** Draw a square of the legend. @param {number} code */
   sample(code) {
     return squareMarks(code, this.look(), { x: 0, y: 0, side: SIDE });
   }
@@ -137,7 +137,7 @@ export class MaskGrids extends View {
   }
 
   /**
-   * The grid of one sentence.
+   * Draw the grid of one sentence.
    * @param {number} n
    * @param {MaskAt | null} at
    */
@@ -151,7 +151,7 @@ export class MaskGrids extends View {
     });
   }
 
-  /** What is saved: the grids side by side, as many as a page takes. */
+  /** Save the grids side by side, as many as a page takes. */
   sheet() {
     const { data: { grids, title, legend }, plan, theme } = this;
     const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
@@ -214,7 +214,7 @@ export class MaskGrids extends View {
     event.preventDefault();
   }
 
-  /** A square in words. @param {MaskAt} at */
+  /** Describe a square. @param {MaskAt} at */
   sentences({ panel, row, key }) {
     const { grids, reasons } = this.data;
     const { names, keys } = grids[panel];

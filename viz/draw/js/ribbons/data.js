@@ -39,7 +39,7 @@ export const weightOf = ({ queries, keys, weights }, head, query, key) =>
   weights[(head * queries.length + query) * keys.length + key];
 
 /**
- * Query and key of a token and one of the other side.
+ * Sort a token and a token of the other side into query and key.
  * @param {Token} token
  * @param {{index: number}} other
  * @returns {[query: number, key: number]}
@@ -71,6 +71,6 @@ export function ribbonsOf(data, on, token) {
   return ribbons.sort((a, b) => a.weight - b.weight);
 }
 
-/** All of a side, or one index of it. @param {number} count @param {number | null} index */
+/** Select all of a side, or one index of it. @param {number} count @param {number | null} index */
 const span = (count, index) =>
   (index == null ? { first: 0, end: count } : { first: index, end: index + 1 });

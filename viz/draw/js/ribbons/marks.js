@@ -82,7 +82,7 @@ function wordMarks({ data, plan, theme, at, picked, visible }, side) {
 }
 
 /**
- * The exact weights of the token that is shown, beside each token of the other side.
+ * Write the exact weights of the shown token beside each token of the other side.
  * @param {RibbonScene} scene
  * @param {Token} shown
  * @returns {Mark[]}
@@ -112,7 +112,7 @@ function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown)
 }
 
 /**
- * The heads' weights of one pair of tokens, all in order; where there is no room, the largest.
+ * List the heads' weights of one pair of tokens; where there is no room, the largest alone.
  * @param {RibbonData} data
  * @param {number[]} on
  * @param {number} query
@@ -124,7 +124,7 @@ function weightsAt(data, on, query, key, most) {
   return most === all.length ? all : [all.reduce((a, b) => (b.weight > a.weight ? b : a))];
 }
 
-/** A stem beside the token that is picked, a frame around the one that is pointed at.
+/** Draw a stem beside the picked token, and a frame around the token under the pointer.
  * @param {RibbonScene} scene @returns {Mark[]} */
 function pointed({ plan, theme, at, picked }) {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];

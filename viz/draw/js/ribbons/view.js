@@ -153,7 +153,7 @@ export class Ribbons extends PictureView {
     return true;
   }
 
-  /** The word from which the keys lead on. @returns {Token} */
+  /** Get the word from which the keys lead on. @returns {Token} */
   start() {
     return this.at ?? this.picked ?? { side: "queries", index: 0 };
   }
@@ -184,12 +184,15 @@ export class Ribbons extends PictureView {
     return this.plan.numbers * this.plan.column;
   }
 
-  /** The picked word, if it stands on the other side. @param {Pick<Token, "side">} at */
+  /** Get the picked word, if it stands on the other side. @param {Pick<Token, "side">} at */
   partner({ side }) {
     return this.picked && this.picked.side !== side ? this.picked : null;
   }
 
-  /** Its weights with the picked word, and the decoder's words in its row. @param {Token} at */
+  /**
+   * List the weights with the picked word, and the decoder's words in this row.
+   * @param {Token} at
+   */
   tipNodes(at) {
     const name = at.side === "queries" && this.data.rowNames?.[at.index];
     const partner = this.partner(at);
@@ -219,7 +222,7 @@ export class Ribbons extends PictureView {
 const axes = (data) => [["Left ←", data.rows], ["Right →", data.columns]];
 
 /**
- * The word that a key leads to.
+ * Find the word that a key leads to.
  * @param {Token} token
  * @param {string} pressed
  * @param {{queries: string[], keys: string[]}} data
@@ -247,7 +250,7 @@ const arrow = ({ queries, keys }, query, key) =>
   `${quote(queries[query])} → ${quote(keys[key])}`;
 
 /**
- * For each query, which key each head looks at most.
+ * List for each query the key that each head looks at most.
  * @param {RibbonData} data
  * @returns {string[][]}
  */
@@ -277,7 +280,7 @@ function sentence(data, on, at, picked) {
 }
 
 /**
- * The token of the other side that a head ties most to this one, and the weight as text.
+ * Find the token of the other side with the largest weight, and write the weight.
  * @param {RibbonData} data
  * @param {number} head
  * @param {Token} token

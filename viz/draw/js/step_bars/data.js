@@ -30,7 +30,7 @@ export function read({ meta: { labels, pieces, ...meta }, arrays: { counts, prob
 }
 
 /**
- * The message of a choice; the prefix says among which steps it was made.
+ * Write the message of a choice; the prefix identifies its steps.
  * @param {StepsData} data
  * @param {BarAt} at not the written piece
  */

@@ -104,7 +104,7 @@ export class StepBars extends PictureView {
 }
 
 /**
- * The bar that a key leads to.
+ * Find the bar that a key leads to.
  * @param {BarAt | null} at
  * @param {string} key
  * @param {ArrayLike<unknown>[]} steps

@@ -29,7 +29,7 @@ export function stripMarks(data, { left, row, wide, height }, theme, mixed) {
 }
 
 /**
- * Whether some features share a pixel of the screen.
+ * Test whether some features share a pixel of the screen.
  * @param {number} columns
  * @param {StripPlan} plan
  * @param {number} ratio pixels of the screen for one unit of the plan

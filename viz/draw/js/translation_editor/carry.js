@@ -28,8 +28,7 @@ export function difference(before, now) {
 }
 
 /**
- * The words that are left of a text after an edit; those that the edit touches are gone until the
- * server has seen them.
+ * List the words left of a text after an edit; touched words are gone until the server answers.
  * @param {EditorWord[]} words of `before`
  * @param {string} before
  * @param {string} now

@@ -20,7 +20,7 @@ export class Exchange {
   }
 
   /**
-   * What was typed is to be sent.
+   * Number the text that is to be sent.
    * @param {boolean} changed whether the text is another one than the server knows
    * @returns {number | null} its revision; null where there is nothing to send
    */

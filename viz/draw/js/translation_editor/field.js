@@ -19,7 +19,7 @@ export const makeField = (id, note) => make("textarea", {
 });
 
 /**
- * Where the caret goes when one stretch of the text is replaced.
+ * Move a caret along when one stretch of the text is replaced.
  * @param {number} caret
  * @param {{from: number, until: number, inserted: string}} change
  */
@@ -63,8 +63,7 @@ function insert(field, text) {
 }
 
 /**
- * What is pasted has its lines joined before it comes in; what is dropped, only where the field is
- * read.
+ * Join the lines of a pasted text before it comes in; a dropped text is joined when it is read.
  * @param {HTMLTextAreaElement} field
  * @param {InputEvent} event `beforeinput`
  */
@@ -94,7 +93,7 @@ export class Mirror {
   }
 
   /**
-   * One box for each line that a stretch of the text stands in.
+   * Measure a stretch of the text: one box for each line.
    * @param {number} start in UTF-16 units
    * @param {number} end
    * @returns {Box[]} in pixels of the mirror
@@ -113,7 +112,7 @@ export class Mirror {
     return getComputedStyle(this.root).direction === "rtl";
   }
 
-  /** Where the end of the sentence is shown. @returns {Box} */
+  /** Measure the place of the end of the sentence. @returns {Box} */
   endBox() {
     const range = document.createRange();
     range.selectNodeContents(this.end);

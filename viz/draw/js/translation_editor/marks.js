@@ -46,7 +46,7 @@ export function editorMarks(scene) {
 }
 
 /**
- * A word that is pointed at has a bar for each of its pieces.
+ * Draw the bar of a word, or of each piece of the word under the pointer.
  * @param {EditorScene} scene
  * @param {PlacedWord} placed
  */
@@ -63,7 +63,7 @@ function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
   ]);
 }
 
-/** A word and its full stop have a bar each. @param {Box} box */
+/** Shorten a bar, so that a word and its full stop have a bar each. @param {Box} box */
 const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
 
 /** @param {Box[]} boxes @param {string} fill @param {boolean} last @param {boolean} fromRight */

@@ -70,7 +70,7 @@ export class Popover {
   }
 
   /**
-   * Where the arrow keys are; the first of all where they begin.
+   * Select the alternative of the arrow keys; the first where they begin.
    * @param {Chosen | null} at
    * @returns {string} id of the row; none where there is nothing to choose
    */
@@ -128,7 +128,7 @@ export function step(at, [pieces, alternatives], { first, others }) {
 }
 
 /**
- * A piece with its probability and a bar from 0 to 1.
+ * Make a row: a piece with its probability and a bar from 0 to 1.
  * @param {string} label
  * @param {number} p
  * @param {Record<string, string>} attributes

@@ -113,7 +113,7 @@ export class TranslationEditor extends View {
     return "take";
   }
 
-  /** What is said without being seen, and beside the text. */
+  /** Write the names and the table for a screen reader, and the status beside the text. */
   describe() {
     const { known, field } = this;
     this.root.setAttribute("aria-label", known.title);
@@ -172,7 +172,7 @@ export class TranslationEditor extends View {
     this.pause = setTimeout(() => this.send(), PAUSE);
   }
 
-  /** Say what was typed. */
+  /** Send the typed text. */
   send() {
     clearTimeout(this.pause);
     if (this.composing || !this.known) return;
@@ -287,7 +287,7 @@ export class TranslationEditor extends View {
 }
 
 /**
- * A row for each word.
+ * List a row for each word.
  * @param {EditorData} data
  * @returns {string[][]} word, probability, its logarithm, and what is more probable in its place
  */
@@ -302,7 +302,7 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
 });
 
 /**
- * Always one line, so that nothing below moves.
+ * Name the origin of the text, always in one line, so that nothing below moves.
  * @param {EditorData} data
  * @param {boolean} changed whether something was typed since
  */

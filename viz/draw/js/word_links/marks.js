@@ -40,7 +40,7 @@ export function linkMarks(scene) {
 }
 
 /**
- * The strongest on top.
+ * Draw links, the strongest on top.
  * @param {LinkScene} scene
  * @param {Link[]} links
  * @param {number} opacity
@@ -136,7 +136,8 @@ function numberAt({ plan, theme, measure }, place, side, strength) {
   return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
 }
 
-/** A bar at the word that is pinned. @param {LinkScene} scene @param {Place} place
+/** Draw a bar at the pinned word.
+ * @param {LinkScene} scene @param {Place} place
  * @param {Side} side */
 function stem({ plan, theme }, { x, y, width, height }, side) {
   const first = side === "source";

@@ -126,13 +126,15 @@ function inColumns({ source, target, links }, width, measure) {
   };
 }
 
-/** Which of the two sentences runs from right to left. @param {Pick<LinkData, Side>} data */
+/**
+ * Test for both sentences whether they run from right to left.
+ * @param {Pick<LinkData, Side>} data
+ */
 export const leftwardOf = ({ source, target }) =>
   ({ source: runsLeft(source.join(" ")), target: runsLeft(target.join(" ")) });
 
 /**
- * The starts of the words of two lines: the longer has its words one after the other, the other
- * one as near to their partners as they can stand.
+ * Place the words of two lines: the longer packed, the other as near to its partners as it can.
  * @param {LinePair} pair
  * @param {Record<Side, number[]>} all sizes of all words
  * @param {Link[]} links

@@ -54,7 +54,7 @@ export class WordLinks extends PictureView {
     return { data, plan, theme, measure, at, pinned, shown: at ?? pinned, visible };
   }
 
-  /** With the pinned word; nothing is pointed at. */
+  /** Save the picture with the pinned word; nothing is pointed at. */
   sheet() {
     const { data: { title, madeBy, note }, plan: { width, height } } = this;
     return {
@@ -111,13 +111,13 @@ export class WordLinks extends PictureView {
     return { left: x, top: y, right: x + width, bottom: y + height };
   }
 
-  /** With a line above it and below it. @param {Token} at */
+  /** Add a line above the word and a line below it. @param {Token} at */
   roomOf(at) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
   }
 
-  /** The whole of a word that is cut. @param {Token} at */
+  /** Show the whole of a word that is cut. @param {Token} at */
   tipNodes({ side, index }) {
     const word = this.data[side][index];
     return this.plan.places[side][index].text === word ? null : [word];
@@ -125,8 +125,8 @@ export class WordLinks extends PictureView {
 }
 
 /**
- * The word that a key leads to: along its own sentence, or to its strongest partner; from a word
- * without one to that of the same number.
+ * Find the word that a key leads to: along its sentence, or its strongest partner; from a word
+ * without partner, the word of the same number.
  * @param {Token | null} at
  * @param {string} key
  * @param {Pick<LinkData, "source" | "target" | "links">} data

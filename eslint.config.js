@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import stylistic from "@stylistic/eslint-plugin";
 
-// words that name nothing: a name is a noun of the field
+// these words name nothing: a name is a noun of the field
 const EMPTY = ["of", "one", "said", "what", "found", "kept", "told", "each"];
 
 export default [

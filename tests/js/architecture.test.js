@@ -173,7 +173,7 @@ test("a line bends in round corners and its head points the way it goes", () => 
 });
 
 /**
- * Whether a box of the plan has all of a place in it.
+ * Test whether a box of the plan has all of a place in it.
  * @param {import("../../viz/draw/js/architecture/plan.js").Place} place
  * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan
  */

@@ -11,7 +11,7 @@ import { measure, theme, treeData } from "./samples.js";
 /** @param {string} text */
 const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
 
-/** What a search of random probabilities leaves: 2 K candidates at each step, K of them kept.
+/** Search with random probabilities: 2 K candidates at each step, K of them kept.
  * @param {number} K @param {number} steps */
 function searched(K, steps) {
   let seed = 7;

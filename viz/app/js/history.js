@@ -43,7 +43,7 @@
   const target = (event) => event.composedPath()[0];
 
   /**
-   * Where each letter can change the address; on sliders, boxes and numbers a key is an action.
+   * Test whether each letter can change the address; on sliders and numbers a key is an action.
    *
    * @param {EventTarget} element
    * @returns {element is HTMLInputElement | HTMLTextAreaElement}
@@ -88,7 +88,7 @@
   };
 
   /**
-   * Asks Streamlit for this address again if no run for it comes to an end.
+   * Ask Streamlit for this address again if no run for it comes to an end.
    *
    * @param {number} patience ms at rest before it does
    */

@@ -1,4 +1,4 @@
-// Where everything of Figure 1 goes: two stacks that grow from the foot up, and the lines between.
+// Layout of Figure 1: two stacks that grow from the foot up, and the lines between.
 
 import { ARROWS } from "../core/dom.js";
 import { within } from "../core/text.js";

@@ -103,7 +103,6 @@ export class Architecture extends View {
     return modelMarks({ data, plan, theme, ratio });
   }
 
-  /** What is saved. */
   sheet() {
     const { data: { layer, layers }, plan: { width, height }, theme } = this;
     const title = `Transformer, layer ${layer + 1} of ${layers}`;

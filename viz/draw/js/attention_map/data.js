@@ -1,4 +1,4 @@
-// What `encode_map` in viz/draw/attention_map.py says: one head with its exact weights.
+// Message of `encode_map` in viz/draw/attention_map.py: one head with its exact weights.
 
 /**
  * @typedef {object} MapData
@@ -17,7 +17,7 @@
  * @property {string} [amount] what a square holds, where it is no weight
  * @property {boolean} signed the weights are a difference of two maps
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
- * @property {boolean} [paints] squares that are pressed are told to the page
+ * @property {boolean} [paints] pressed squares are sent to the page
  * @property {Float32Array} weights `[query, key]`
  * @property {import("../core/raster.js").Palette} palette
  */

@@ -1,4 +1,4 @@
-// Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
+// Layout of the large map. Nothing is cut: words are measured and get their room; a
 // very long one over a column is squeezed. A map with many words gets smaller squares and smaller
 // letters, and below 10 px it scrolls instead.
 

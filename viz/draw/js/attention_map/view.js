@@ -66,13 +66,13 @@ export class AttentionMap extends PictureView {
     this.draw();
   }
 
-  /** @param {boolean} tell */
-  endStroke(tell) {
+  /** @param {boolean} painted whether the page hears of it */
+  endStroke(painted) {
     const { stroke } = this;
     if (!stroke) return;
     this.stroke = null;
     this.draw();
-    if (tell) this.options.onSelect?.(paintedOf(this.pressed, stroke));
+    if (painted) this.options.onSelect?.(paintedOf(this.pressed, stroke));
   }
 
   update() {
@@ -149,7 +149,7 @@ export class AttentionMap extends PictureView {
 
   /** @param {MapAt} at */
   pick({ row }) {
-    if (this.data.paints) return; // the stroke has told it
+    if (this.data.paints) return; // the stroke was sent
     this.pinned = this.pinned === row ? null : row;
     this.draw();
   }

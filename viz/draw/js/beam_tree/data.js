@@ -1,4 +1,4 @@
-// What `encode_tree` in viz/draw/beam_tree.py says: every prefix that a beam search kept or
+// Message of `encode_tree` in viz/draw/beam_tree.py: every prefix that a beam search kept or
 // dropped.
 
 /** @typedef {"kept" | "finished" | "dropped" | "forced"} State */

@@ -67,7 +67,7 @@ const numbers = ({ plan: { columns }, theme }) => columns.flatMap((x, step) =>
       fill: theme.quiet,
     })] : []));
 
-/** How a line looks. @typedef {{stroke: string, line: number}} Look */
+/** The style of a line. @typedef {{stroke: string, line: number}} Look */
 
 /** @param {Theme} theme @returns {Look} */
 const litLook = ({ name, paper }) =>

@@ -1,4 +1,4 @@
-// Where every piece goes: a step is a column, as wide as its widest piece, and a prefix is written
+// Layout of the tree: a step is a column, as wide as its widest piece, and a prefix is written
 // along its row like a text.
 
 import { fixed } from "../core/text.js";

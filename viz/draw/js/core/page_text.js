@@ -1,4 +1,4 @@
-// What a saved page carries as text, in elements with a name.
+// Data that a saved page carries as text, in elements with a name.
 
 const WAIT = 20; // ms until a page that is still being read is looked at again
 

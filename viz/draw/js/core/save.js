@@ -24,7 +24,7 @@ import { measureIn } from "./theme.js";
  */
 
 /**
- * @typedef {object} Sheet a picture with what is told around it
+ * @typedef {object} Sheet a picture with the texts around it
  * @property {string} name `L3 H5 · cross` is saved as `headlight-l3-h5-cross`
  * @property {string} title
  * @property {string[]} [lines] between title and picture

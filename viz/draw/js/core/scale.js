@@ -1,4 +1,4 @@
-// From a weight to its colour, and the legend that says how. Numbers never come this way.
+// From a weight to its colour, and the legend.
 
 import { paint, sized } from "./canvas.js";
 import { make } from "./dom.js";
@@ -14,7 +14,7 @@ const HIGH = 10;
 /** @typedef {"linear" | "square root" | "by row"} ScaleName */
 
 /**
- * How weights are coloured.
+ * The colouring of weights.
  * @typedef {object} Scaling
  * @property {ScaleName} scale
  * @property {number} threshold weights of less are not drawn

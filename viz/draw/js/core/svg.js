@@ -18,7 +18,7 @@ const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 // not every program knows dominant-baseline: this part of a letter's size does the same
 const HALF_LETTER = 0.34;
 
-/** What only a page has. @typedef {{address: Address, measure: Measure}} Tools */
+/** Functions that need a page. @typedef {{address: Address, measure: Measure}} Tools */
 
 /**
  * @param {{width: number, height: number, marks: Mark[], font: string}} drawing

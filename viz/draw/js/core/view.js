@@ -1,5 +1,5 @@
-// What every component is on the page: it is mounted in an element, shows data, lays them out for
-// the width that it has, and draws; again whenever data, width or font change.
+// The base of every component: it is mounted in an element, shows data, lays them out for its
+// width, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.js";
 import { captioned, drawingOf, saveButtons } from "./save.js";

@@ -1,4 +1,4 @@
-// What `encode_explorer` in viz/draw/explorer.py says: messages of other components in one.
+// Message of `encode_explorer` in viz/draw/explorer.py: messages of other components in one.
 
 import { read as readMap } from "../attention_map/data.js";
 import { unzip } from "../core/page_text.js";
@@ -73,7 +73,7 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
 
-/** How a text is written, as `Packing` in viz/draw/packed_heads.py says it.
+/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
  * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
 
 /**

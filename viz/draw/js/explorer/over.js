@@ -1,4 +1,4 @@
-// The menu of the heads whose ribbons lie over those of the open one.
+// The menu of the heads whose ribbons lie over those of the open head.
 
 import { button, make } from "../core/dom.js";
 

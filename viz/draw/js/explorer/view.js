@@ -87,7 +87,7 @@ export class Explorer extends View {
     this.drawHead();
   }
 
-  /** Of the grid; all heads of a pair show the part that is chosen. */
+  /** Get the parts of the grid; all heads of a pair show the chosen part. */
   parts() {
     const { data: { grid }, pair } = this;
     return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
@@ -128,7 +128,7 @@ export class Explorer extends View {
     });
   }
 
-  /** What can be read: a lost head lies over no other, and if it is the open one, none is opened.
+  /** Show what can be read: a lost head lies over no other; none opens if the open head is lost.
    * @param {LayerHead[]} lost */
   showWithout(lost) {
     const [kind] = this.selected;

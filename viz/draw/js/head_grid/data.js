@@ -1,4 +1,4 @@
-// What `encode_grid` in viz/draw/head_grid.py says, and what there is to say of it in words.
+// Message of `encode_grid` in viz/draw/head_grid.py, and what there is to say of it in words.
 
 import { quote } from "../core/text.js";
 

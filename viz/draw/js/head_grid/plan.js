@@ -1,4 +1,4 @@
-// Where every small map goes, and every word at it: one block for each kind, layers down and heads
+// Layout of the small maps and their words: one block for each kind, layers down and heads
 // across, or one flow in a given order. Words are measured; what has no room is not cut but left
 // to the tip.
 

@@ -1,4 +1,4 @@
-// Where everything of the inside of a head goes: a row for each key, a column for each operation,
+// Layout of the inside of a head: a row for each key, a column for each operation,
 // and strips above and below them. A wide frame shows all columns at all times, so that nothing
 // moves from step to step; a narrow one shows those that its step is about.
 
@@ -23,7 +23,7 @@ const WIDEST_WORDS = 0.3; // of the frame
  * @property {ArrayName} name
  * @property {number} step that makes it
  * @property {number} [room] pixels for a number or a bar; without it, all values stand in a row
- * @property {string} [heading] the factor of q · k unless told
+ * @property {string} [heading] the factor of q · k by default
  */
 
 /** @type {Column[]} */
@@ -60,7 +60,7 @@ const STREAM = [
 const SUM = "z = Σ α v";
 const FIRST = "first x"; // the strip over all others, where the words about a step name it
 
-/** What a step shows where there is no room for all. @type {(string[] | null)[]} */
+/** The parts that a step shows where there is no room for all. @type {(string[] | null)[]} */
 const ABOUT = [
   null,
   [FIRST],
@@ -159,7 +159,7 @@ export function planInside(data, step, width, measure) {
 /** @typedef {{x: number, width: number}} Stretch */
 
 /**
- * Where the values begin: words wider than their share of the frame are squeezed.
+ * Measure the words left of the values: those wider than their share are squeezed.
  * @param {string[]} keys
  * @param {number} width
  * @param {Measure} measure

@@ -1,4 +1,4 @@
-// What `encode_lines` in viz/draw/lines.py says: the sentences, and each head over all of them.
+// Message of `encode_lines` in viz/draw/lines.py: the sentences, and each head over all of them.
 
 /** @import { Head } from "../head_grid/data.js" */
 
@@ -48,7 +48,7 @@
  * @property {boolean} together whether a row is of all heads of a layer
  * @property {string} amount what is summed up, in a word: weight or share
  * @property {number} reach the farthest distance with a column of its own
- * @property {Record<string, string>} measures what each says
+ * @property {Record<string, string>} measures their explanations
  * @property {Sentence[]} sentences
  * @property {SummaryPart[]} parts
  */

@@ -9,7 +9,7 @@ import { matching, ORDERS } from "./data.js";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
-/** Where each key leads, from a place among so many. @type {Record<string,
+/** Target of each key, from a place among `count`. @type {Record<string,
  *   (at: number, count: number) => number>} */
 const STEPS = {
   ArrowUp: (at) => at - 1,
@@ -51,7 +51,7 @@ export class SentenceList {
     this.list();
   }
 
-  /** Those that hold what is typed, in the order that is chosen. */
+  /** List the sentences with the typed words, in the chosen order. */
   list() {
     const { compare } = ORDERS[/** @type {keyof typeof ORDERS} */ (this.order.value)];
     this.shown = matching(this.sentences, this.search.value).sort(compare);

@@ -1,4 +1,4 @@
-// Where everything of the summary goes: a panel for each kind, a row for each head. The panels are
+// Layout of the summary: a panel for each kind, a row for each head. The panels are
 // side by side where there is room, and else one under the other.
 
 import { within } from "../core/text.js";

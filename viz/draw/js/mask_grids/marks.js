@@ -1,4 +1,4 @@
-// Masks as marks. What is seen is full; each reason that hides has a stroke of its own, so that
+// Masks as marks. A visible key is full; each reason that hides has a stroke of its own, so that
 // nobody has to tell colours apart.
 
 import { EDGE } from "../core/picture_view.js";

@@ -1,4 +1,4 @@
-// Where the squares of masks go, and what lies at a place.
+// Layout of masks, and the square at a place.
 
 import { ARROWS } from "../core/dom.js";
 import { EDGE } from "../core/picture_view.js";

@@ -1,4 +1,4 @@
-// What `encode_ribbons` in viz/draw/ribbons.py says: up to eight heads with their exact weights.
+// Message of `encode_ribbons` in viz/draw/ribbons.py: up to eight heads with their exact weights.
 
 /** @typedef {"queries" | "keys"} Side */
 /** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */
@@ -53,7 +53,7 @@ export const pair = (token, other) =>
  * The weights that are drawn as ribbons, the largest last and so on top.
  * @param {RibbonData} data
  * @param {number[]} on the heads that are switched on
- * @param {Token | null} token whose ribbons they are; all ribbons unless told
+ * @param {Token | null} token whose ribbons they are; all ribbons by default
  * @returns {Ribbon[]}
  */
 export function ribbonsOf(data, on, token) {

@@ -1,4 +1,4 @@
-// Where everything of the ribbons goes: a list of words at each side, ribbons between them.
+// Layout of the ribbons: a list of words at each side, ribbons between them.
 
 import { EDGE, TALLEST } from "../core/picture_view.js";
 import { within } from "../core/text.js";

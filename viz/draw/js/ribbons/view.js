@@ -258,7 +258,7 @@ const strongestOfAll = (data) => data.queries.map((token, index) => [token,
   ...data.heads.map((_, head) => strongest(data, head, { side: "queries", index }).join(" "))]);
 
 /**
- * What a screen reader says of the token under the cursor.
+ * Describe the token under the cursor for a screen reader.
  * @param {RibbonData} data
  * @param {number[]} on
  * @param {Token} at

@@ -1,4 +1,4 @@
-// Where the rows and the columns of a tensor go: all of them in the frame's width.
+// Layout of a tensor's rows and columns: all of them in the frame's width.
 
 import { ARROWS } from "../core/dom.js";
 import { EDGE } from "../core/picture_view.js";

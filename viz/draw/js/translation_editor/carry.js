@@ -1,5 +1,5 @@
-// What stays true of the words while their text is edited: what a model says of a word depends on
-// what stands before it alone.
+// The words that stay valid while their text is edited: their probabilities depend on the text
+// before them alone.
 
 /** @import { EditorWord } from "./data.js" */
 
@@ -8,7 +8,7 @@
  * @typedef {EditorWord & {index: number, sure: boolean}} CarriedWord */
 
 /**
- * How two texts differ: in one stretch, between a head and a tail that they share.
+ * Compare two texts: they differ in one stretch, between a head and a tail that they share.
  * @param {string} before
  * @param {string} now
  * @returns {{from: number, until: number, inserted: string}} the stretch of `before`, and what

@@ -1,5 +1,5 @@
-// Who is ahead, the person who types or the server that answers: what arrives is laid over the text
-// or takes its place only where nothing that was typed is lost by it.
+// The exchange with the server: an answer is laid over the text, or replaces it only where no typed
+// letter is lost by it.
 
 /** @typedef {"lay" | "take" | "leave"} Verdict */
 
@@ -10,7 +10,7 @@ export class Exchange {
     this.unsent = false; // something was typed since
   }
 
-  /** Whether there is something that the server has not answered yet. */
+  /** Whether the server still has a text to answer. */
   get ahead() {
     return this.unsent || this.sent !== this.answered;
   }

@@ -30,7 +30,7 @@ export function caretAfter(caret, { from, until, inserted }) {
 }
 
 /**
- * Put in a text of the server's. Safari tells of it as if it were typed (`beforeinput`), so the
+ * Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the
  * field says meanwhile that it is not.
  * @param {HTMLTextAreaElement} field
  * @param {string} text

@@ -1,4 +1,4 @@
-// What stands behind the text: a bar under each word, a shade behind those that the model finds
+// Marks behind the text: a bar under each word, a shade behind those that the model finds
 // improbable, and a line over what was forced.
 
 import { rect } from "../core/scene.js";

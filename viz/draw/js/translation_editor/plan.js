@@ -1,4 +1,4 @@
-// Where the words of the text stand on the page, and the bar under each: it runs from 0 to 1 over
+// Places of the words on the page, and the bar under each: it runs from 0 to 1 over
 // the length of its word, through all lines that the word has.
 
 /** @import { Box } from "../core/frame.js" */

@@ -180,7 +180,7 @@ export class TranslationEditor extends View {
     const waited = this.exchange.unsent;
     const revision = this.exchange.send(text !== this.known.text);
     if (revision !== null) this.options.onSelect?.({ text, revision });
-    // back at what the server knows: what it said meanwhile counts
+    // back at the text that the server knows: its last answer counts
     else if (waited && this.data !== this.known) this.show(this.data, this.options);
   }
 

@@ -1,4 +1,4 @@
-// What `encode_links` in viz/draw/word_links.py says: the words of a sentence and of its
+// Message of `encode_links` in viz/draw/word_links.py: the words of a sentence and of its
 // translation, and which of them belong together how strongly.
 
 /** @typedef {"source" | "target"} Side */

@@ -1,4 +1,4 @@
-// Where every word goes. Where there is room, a line of the one sentence over a line of the other,
+// Layout of the words. Where there is room, a line of the one sentence over a line of the other,
 // as each is read, from the left or from the right; on a phone a column beside a column, where a
 // long word is one row all the same.
 

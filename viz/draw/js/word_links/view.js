@@ -182,7 +182,7 @@ export function pairRows(data) {
 }
 
 /**
- * What a screen reader says of the word under the cursor.
+ * Describe the word under the cursor for a screen reader.
  * @param {LinkData} data
  * @param {Token} token
  */

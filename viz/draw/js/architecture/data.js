@@ -1,5 +1,5 @@
-// Message of `encode_architecture` in viz/draw/architecture.py: the boxes of Figure 1, each with the
-// values that flow through it.
+// Message of `encode_architecture` in viz/draw/architecture.py: the boxes of Figure 1, each with
+// the values that flow through it.
 
 /** @typedef {"encoder_self" | "decoder_self" | "cross"} Kind */
 

@@ -12,8 +12,8 @@ const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "rig
 /** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
 const drawn = new WeakMap();
 
-/** Pixels of the largest canvas: Safari on a phone leaves a larger one empty; elsewhere a map of 512 words is as
- * sharp as most browsers can hold. */
+/** Pixels of the largest canvas: Safari on a phone leaves a larger one empty; elsewhere a map of
+ * 512 words is as sharp as most browsers can hold. */
 const MOST_PIXELS = { phone: 2 ** 24, elsewhere: 64e6 };
 const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 

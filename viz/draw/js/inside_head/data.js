@@ -1,4 +1,5 @@
-// Message of `encode_inside` in viz/draw/inside_head.py: every number of one query word in one head.
+// Message of `encode_inside` in viz/draw/inside_head.py: every number of one query word in one
+// head.
 
 /**
  * An element of MathML: its name, and its text or its children.

@@ -2,17 +2,19 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { read } from "../../viz/draw/js/architecture/data.js";
-import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
-import { headOf, lineThrough, roundedBox } from "../../viz/draw/js/architecture/paths.js";
+import {
+  headOf, lineThrough, modelMarks, roundedBox,
+} from "../../viz/draw/js/architecture/marks.js";
 import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
 import { measure, modelData, palette, theme } from "./samples.js";
+
+/** @import { ModelData } from "../../viz/draw/js/architecture/data.js" */
 
 /** @type {string[]} */
 const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
 const DATA = modelData(NAMES);
 const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
 
-/** @typedef {import("../../viz/draw/js/architecture/data.js").ModelData} ModelData */
 
 /** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
 const planAt = (width, data = DATA, tallest = 2000) =>
@@ -26,13 +28,13 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
   for (const width of WIDTHS) {
     const plan = planAt(width);
     const boxes = Object.values(plan.boxes);
-    for (const one of boxes) {
-      assert.ok(one.x >= 0 && one.y >= 0, String(width));
-      assert.ok(one.x + one.width <= plan.width && one.y + one.height <= plan.height);
-      assert.ok(Object.values(one).every(Number.isInteger), String(width));
-      assert.ok(boxes.every((other) => other === one
-        || other.x >= one.x + one.width || other.x + other.width <= one.x
-        || other.y >= one.y + one.height || other.y + other.height <= one.y), String(width));
+    for (const box of boxes) {
+      assert.ok(box.x >= 0 && box.y >= 0, String(width));
+      assert.ok(box.x + box.width <= plan.width && box.y + box.height <= plan.height);
+      assert.ok(Object.values(box).every(Number.isInteger), String(width));
+      assert.ok(boxes.every((other) => other === box
+        || other.x >= box.x + box.width || other.x + other.width <= box.x
+        || other.y >= box.y + box.height || other.y + other.height <= box.y), String(width));
     }
   }
 });
@@ -171,7 +173,7 @@ test("a line bends in round corners and its head points the way it goes", () => 
 });
 
 /**
- * Whether a box of the plan has all of a place in it.
+ * Test whether a box of the plan has all of a place in it.
  * @param {import("../../viz/draw/js/architecture/plan.js").Place} place
  * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan
  */

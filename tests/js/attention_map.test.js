@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { averageRow } from "../../viz/draw/js/attention_map/data.js";
+import { averageRow, extended, paintedOf } from "../../viz/draw/js/attention_map/data.js";
 import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
 import { columnAt, hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
 import { leveller } from "../../viz/draw/js/core/scale.js";
-import { extended, paintedOf } from "../../viz/draw/js/attention_map/stroke.js";
 import { moved } from "../../viz/draw/js/attention_map/view.js";
 import { mapData, measure, palette, theme } from "./samples.js";
 

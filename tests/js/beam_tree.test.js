@@ -1,48 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { courseOf, pathTo, prefixOf, read, sameIn } from "../../viz/draw/js/beam_tree/data.js";
+import { courseOf, pathTo, prefixOf, sameIn } from "../../viz/draw/js/beam_tree/data.js";
 import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
 import { hitTree, moved, planTree, ROW } from "../../viz/draw/js/beam_tree/plan.js";
-import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/words.js";
-import { measure, theme } from "./samples.js";
+import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/view.js";
+import { measure, theme, treeData } from "./samples.js";
 
-/** @typedef {import("../../viz/draw/js/beam_tree/data.js").TreeData} TreeData */
+/** @import { TreeData } from "../../viz/draw/js/beam_tree/data.js" */
 
 /** @param {string} text */
 const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
 
-const STATES = ["kept", "finished", "dropped", "forced"];
-
-/**
- * A tree from rows of parent, text, log P of the piece, state and score.
- * @param {any[][]} rows
- * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
- * @returns {TreeData}
- */
-function treeOf(rows, more = {}) {
-  /** @type {Record<"totals" | "steps", number[]>} */
-  const { totals, steps } = { totals: [], steps: [] };
-  rows.forEach(([parent, , logProb], n) => {
-    totals[n] = logProb + (totals[parent] ?? 0);
-    steps[n] = 1 + (steps[parent] ?? 0);
-  });
-  const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
-  return read(/** @type {any} */ ({
-    meta: {
-      title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
-      labels: column(1).map((text) => text.replace("▁", "")), states: STATES,
-      reasons: ["", "It is bad."], ...more,
-    },
-    arrays: {
-      parents: column(0), logProbs: column(2), totals, steps,
-      states: column(3).map((state) => STATES.indexOf(state ?? "kept")),
-      reasons: column(3).map((state) => (state === "dropped" ? 1 : 0)),
-      scores: rows.map((row) => row[4] ?? NaN),
-    },
-  }));
-}
-
-/** What a search of random probabilities leaves: 2 K candidates at each step, K of them kept.
+/** Search with random probabilities: 2 K candidates at each step, K of them kept.
  * @param {number} K @param {number} steps */
 function searched(K, steps) {
   let seed = 7;
@@ -55,20 +24,20 @@ function searched(K, steps) {
   let live = [-1];
   for (let step = 1; step <= steps; step++) {
     /** @type {number[]} */
-    const kept = [];
+    const survivors = [];
     for (let n = 0; n < 2 * K; n++) {
       const parent = live[Math.floor(random() ** 2 * live.length)];
       const ends = n === 0 && step > steps - K;
       const text = ends ? "</s>" : `▁${"x".repeat(1 + Math.floor(random() * 12))}`;
-      const state = ends ? "finished" : kept.length < K ? "kept" : "dropped";
-      if (state === "kept") kept.push(rows.length);
+      const state = ends ? "finished" : survivors.length < K ? "kept" : "dropped";
+      if (state === "kept") survivors.push(rows.length);
       rows.push([parent, text, Math.log(random()), state, ends ? -random() : undefined]);
     }
-    live = kept;
+    live = survivors;
   }
   const finished = [...rows.keys()].filter((n) => rows[n][4] !== undefined);
   const best = finished.reduce((a, b) => (rows[b][4] > rows[a][4] ? b : a));
-  return treeOf(rows, { best });
+  return treeData(rows, { best });
 }
 
 //        1        2          3         4      5
@@ -82,7 +51,7 @@ const SMALL = [
   [1, "▁Hund", -2, "dropped"], [2, "▁Hunde", -0.3], [2, "▁Hund", -1], [2, "▁Katzen", -9, "dropped"],
   [5, ".", -0.1], [6, "!", -0.4], [8, "</s>", -0.1, "finished", -0.5],
 ];
-const small = (/** @type {any} */ more = {}) => treeOf(SMALL, { best: 10, ...more });
+const small = (/** @type {any} */ more = {}) => treeData(SMALL, { best: 10, ...more });
 const plan = (/** @type {TreeData} */ data, withDropped = false) =>
   planTree(data, withDropped, 1200, measure);
 
@@ -211,7 +180,7 @@ test("a node is told with its probability, its rank and what became of it", () =
   assert.equal(stateOf(data, 3),
     "Kept at step 2, rank 3 of 3. None of its continuations was kept.");
   assert.equal(stateOf(data, 4), "Dropped at step 2, rank 2 of 3. It is bad.");
-  const forced = treeOf([[-1, "▁Ein", -4, "forced"], [0, "▁Hund", -1]], { best: 1 });
+  const forced = treeData([[-1, "▁Ein", -4, "forced"], [0, "▁Hund", -1]], { best: 1 });
   assert.equal(stateOf(forced, 0), "Forced at step 1.");
   assert.equal(stateOf(forced, 1), "Kept at step 2, rank 1 of 1."); // the search ended here
   assert.deepEqual(hypothesisRows(data), [["Zwei schwarze Hunde.", "−0.5", "−0.8", "5"]]);
@@ -220,7 +189,7 @@ test("a node is told with its probability, its rank and what became of it", () =
 
 test("a prefix is found again in a tree that is made anew", () => {
   const data = small();
-  const other = treeOf([SMALL[0], [0, "▁weiße", -1], [0, "▁schwarze", -2], [2, "▁Hunde", -1]]);
+  const other = treeData([SMALL[0], [0, "▁weiße", -1], [0, "▁schwarze", -2], [2, "▁Hunde", -1]]);
   assert.equal(sameIn(data, 5, other), 3);
   assert.equal(prefixOf(other, 3), "Zwei schwarze Hunde");
   assert.equal(sameIn(data, 6, other), null);

@@ -4,6 +4,6 @@ import { readFileSync } from "node:fs";
 import { decode } from "../../viz/draw/js/core/wire.js";
 
 const { meta, arrays, shapes } = decode(new Uint8Array(readFileSync(process.argv[2])));
-const said = Object.fromEntries(Object.entries(arrays).map(([name, values]) =>
+const decoded = Object.fromEntries(Object.entries(arrays).map(([name, values]) =>
   [name, { type: values.constructor.name, shape: shapes[name], values: [...values].map(String) }]));
-console.log(JSON.stringify({ meta, arrays: said }));
+console.log(JSON.stringify({ meta, arrays: decoded }));

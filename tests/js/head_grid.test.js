@@ -14,12 +14,12 @@ test("every head has one place, no two overlap, and all lie on the page", () => 
   for (const width of [300, 460, 900, 1600]) {
     const { cells, width: wide, height } = planGrid({ parts: PARTS, order: null }, width, measure);
     assert.equal(new Set(cells.map(({ id }) => id)).size, 3 * 3 * 8);
-    for (const one of cells) {
-      assert.ok(one.x >= 0 && one.y >= 0, String(width));
-      assert.ok(one.x + one.width <= wide && one.y + one.height <= height, String(width));
-      assert.ok(cells.every((other) => other === one
-        || other.x >= one.x + one.width || other.x + other.width <= one.x
-        || other.y >= one.y + one.height || other.y + other.height <= one.y), String(width));
+    for (const cell of cells) {
+      assert.ok(cell.x >= 0 && cell.y >= 0, String(width));
+      assert.ok(cell.x + cell.width <= wide && cell.y + cell.height <= height, String(width));
+      assert.ok(cells.every((other) => other === cell
+        || other.x >= cell.x + cell.width || other.x + other.width <= cell.x
+        || other.y >= cell.y + cell.height || other.y + other.height <= cell.y), String(width));
     }
   }
 });
@@ -111,11 +111,12 @@ test("a head that is switched off is crossed out from corner to corner, and no o
 
 test("what was switched is said once, by name or by number", () => {
   /** @param {string[]} before @param {string[]} now */
-  const said = (before, now) => switched(new Set(before), new Set(now), (id) => id.toUpperCase());
-  assert.equal(said([], ["a"]), "A is switched off");
-  assert.equal(said(["a"], []), "A is on again");
-  assert.equal(said(["a"], ["b", "c"]), "2 heads are switched off; A is on again");
-  assert.equal(said(["a"], ["a"]), "");
+  const message = (before, now) =>
+    switched(new Set(before), new Set(now), (id) => id.toUpperCase());
+  assert.equal(message([], ["a"]), "A is switched off");
+  assert.equal(message(["a"], []), "A is on again");
+  assert.equal(message(["a"], ["b", "c"]), "2 heads are switched off; A is on again");
+  assert.equal(message(["a"], ["a"]), "");
 });
 
 test("arrows go straight on before askew and never leave their row", () => {

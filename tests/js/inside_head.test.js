@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
 import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
-import { InsideHead } from "../../viz/draw/js/inside_head/view.js";
-import { tableRows, wordsOf } from "../../viz/draw/js/inside_head/words.js";
+import { InsideHead, tableRows, wordsOf } from "../../viz/draw/js/inside_head/view.js";
 import { insideData, measure, theme } from "./samples.js";
 
-/** @typedef {import("../../viz/draw/js/inside_head/data.js").ArrayName} ArrayName */
+/** @import { ArrayName } from "../../viz/draw/js/inside_head/data.js" */
 
 const STEPS = 10;
 const [WIDE, NARROW] = [1200, 390];
@@ -44,11 +43,11 @@ test("no two parts lie over each other, and all lie in the picture", () => {
   for (const width of [WIDE, NARROW]) {
     for (let step = 0; step < STEPS; step++) {
       const { parts, height } = planned(step, width);
-      parts.forEach((one, n) => {
-        assert.ok(one.y + one.height <= height);
+      parts.forEach((part, n) => {
+        assert.ok(part.y + part.height <= height);
         for (const other of parts.slice(0, n)) {
-          const beside = other.x + other.width < one.x || one.x + one.width < other.x;
-          assert.ok(beside || other.y + other.height < one.y, `${one.name} on ${other.name}`);
+          const beside = other.x + other.width < part.x || part.x + part.width < other.x;
+          assert.ok(beside || other.y + other.height < part.y, `${part.name} on ${other.name}`);
         }
       });
     }
@@ -155,18 +154,18 @@ test("a value is named with its key, its head, its place", () => {
   data.arrays.norms[1] = 4;
   const { parts } = planned(0, WIDE);
   /** @param {ArrayName} name @param {number} row @param {number} column */
-  const said = (name, row, column) => {
-    const part = parts.find((one) => one.name === name);
+  const wordsAt = (name, row, column) => {
+    const part = parts.find((candidate) => candidate.name === name);
     return wordsOf(data, /** @type {any} */ (part), { row, column }).join(" ")
       .replace(/[\u2068\u2069]/g, "");
   };
-  assert.equal(said("weighted", 1, 2), "α v · “k1” · 3 of 5 −3");
-  assert.equal(said("dots", 0, 0), "q · k · “k0” 0");
-  assert.equal(said("scaled", 0, 0), "q · k ÷ √dₖ · “k0” 0");
-  assert.equal(said("seen", 2, 0), "mask · “k2” hidden");
-  assert.equal(said("norms", 0, 1), "length of what head 2 adds 4");
-  assert.equal(said("concat", 0, 5), "z of head 2, this one · 1 0");
-  assert.equal(said("concat", 0, 14), "z of head 3 · 5 0");
+  assert.equal(wordsAt("weighted", 1, 2), "α v · “k1” · 3 of 5 −3");
+  assert.equal(wordsAt("dots", 0, 0), "q · k · “k0” 0");
+  assert.equal(wordsAt("scaled", 0, 0), "q · k ÷ √dₖ · “k0” 0");
+  assert.equal(wordsAt("seen", 2, 0), "mask · “k2” hidden");
+  assert.equal(wordsAt("norms", 0, 1), "length of what head 2 adds 4");
+  assert.equal(wordsAt("concat", 0, 5), "z of head 2, this one · 1 0");
+  assert.equal(wordsAt("concat", 0, 14), "z of head 3 · 5 0");
   assert.deepEqual(tableRows(data)[1], ["k1", "0", "0", "hidden", "0"]);
 });
 

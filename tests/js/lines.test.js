@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distanceOf, foremost, found, orderOf } from "../../viz/draw/js/lines/data.js";
+import { distanceOf, foremost, matching, orderOf } from "../../viz/draw/js/lines/data.js";
 import { summaryMarks } from "../../viz/draw/js/lines/marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "../../viz/draw/js/lines/plan.js";
-import { wordsOf } from "../../viz/draw/js/lines/words.js";
+import { wordsOf } from "../../viz/draw/js/lines/view.js";
 import { measure, palette, theme } from "./samples.js";
 
 const REACH = 2;
@@ -32,9 +32,9 @@ test("heads stand by layer, or by a measure, the largest first", () => {
 });
 
 test("where a strip is of a layer's shares, no word tells of heads or weights", () => {
-  const said = JSON.stringify(wordsOf({ together: true, amount: "share" }));
-  assert.doesNotMatch(said, /head|weight/i);
-  assert.match(said, /Each layer over all sentences.*the mean share at each position/);
+  const words = JSON.stringify(wordsOf({ together: true, amount: "share" }));
+  assert.doesNotMatch(words, /head|weight/i);
+  assert.match(words, /Each layer over all sentences.*the mean share at each position/);
   assert.match(JSON.stringify(wordsOf({ together: false, amount: "weight" })),
     /Each head over all sentences.*the mean weight at each position/);
 });
@@ -100,7 +100,7 @@ test("distances and typed words are said and found as people say them", () => {
   const sentences = /** @type {any[]} */ ([
     { number: 3, source: "A Café", target: "Ein Haus" }, { number: 4, source: "#3", target: "" },
   ]);
-  assert.deepEqual(found(sentences, "cafe EIN").map(({ number }) => number), [3]);
-  assert.deepEqual(found(sentences, " #4 ").map(({ number }) => number), [4]);
-  assert.equal(found(sentences, "  ").length, 2);
+  assert.deepEqual(matching(sentences, "cafe EIN").map(({ number }) => number), [3]);
+  assert.deepEqual(matching(sentences, " #4 ").map(({ number }) => number), [4]);
+  assert.equal(matching(sentences, "  ").length, 2);
 });

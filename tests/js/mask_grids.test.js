@@ -5,6 +5,8 @@ import { gridMarks, maskMarks, squareMarks } from "../../viz/draw/js/mask_grids/
 import { extent, hitMask, moved, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
 import { maskGrid, measure, theme } from "./samples.js";
 
+/** @import { MaskScene } from "../../viz/draw/js/mask_grids/marks.js" */
+
 const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
 
@@ -119,8 +121,8 @@ test("the chosen row is framed, and the words of what is pointed at are bold", (
   assert.deepEqual(wordsOf({ grid, plan }), ["q0", "q1", "q2", "k0", "k1", "k2", "k3"]);
 });
 
-/** @param {Pick<import("../../viz/draw/js/mask_grids/marks.js").MaskScene, "grid" | "plan">
- *   & Partial<import("../../viz/draw/js/mask_grids/marks.js").MaskScene>} scene */
+/** @param {Pick<MaskScene, "grid" | "plan">
+ *   & Partial<MaskScene>} scene */
 const marksOf = (scene) => maskMarks({
   theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
   ...scene,

@@ -20,8 +20,8 @@ test("a hover reads the weights of one word, not of all pairs", () => {
   const data = ribbonData(8, 512, 512, { weights: counted });
   for (const side of /** @type {const} */ (["queries", "keys"])) {
     reads = 0;
-    const found = ribbonsOf(data, ALL, { side, index: 300 });
-    assert.equal(found.length, 8 * 512);
+    const ribbons = ribbonsOf(data, ALL, { side, index: 300 });
+    assert.equal(ribbons.length, 8 * 512);
     assert.equal(reads, 8 * 512, side);
   }
 });
@@ -34,8 +34,8 @@ test("the ribbons of a word are its own, the strongest last", () => {
   assert.deepEqual(ends({ side: "queries", index: 1 }), [[0, 1, 1], [1, 1, 0]]);
   assert.deepEqual(ends({ side: "keys", index: 0 }), [[1, 0, 0], [0, 0, 0], [1, 1, 0]]);
   assert.equal(ends(null).length, 6); // 0 and 0.005 are below `from`
-  const ofOne = ribbonsOf(data, [1], { side: "keys", index: 0 });
-  assert.deepEqual(ofOne.map(({ head }) => head), [1, 1]);
+  const single = ribbonsOf(data, [1], { side: "keys", index: 0 });
+  assert.deepEqual(single.map(({ head }) => head), [1, 1]);
 });
 
 test("a ribbon goes from the middle of its lane to that of the other side", () => {

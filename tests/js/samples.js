@@ -1,5 +1,13 @@
 // Small data for the tests, and a font in which every letter is half as wide as it is high.
 
+import { read } from "../../viz/draw/js/beam_tree/data.js";
+
+/** @import { MapData } from "../../viz/draw/js/attention_map/data.js" */
+/** @import { Part } from "../../viz/draw/js/head_grid/data.js" */
+/** @import { MaskGrid } from "../../viz/draw/js/mask_grids/data.js" */
+/** @import { RibbonData } from "../../viz/draw/js/ribbons/data.js" */
+/** @import { StripData } from "../../viz/draw/js/tensor_strip/data.js" */
+
 /** @type {import("../../viz/draw/js/core/theme.js").Measure} */
 export const measure = (text, size) => text.length * size * 0.5;
 
@@ -21,8 +29,8 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
 /**
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/attention_map/data.js").MapData>} [more]
- * @returns {import("../../viz/draw/js/attention_map/data.js").MapData}
+ * @param {Partial<MapData>} [more]
+ * @returns {MapData}
  */
 export const mapData = (queries, keys, more = {}) => ({
   kind: "cross", causal: false, title: "L1 H1", rows: "rows", columns: "columns", note: "",
@@ -35,8 +43,8 @@ export const mapData = (queries, keys, more = {}) => ({
  * @param {number} heads
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/ribbons/data.js").RibbonData>} [more]
- * @returns {import("../../viz/draw/js/ribbons/data.js").RibbonData}
+ * @param {Partial<RibbonData>} [more]
+ * @returns {RibbonData}
  */
 export const ribbonData = (heads, queries, keys, more = {}) => ({
   kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
@@ -51,8 +59,8 @@ export const ribbonData = (heads, queries, keys, more = {}) => ({
  * @param {number} heads
  * @param {number} rows
  * @param {number} columns
- * @param {Partial<import("../../viz/draw/js/head_grid/data.js").Part>} [more]
- * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
+ * @param {Partial<Part>} [more]
+ * @returns {Part}
  */
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
   kind, name: kind, causal: false, color: "#123456", layers, heads,
@@ -68,8 +76,8 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
 /**
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/mask_grids/data.js").MaskGrid>} [more]
- * @returns {import("../../viz/draw/js/mask_grids/data.js").MaskGrid}
+ * @param {Partial<MaskGrid>} [more]
+ * @returns {MaskGrid}
  */
 export const maskGrid = (queries, keys, more = {}) => ({
   title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
@@ -120,8 +128,8 @@ export function insideData() {
 /**
  * @param {number} rows
  * @param {number} columns
- * @param {Partial<import("../../viz/draw/js/tensor_strip/data.js").StripData>} [more]
- * @returns {import("../../viz/draw/js/tensor_strip/data.js").StripData}
+ * @param {Partial<StripData>} [more]
+ * @returns {StripData}
  */
 export const stripData = (rows, columns, more = {}) => ({
   title: "Sum", rows: words("t", rows), columns, columnNames: null, end: 1,
@@ -141,6 +149,36 @@ export const linkData = (source, target, links) => ({
 });
 
 /**
+ * A tree from rows of parent, text, log P of the piece, state and score.
+ * @param {any[][]} rows
+ * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
+ * @returns {import("../../viz/draw/js/beam_tree/data.js").TreeData}
+ */
+export function treeData(rows, more = {}) {
+  const states = ["kept", "finished", "dropped", "forced"];
+  /** @type {Record<"totals" | "steps", number[]>} */
+  const { totals, steps } = { totals: [], steps: [] };
+  rows.forEach(([parent, , logProb], n) => {
+    totals[n] = logProb + (totals[parent] ?? 0);
+    steps[n] = 1 + (steps[parent] ?? 0);
+  });
+  const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
+  return read(/** @type {any} */ ({
+    meta: {
+      title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
+      labels: column(1).map((text) => text.replace("▁", "")), states,
+      reasons: ["", "It is bad."], ...more,
+    },
+    arrays: {
+      parents: column(0), logProbs: column(2), totals, steps,
+      states: column(3).map((state) => states.indexOf(state ?? "kept")),
+      reasons: column(3).map((state) => (state === "dropped" ? 1 : 0)),
+      scores: rows.map((row) => row[4] ?? NaN),
+    },
+  }));
+}
+
+/**
  * @typedef {{name: string, dtype: string, shape: number[], bytes: number[], offset?: number}} Entry
  */
 
@@ -152,8 +190,8 @@ export const linkData = (source, target, links) => ({
  */
 export function encoded(meta, arrays, version = 1) {
   let offset = 0;
-  const entries = arrays.map(({ name, dtype, shape, bytes, offset: told }) => {
-    const entry = { name, dtype, shape, offset: told ?? offset };
+  const entries = arrays.map(({ name, dtype, shape, bytes, offset: place }) => {
+    const entry = { name, dtype, shape, offset: place ?? offset };
     offset += Math.ceil(bytes.length / 8) * 8;
     return entry;
   });

@@ -55,8 +55,8 @@ test("each word carries its measured width, so that no other face makes it longe
   const words = [["L1 H4", 600], ["1.00", 400]].map(([word, weight], n) => text({
     text: String(word), x: 20 * n, y: 9, size: 8, weight: weight === 600 ? 600 : 400, fill: "#000",
   }));
-  const found = svg(words).matchAll(/textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"/g);
-  assert.deepEqual([...found].map(([, length]) => Number(length)), [20, 16]);
+  const widths = svg(words).matchAll(/textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"/g);
+  assert.deepEqual([...widths].map(([, length]) => Number(length)), [20, 16]);
   assert.doesNotMatch(svg([text({ text: "", x: 0, y: 0, size: 8, fill: "#000" })]), /textLength/);
 });
 

@@ -7,7 +7,7 @@ import { caretAfter } from "../../viz/draw/js/translation_editor/field.js";
 import { editorMarks } from "../../viz/draw/js/translation_editor/marks.js";
 import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/translation_editor/plan.js";
 import { step } from "../../viz/draw/js/translation_editor/popover.js";
-import { wordRows } from "../../viz/draw/js/translation_editor/words.js";
+import { wordRows } from "../../viz/draw/js/translation_editor/view.js";
 import { theme } from "./samples.js";
 
 const TEXT = "Zwei Hunde rennen.";

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenTogether } from "../../viz/draw/js/word_links/lines.js";
+import { brokenTogether, hitLinks, placed, planLinks } from "../../viz/draw/js/word_links/plan.js";
 import { linkMarks } from "../../viz/draw/js/word_links/marks.js";
-import { placed } from "../../viz/draw/js/word_links/place.js";
-import { hitLinks, planLinks } from "../../viz/draw/js/word_links/plan.js";
-import { moved } from "../../viz/draw/js/word_links/view.js";
-import { pairRows } from "../../viz/draw/js/word_links/words.js";
+import { moved, pairRows } from "../../viz/draw/js/word_links/view.js";
 import { linkData, measure, theme } from "./samples.js";
 
 const SIDES = /** @type {const} */ (["source", "target"]);

@@ -26,7 +26,7 @@ class DrawnBox:
     """One box with what stands in it.
 
     Args:
-        name: its place in the drawing, one of those in `js/architecture/stacks.js`.
+        name: its place in the drawing, one of those in `js/architecture/plan.js`.
         title: on the box.
         shape: of what leaves it, such as `12 × 256`.
         label: what a screen reader says, one sentence.

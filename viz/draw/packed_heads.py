@@ -1,7 +1,7 @@
 """The weights of many heads as texts, each packed by itself, so that a page unpacks one at a time.
 
 A text is base64 of gzip of planes: the first byte of every number, then the second, and so on, as
-`js/explorer/weights.js` reads it. The numbers are the float32 weights; from `EXACT_BYTES` on they
+`js/explorer/data.js` reads it. The numbers are the float32 weights; from `EXACT_BYTES` on they
 are steps in 16 bits, and `Packing.unit` says how large a step is.
 """
 

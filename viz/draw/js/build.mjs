@@ -17,7 +17,7 @@ const CARRIED = [
   { entry: "lines_report.js", folder: "viz/draw", name: "lines_bundle" },
 ];
 
-/** All style sheets of the components as one, the core's first. */
+/** Join all style sheets of the components, the core's first. */
 async function style() {
   const sheets = readdirSync(HERE, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".css"))

@@ -27,7 +27,9 @@ import { TranslationEditor } from "./translation_editor/view.js";
 import { read as readLinks } from "./word_links/data.js";
 import { WordLinks } from "./word_links/view.js";
 
-/** @typedef {import("./core/wire.js").Message} Message */
+/** @import { Options } from "./core/view.js" */
+/** @import { Message } from "./core/wire.js" */
+
 /** @typedef {import("./core/view.js").View<any>} View */
 
 /**
@@ -52,7 +54,7 @@ const COMPONENTS = {
  * Show what Python has encoded; call again to show other data in the same place.
  * @param {Element | ShadowRoot} element is filled
  * @param {Uint8Array} bytes
- * @param {import("./core/view.js").Options} [options]
+ * @param {Options} [options]
  * @returns {View}
  */
 export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
@@ -63,7 +65,7 @@ export const sends = ({ meta }) => Boolean(COMPONENTS[meta.component].sends || m
 /**
  * @param {Element | ShadowRoot} element
  * @param {Message} message
- * @param {import("./core/view.js").Options} [options]
+ * @param {Options} [options]
  */
 export function renderMessage(element, message, options) {
   adoptStyle(element);

@@ -33,15 +33,15 @@ export function followHost(frame, repaint) {
 }
 
 /**
- * That of the colour on which the frame stands; null where it stands on none.
+ * Derive the theme from the colour under a frame; null where it stands on none.
  * @param {HTMLElement} frame
  * @returns {"light" | "dark" | null}
  */
 function themeAround(frame) {
   for (let node = frame.parentElement; node; node = node.parentElement) {
-    const found = RGB.exec(getComputedStyle(node).backgroundColor);
-    if (!found || Number(found[4] ?? 1) < 0.5) continue; // what lies under it is seen
-    return brightness(found.slice(1, 4).map(Number)) < 128 ? "dark" : "light";
+    const color = RGB.exec(getComputedStyle(node).backgroundColor);
+    if (!color || Number(color[4] ?? 1) < 0.5) continue; // what lies under it is seen
+    return brightness(color.slice(1, 4).map(Number)) < 128 ? "dark" : "light";
   }
   return null;
 }

@@ -3,7 +3,7 @@
 
 import { make } from "./core/dom.js";
 import { adoptStyle } from "./core/style.js";
-import { unzip } from "./core/unzip.js";
+import { textOf, unzip } from "./core/page_text.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
 import { read as readSentence } from "./explorer/data.js";
@@ -11,9 +11,8 @@ import { Explorer } from "./explorer/view.js";
 import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";
-import { textOf } from "./page_text.js";
 
-/** @typedef {import("./head_grid/data.js").Head} Head */
+/** @import { Head } from "./head_grid/data.js" */
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -52,8 +51,8 @@ show(asked());
 /** The sentence that the address names, or the first. */
 function asked() {
   const number = Number(location.hash.slice(1));
-  const known = data.sentences.some((one) => one.number === number);
-  return known ? number : data.sentences[0].number;
+  const exists = data.sentences.some((known) => known.number === number);
+  return exists ? number : data.sentences[0].number;
 }
 
 /**
@@ -76,7 +75,7 @@ async function show(number, again = false) {
     message.over = open[0] === message.selected[0] ? message.over : [];
     message.selected = open;
   }
-  tell(number);
+  writeSentence(number);
   mount(heads, Explorer, message, {
     onSelect: (head) => {
       open = head;
@@ -91,19 +90,22 @@ async function sentence(number) {
   return readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
-/** Nothing is shown that the list does not mark. @param {string} what cannot be read */
-function fail(what) {
-  problem.textContent = `${what} cannot be read: the page is cut or damaged, so make it again.`;
+/**
+ * Report a part that cannot be read, and show nothing that the list does not mark.
+ * @param {string} part that cannot be read
+ */
+function fail(part) {
+  problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
   problem.hidden = false;
   heads.hidden = true;
   byId("sentence").replaceChildren();
 }
 
 /** @param {number} number */
-function tell(number) {
-  const told = data.sentences.find((one) => one.number === number);
-  if (!told) return;
-  const texts = [told.source, told.target];
-  byId("sentence").replaceChildren(...told.sides.flatMap(([name, lang], side) => (texts[side]
+function writeSentence(number) {
+  const chosen = data.sentences.find((known) => known.number === number);
+  if (!chosen) return;
+  const texts = [chosen.source, chosen.target];
+  byId("sentence").replaceChildren(...chosen.sides.flatMap(([name, lang], side) => (texts[side]
     ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, texts[side])] : [])));
 }

@@ -2,13 +2,12 @@
 // its end: the heads of a large trace follow it.
 
 import { adoptStyle } from "./core/style.js";
-import { unzip } from "./core/unzip.js";
+import { textOf, unzip } from "./core/page_text.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
 import { read } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
 import { followHost } from "./host.js";
-import { textOf } from "./page_text.js";
 
 const heads = /** @type {HTMLElement} */ (document.getElementById("heads"));
 const frame = /** @type {HTMLElement | null} */ (window.frameElement);

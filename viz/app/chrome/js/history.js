@@ -43,7 +43,7 @@
   const target = (event) => event.composedPath()[0];
 
   /**
-   * Where each letter can change the address; on sliders, boxes and numbers a key is an action.
+   * Test whether each letter can change the address; on sliders and numbers a key is an action.
    *
    * @param {EventTarget} element
    * @returns {element is HTMLInputElement | HTMLTextAreaElement}
@@ -70,7 +70,8 @@
   const LONGEST = 20_000; // ms; by then the server would have answered
   const AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]";
 
-  const said = () => /** @type {HTMLElement | null} */ (document.querySelector("[data-address]"));
+  const currentAnswer = () =>
+    /** @type {HTMLElement | null} */ (document.querySelector("[data-address]"));
 
   /** @param {HTMLElement | null} answer */
   const isRestored = (answer) => {
@@ -87,19 +88,19 @@
   };
 
   /**
-   * Asks Streamlit for this address again if no run for it comes to an end.
+   * Ask Streamlit for this address again if no run for it comes to an end.
    *
    * @param {number} patience ms at rest before it does
    */
   const settle = (patience) => {
-    const before = said()?.outerHTML;
+    const before = currentAnswer()?.outerHTML;
     let rested = 0;
     stop();
     document.documentElement.dataset.settling = "";
     watch = setInterval(() => {
       rested = document.querySelector(AT_REST) ? rested + TICK : 0;
       if (rested === 0) return;
-      const answer = said();
+      const answer = currentAnswer();
       const settled = answer?.outerHTML !== before && isRestored(answer);
       if (!settled && rested < patience) return;
       stop();

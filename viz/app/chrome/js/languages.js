@@ -2,18 +2,18 @@
 // which a screen reader and the browser's fonts go, and each runs in its own direction. Streamlit
 // has no attribute for that; the line of the translation says what the languages are.
 {
-  const SAID = "[data-source-language]";
+  const LINE = "[data-source-language]";
   const PLACES = /** @type {const} */ ({
     sourceLanguage: ".st-key-text textarea",
     targetLanguage: ".st-key-translation",
   });
 
   const mark = () => {
-    const said = /** @type {HTMLElement | null} */ (document.querySelector(SAID));
+    const line = /** @type {HTMLElement | null} */ (document.querySelector(LINE));
     for (const [name, selector] of Object.entries(PLACES)) {
-      const place = /** @type {HTMLElement | null} */ (said && document.querySelector(selector));
+      const place = /** @type {HTMLElement | null} */ (line && document.querySelector(selector));
       if (!place) continue;
-      place.lang = said?.dataset[name] ?? "";
+      place.lang = line?.dataset[name] ?? "";
       place.dir = "auto";
     }
   };

@@ -30,7 +30,7 @@
     find("[data-testid=stMain]")?.focus({ preventScroll: true });
   };
 
-  /** Where one goes on after a choice: in the sentence that it wrote, else where the menu was. */
+  /** Find the place of the focus after a choice: the sentence that it wrote, else the menu. */
   const placeOfMenu = () => {
     const button = find("[data-testid=stMenuButtonButton][aria-expanded=true]");
     if (button?.closest(".st-key-inputs")) return ".st-key-text textarea";

@@ -1,5 +1,5 @@
-// What `encode_architecture` in viz/draw/architecture.py says: the boxes of Figure 1, each with the
-// values that flow through it.
+// Message of `encode_architecture` in viz/draw/architecture.py: the boxes of Figure 1, each with
+// the values that flow through it.
 
 /** @typedef {"encoder_self" | "decoder_self" | "cross"} Kind */
 
@@ -8,7 +8,7 @@
  * @property {string} name by which the plan knows its place
  * @property {string} title
  * @property {string} shape of what leaves it, in words
- * @property {string} label what a screen reader says
+ * @property {string} label for a screen reader
  * @property {Kind | null} kind of the attention
  * @property {string | null} color of that kind
  * @property {number} maps one for each head, or a single strip; 0 where nothing is drawn

@@ -4,23 +4,22 @@ import { mixed } from "../core/color.js";
 import { rasterOf } from "../core/raster.js";
 import { path, picture, text } from "../core/scene.js";
 import { colorsOf } from "./data.js";
-import { headOf, lineThrough, roundedBox } from "./paths.js";
 import { INSIDE } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/theme.js").Theme} Theme */
-/** @typedef {import("./data.js").ModelBox} ModelBox */
-/** @typedef {import("./plan.js").Place} Place */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { ModelBox, ModelData } from "./data.js" */
+/** @import { ModelPlan, Place, Point } from "./plan.js" */
 
 /**
  * @typedef {object} ModelScene
- * @property {import("./data.js").ModelData} data
- * @property {import("./plan.js").ModelPlan} plan
+ * @property {ModelData} data
+ * @property {ModelPlan} plan
  * @property {Theme} theme
  * @property {number} ratio pixels for one unit of the plan
  */
 
-const ROUND = { frame: 10, box: 5 };
+const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame
 const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
 // shares of ink in paper, and of a kind's colour
@@ -53,14 +52,14 @@ export function modelMarks(scene) {
 }
 
 /**
- * What stands over the frame of a stack.
+ * Name the layer over the frame of a stack.
  * @param {ModelScene} scene
  * @param {Place & {stack: string}} frame
  */
 function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
-  const one = `layer ${layer + 1}`;
+  const name = `layer ${layer + 1}`;
   return text({
-    text: plan.narrow ? `${one} of ${layers}` : `${layers} × · ${one} is drawn`,
+    text: plan.narrow ? `${name} of ${layers}` : `${layers} × · ${name} is drawn`,
     ...(stack === "encoder" ? { x } : { x: x + width, anchor: "end" }),
     y: y - 7, size: NAME, fill: theme.quiet,
   });
@@ -78,7 +77,7 @@ function boxMarks(scene, box, place) {
 }
 
 /**
- * The box itself: its edge, the stripe of its kind, and the ground of what stands in it.
+ * Draw a box: its edge, the stripe of its kind, and its ground.
  * @param {Theme} theme
  * @param {ModelBox} box
  * @param {Place} place
@@ -99,7 +98,7 @@ function panelMarks({ ink, paper }, { color }, { x, y, width, height }) {
 }
 
 /**
- * Its title, and the shape of what leaves it: beside the title, or under it.
+ * Write the title of a box, and its shape beside it or under it.
  * @param {ModelScene} scene
  * @param {ModelBox} box
  * @param {Place} place
@@ -120,7 +119,7 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
 }
 
 /**
- * The maps of the heads side by side, or one strip over the whole width.
+ * Draw the maps of the heads side by side, or one strip over the whole width.
  * @param {ModelScene} scene
  * @param {ModelBox} box
  * @param {Place} place
@@ -139,4 +138,57 @@ function stripMarks({ data, plan, theme, ratio }, box, place) {
       smooth: columns > width * ratio,
     });
   });
+}
+
+const HEAD = { length: 6, half: 3.5 };
+
+/**
+ * Draw a line through points with round corners.
+ * @param {Point[]} points
+ */
+export function lineThrough(points) {
+  const last = points.length - 1;
+  return points.map((point, n) => {
+    if (!n) return `M${point}`;
+    if (n === last) return `L${point}`;
+    return `L${towards(point, points[n - 1])}Q${point} ${towards(point, points[n + 1])}`;
+  }).join("");
+}
+
+/**
+ * Find where a corner begins on the way to a neighbour.
+ * @param {Point} corner
+ * @param {Point} other
+ */
+function towards([x, y], other) {
+  const [dx, dy] = [other[0] - x, other[1] - y];
+  const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
+  return [x + dx * share, y + dy * share];
+}
+
+/** Draw the head of an arrow at the end of a line. @param {Point[]} points */
+export function headOf(points) {
+  const [[fromX, fromY], [x, y]] = points.slice(-2);
+  const length = Math.hypot(x - fromX, y - fromY);
+  const [along, across] = [(x - fromX) / length, (y - fromY) / length];
+  /** @param {1 | -1} side */
+  const corner = (side) => [
+    x - HEAD.length * along - side * HEAD.half * across,
+    y - HEAD.length * across + side * HEAD.half * along,
+  ];
+  return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
+}
+
+/**
+ * Draw a rectangle with round corners.
+ * @param {Place} place
+ * @param {number} radius
+ */
+export function roundedBox({ x, y, width, height }, radius) {
+  const [right, foot] = [x + width, y + height];
+  /** @param {number} toX @param {number} toY */
+  const corner = (toX, toY) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
+  return `M${x + radius} ${y}H${right - radius}${corner(right, y + radius)}`
+    + `V${foot - radius}${corner(right - radius, foot)}`
+    + `H${x + radius}${corner(x, foot - radius)}V${y + radius}${corner(x + radius, y)}Z`;
 }

@@ -1,8 +1,7 @@
-// Where everything of Figure 1 goes: two stacks that grow from the foot up, and the lines between.
+// Layout of Figure 1: two stacks that grow from the foot up, and the lines between.
 
+import { ARROWS } from "../core/dom.js";
 import { within } from "../core/text.js";
-import { linesOf } from "./lines.js";
-import { STACKS, SUBLAYERS } from "./stacks.js";
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Place */
 
@@ -24,7 +23,7 @@ import { STACKS, SUBLAYERS } from "./stacks.js";
  * @typedef {object} ModelPlan
  * @property {Record<string, Place>} boxes by name
  * @property {(Place & {stack: string})[]} frames around the layer of each stack
- * @property {import("./lines.js").Line[]} lines
+ * @property {Line[]} lines
  * @property {{side: number, apart: number}} map of a head: they stand side by side in a box
  * @property {{x: number, width: number}} free over the encoder
  * @property {boolean} narrow whether the page is
@@ -110,7 +109,7 @@ function planWith(layout, heads, width) {
 }
 
 /**
- * The maps of all heads side by side, over the whole box where they are not too large then.
+ * Size the maps of all heads to fill a box, up to the largest side.
  * @param {number} inside width
  * @param {number} heads
  * @param {number} largest side of a map
@@ -121,7 +120,7 @@ function planMap(inside, heads, largest) {
 }
 
 /**
- * Every box of both stacks, which stand on one line.
+ * Place every box of both stacks, which stand on one line.
  * @param {Record<string, number>} left edge of each stack
  * @param {number} width
  * @param {{words: number, box: number, attention: number}} heights
@@ -157,10 +156,10 @@ function rise(boxes, stack, rows, x, width, heights, { gaps, over }) {
       : names[0].endsWith("attention") ? heights.attention : heights.box;
     if (n) top -= gap(rows[n - 1], row, gaps, over);
     top -= height;
-    const each = (width - (names.length - 1) * gaps.close) / names.length;
+    const share = (width - (names.length - 1) * gaps.close) / names.length;
     names.forEach((name, nth) => {
-      const left = Math.round(x + nth * (each + gaps.close));
-      const right = Math.round(x + nth * (each + gaps.close) + each);
+      const left = Math.round(x + nth * (share + gaps.close));
+      const right = Math.round(x + nth * (share + gaps.close) + share);
       boxes[`${stack}.${name}`] = { x: left, y: top, width: right - left, height };
     });
   });
@@ -193,11 +192,6 @@ function frameOf(boxes, stack, aside) {
   };
 }
 
-/** @type {Record<string, [right: number, down: number]>} */
-const ARROWS = {
-  ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
-};
-
 /**
  * The next box in the direction of a key of the keyboard, straight on before askew.
  * @param {Record<string, Place>} boxes
@@ -222,3 +216,97 @@ export function nextBox(boxes, name, pressed) {
 
 /** @param {Place} place */
 const middleOf = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
+
+/**
+ * The rows of each stack. A list in a row are boxes beside each other, and what follows a sub-layer
+ * is its Add & norm. `BOXES` in viz/pages/architecture/boxes.py says what the boxes are.
+ * @type {Record<string, (string | string[])[]>}
+ */
+const STACKS = {
+  encoder: ["tokens", ["embedding", "positions"], "sum", "self_attention", "self_attention_norm",
+    "feed_forward", "feed_forward_norm"],
+  decoder: ["tokens", ["embedding", "positions"], "sum", "self_attention", "self_attention_norm",
+    "cross_attention", "cross_attention_norm", "feed_forward", "feed_forward_norm", "linear",
+    "softmax"],
+};
+
+const SUBLAYERS = ["self_attention", "cross_attention", "feed_forward"];
+
+/** @typedef {[x: number, y: number]} Point */
+
+/**
+ * @typedef {object} Line
+ * @property {Point[]} points
+ * @property {"flow" | "residual" | "memory"} carries
+ * @property {boolean} arrow whether it ends in a head
+ */
+
+/**
+ * @param {Record<string, Place>} boxes
+ * @param {Place} encoder its frame
+ * @param {Layout} layout
+ * @returns {Line[]}
+ */
+function linesOf(boxes, encoder, layout) {
+  const lines = Object.entries(STACKS).flatMap(([stack, rows]) => {
+    /** @param {string} name */
+    const at = (name) => boxes[`${stack}.${name}`];
+    const off = stack === "encoder" ? -layout.residual : layout.residual;
+    const ups = rows.slice(1).flatMap((row, n) => [rows[n]].flat().flatMap((below) =>
+      // positions come from a formula, not from the tokens
+      [row].flat().filter((name) => name !== "positions").map((name) => up(at(below), at(name)))));
+    const residuals = SUBLAYERS.filter((name) => rows.includes(name)).map((name) =>
+      around(at(name), at(`${name}_norm`), off));
+    return [...ups, ...residuals];
+  });
+  return [...lines, across(boxes, encoder, layout.between)];
+}
+
+/**
+ * Draw a line from the middle of the smaller box straight up into the other box.
+ * @param {Place} below
+ * @param {Place} above
+ * @returns {Line}
+ */
+function up(below, above) {
+  const smaller = below.width < above.width ? below : above;
+  const x = smaller.x + smaller.width / 2;
+  const foot = above.y + above.height;
+  return { points: [[x, below.y], [x, foot]], carries: "flow", arrow: foot < below.y };
+}
+
+/**
+ * Draw a residual: past a sub-layer on the outer side into its Add & norm (§3.1).
+ * @param {Place} sublayer
+ * @param {Place} norm
+ * @param {number} off
+ * @returns {Line}
+ */
+function around(sublayer, norm, off) {
+  const edge = off < 0 ? sublayer.x : sublayer.x + sublayer.width;
+  const foot = sublayer.y + sublayer.height + 10;
+  const middle = sublayer.x + sublayer.width / 2;
+  const into = norm.y + norm.height / 2;
+  return {
+    points: [[middle, foot], [edge + off, foot], [edge + off, into], [edge, into]],
+    carries: "residual", arrow: true,
+  };
+}
+
+/**
+ * Draw the keys and values: from the top of the encoder into cross-attention.
+ * @param {Record<string, Place>} boxes
+ * @param {Place} frame
+ * @param {number} between
+ * @returns {Line}
+ */
+function across(boxes, { y }, between) {
+  const [last, cross] = [boxes["encoder.feed_forward_norm"], boxes["decoder.cross_attention"]];
+  const from = last.x + last.width / 2;
+  const middle = last.x + last.width + between / 2;
+  const into = cross.y + cross.height / 2;
+  return {
+    points: [[from, last.y], [from, y - 10], [middle, y - 10], [middle, into], [cross.x, into]],
+    carries: "memory", arrow: true,
+  };
+}

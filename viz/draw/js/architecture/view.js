@@ -2,7 +2,7 @@
 // the focus, the name and the outline. Opening a box is the host's business; it hears its name.
 
 import { paint, sized } from "../core/canvas.js";
-import { make } from "../core/dom.js";
+import { isShortcut, make } from "../core/dom.js";
 import { heightInSight } from "../core/picture_view.js";
 import { cssColor } from "../core/raster.js";
 import { SHARP } from "../core/save.js";
@@ -65,7 +65,7 @@ export class Architecture extends View {
     this.showKey();
   }
 
-  /** What the colours say: over the encoder where there is room, else under the picture. */
+  /** Show the legend: over the encoder where there is room, else under the picture. */
   showKey() {
     const { free, narrow } = this.plan;
     Object.assign(this.key.style, narrow ? { left: "", width: "" }
@@ -85,7 +85,7 @@ export class Architecture extends View {
     );
   }
 
-  /** Of what is below 0 and of what is above. */
+  /** Get the colours below 0 and above it. */
   legendColors() {
     const colors = this.data.palettes.difference[this.theme.name];
     return [BELOW, ABOVE].map((level) => cssColor(colors, level));
@@ -103,7 +103,6 @@ export class Architecture extends View {
     return modelMarks({ data, plan, theme, ratio });
   }
 
-  /** What is saved. */
   sheet() {
     const { data: { layer, layers }, plan: { width, height }, theme } = this;
     const title = `Transformer, layer ${layer + 1} of ${layers}`;
@@ -123,9 +122,9 @@ export class Architecture extends View {
     const root = /** @type {Document | ShadowRoot} */ (this.box.getRootNode());
     const { activeElement } = root;
     const inside = this.box.contains(activeElement);
-    for (const [one, button] of this.buttons) {
-      button.setAttribute("aria-pressed", String(one === name));
-      button.tabIndex = (inside ? button === activeElement : one === name) ? 0 : -1;
+    for (const [box, button] of this.buttons) {
+      button.setAttribute("aria-pressed", String(box === name));
+      button.tabIndex = (inside ? button === activeElement : box === name) ? 0 : -1;
     }
   }
 
@@ -140,12 +139,12 @@ export class Architecture extends View {
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !event.key.startsWith("Arrow")) return;
+    if (isShortcut(event) || !event.key.startsWith("Arrow")) return;
     event.preventDefault();
     const { name } = /** @type {HTMLButtonElement} */ (event.target);
     const next = nextBox(this.plan.boxes, name, event.key);
     if (!next) return;
-    for (const [one, button] of this.buttons) button.tabIndex = one === next ? 0 : -1;
+    for (const [box, button] of this.buttons) button.tabIndex = box === next ? 0 : -1;
     this.buttons.get(next)?.focus();
   }
 }

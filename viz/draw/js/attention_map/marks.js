@@ -1,28 +1,30 @@
 // The large map as marks, made afresh at each change: a few hundred words and one scaled picture
 // take about a millisecond, so there is no second layer that could disagree with the first.
 
-import { hidden } from "../core/attention.js";
 import { EDGE } from "../core/picture_view.js";
-import { rasterOf } from "../core/raster.js";
+import { cssColor, rasterOf } from "../core/raster.js";
+import { hidden, leveller } from "../core/scale.js";
 import { clipped, picture, rect, text } from "../core/scene.js";
-import { isolate } from "../core/text.js";
-import { barMarks } from "./bars.js";
+import { isolate, within } from "../core/text.js";
+import { rowOf } from "./data.js";
 import { AVERAGE, LONGEST } from "./plan.js";
-import { leveller } from "../core/scale.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { MapData, Stroke } from "./data.js" */
+/** @import { MapAt, MapPlan } from "./plan.js" */
 
 /**
  * @typedef {object} MapScene
- * @property {import("./data.js").MapData} data
- * @property {import("./plan.js").MapPlan} plan
+ * @property {MapData} data
+ * @property {MapPlan} plan
  * @property {import("../core/theme.js").Theme} theme
- * @property {import("../core/theme.js").Measure} measure
+ * @property {Measure} measure
  * @property {import("../core/raster.js").Raster} raster what `mapRaster` gives
  * @property {Float32Array} average row
- * @property {import("./plan.js").MapAt | null} at the pointer or the cursor
+ * @property {MapAt | null} at the pointer or the cursor
  * @property {number | null} pinned row
- * @property {import("./stroke.js").Stroke | null} [stroke] what is being painted
+ * @property {Stroke | null} [stroke] what is being painted
  * @property {{x: number, y: number, edge: number}} origin what `originOf` gives
  * @property {number} width of the frame
  * @property {number} height
@@ -31,7 +33,7 @@ import { leveller } from "../core/scale.js";
 /**
  * The weights as one pixel a square; what the future hides, and what is less than the threshold,
  * stays transparent.
- * @param {import("./data.js").MapData} data
+ * @param {MapData} data
  * @param {import("../core/raster.js").Colors} colors
  */
 export function mapRaster(data, colors) {
@@ -63,7 +65,7 @@ export function mapMarks(scene) {
   ];
 }
 
-/** Only those in the frame: a map of 512 words has a quarter of a million.
+/** Draw the squares in the frame: a map of 512 words has a quarter of a million.
  * @param {MapScene} scene @returns {Mark[]} */
 function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
   const { square, top } = plan;
@@ -86,7 +88,7 @@ function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, hei
 }
 
 /**
- * The first square and the one after the last that lie between two edges of the frame.
+ * Find the squares between two edges of the frame: the first, and the first past the end.
  * @param {number} origin
  * @param {number} start
  * @param {number} end
@@ -132,7 +134,7 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
   });
 }
 
-/** The row and the column that are pointed at, their square, and the row that is kept.
+/** Mark the row and column under the pointer, their square, and the pinned row.
  * @param {MapScene} scene @returns {Mark[]} */
 function pointed(scene) {
   const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
@@ -168,4 +170,67 @@ function pointed(scene) {
     rect({ x: left - 0.5, y: top - 0.5, width: square + 1, height: bottom - top + 1, ...frame }),
     rect({ x: left, y: y + at.row * square, width: square, height: square, stroke: ink, line: 2 }),
   ];
+}
+
+const DIGITS = 10; // the size of the numbers over the bars, CSS pixels
+const NUMBER = 14; // their room
+const OWN = { light: 150, dark: 170 }; // about the kind's own colour
+const SIDE = 84; // and as far off the middle of the differences' colours
+const FAINT = 0.35; // bars of the average
+
+/**
+ * @param {MapScene} scene
+ * @returns {Mark[]}
+ */
+export function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
+  const colors = data.palette[theme.name];
+  const row = pinned ?? at?.row;
+  const weights = row == null ? average : rowOf(data, row);
+  const tallest = data.signed ? plan.bars / 2 - NUMBER - 4 : plan.bars - NUMBER - 4;
+  const floor = data.signed ? plan.top - plan.bars / 2 : plan.top - 4;
+  const bars = Array.from(weights, (weight, key) => {
+    const level = data.signed ? 128 + Math.sign(weight) * SIDE : OWN[theme.name];
+    const height = within(Math.abs(weight), 0, 1) * tallest;
+    return rect({
+      x: origin.x + key * plan.square + 2, y: weight < 0 ? floor + 1 : floor - height,
+      width: plan.square - 4, height,
+      ...(row == null ? { fill: theme.ink, opacity: FAINT } : { fill: cssColor(colors, level) }),
+    });
+  });
+  const numbers = row == null ? []
+    : numberMarks({ plan, x: origin.x, weights, floor, tallest, ink: theme.ink, measure });
+  const line = rect({
+    x: origin.x, y: floor, width: data.keys.length * plan.square, height: 1, fill: theme.line,
+  });
+  return [line, ...bars, ...numbers];
+}
+
+/**
+ * Write numbers over the bars, the largest first, where they touch no other.
+ * @param {{plan: MapPlan, x: number, weights: Float32Array, floor: number,
+ *   tallest: number, ink: string, measure: Measure}} strip
+ * @returns {Mark[]}
+ */
+function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {
+  /** @type {Record<"above" | "below", [number, number][]>} */
+  const taken = { above: [], below: [] };
+  /** @param {number} key */
+  const size = (key) => Math.abs(weights[key]);
+  const marks = [];
+  for (const key of [...weights.keys()].sort((a, b) => size(b) - size(a))) {
+    if (size(key) < 0.005) break;
+    const less = weights[key] < 0;
+    const words = (less ? "−" : "") + size(key).toFixed(2);
+    const half = measure(words, DIGITS, 400) / 2 + 2;
+    const middle = Math.max(x + (key + 0.5) * plan.square, x + half);
+    const beside = less ? taken.below : taken.above;
+    if (beside.some(([from, to]) => middle - half < to && middle + half > from)) continue;
+    beside.push([middle - half, middle + half]);
+    const height = Math.min(1, size(key)) * tallest;
+    marks.push(text({
+      text: words, x: middle, y: less ? floor + height + 2 + DIGITS : floor - height - 3,
+      size: DIGITS, anchor: "middle", fill: ink,
+    }));
+  }
+  return marks;
 }

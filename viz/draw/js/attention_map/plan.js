@@ -1,9 +1,11 @@
-// Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
+// Layout of the large map. Nothing is cut: words are measured and get their room; a
 // very long one over a column is squeezed. A map with many words gets smaller squares and smaller
 // letters, and below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
+
+/** @import { Visible } from "../core/picture_view.js" */
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { low: 48, tall: 76 };
@@ -77,7 +79,7 @@ function planSquares(rows, columns, count, square, bars) {
 }
 
 /**
- * Lying where there is room, else slanted, else upright: as easy to read as the squares allow.
+ * Choose the angle of the words: lying where there is room, else slanted, else upright.
  * @param {number} longest
  * @param {number} square
  * @param {number} font
@@ -88,9 +90,9 @@ function slant(longest, square, font) {
 }
 
 /**
- * Where the squares stand in the frame, when some of the map is scrolled away.
+ * Find where the squares stand in the frame, when some of the map is scrolled away.
  * @param {MapPlan} plan
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  * @returns {{x: number, y: number, edge: number}} the first square, and left of which x only words
  *   stand: they stay while the squares scroll, unless they would leave the squares no room
  */
@@ -99,22 +101,9 @@ export function originOf(plan, visible) {
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
 
-/** How much of the frame the rows' words take while the squares scroll.
+/** Measure the rows' words that stay in the frame while the squares scroll.
  * @param {MapPlan} plan @param {number} width of the frame */
-const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
-
-/**
- * What has to be in the frame, so that a square lies clear of the words that stay.
- * @param {MapPlan} plan
- * @param {{row: number, key: number}} at
- * @param {number} width of the frame
- * @returns {import("../core/frame.js").Box} of the whole map
- */
-export function boxOf(plan, { row, key }, width) {
-  const { square, left, top } = plan;
-  const [x, y] = [left + key * square, top + row * square];
-  return { left: x - staying(plan, width), top: y - top, right: x + square, bottom: y + square };
-}
+export const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
 
 /**
  * @typedef {{row: number, key: number | null}} MapAt a square, or with no key a row's word
@@ -125,7 +114,7 @@ export function boxOf(plan, { row, key }, width) {
  * @param {MapPlan} plan
  * @param {number} x of the frame
  * @param {number} y
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  * @returns {MapAt | null}
  */
 export function hitMap({ queries, keys }, plan, x, y, visible) {
@@ -138,11 +127,11 @@ export function hitMap({ queries, keys }, plan, x, y, visible) {
 }
 
 /**
- * The column at a place of the frame, or beside it: then the last one that is to be seen there.
+ * Find the column at a place of the frame, or the nearest in sight.
  * @param {{keys: string[]}} data
  * @param {MapPlan} plan
  * @param {number} x
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {Visible} visible
  */
 export function columnAt({ keys }, plan, x, visible) {
   const origin = originOf(plan, visible);

@@ -1,21 +1,17 @@
 // One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
 // are answered here, from the exact weights; the host hears nothing of it.
 
-import { hidden, looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
-import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
-import { difference, number, quote } from "../core/text.js";
-import { averageRow, rowOf } from "./data.js";
+import { PictureView, heightInSight } from "../core/picture_view.js";
+import { hidden, legend, legendNodes } from "../core/scale.js";
+import { difference, looksMost, number, quote } from "../core/text.js";
+import { averageRow, extended, paintedOf, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
-import { boxOf, columnAt, hitMap, originOf, planMap } from "./plan.js";
-import { legend, legendNodes } from "../core/scale.js";
-import { extended, paintedOf } from "./stroke.js";
+import { columnAt, hitMap, originOf, planMap, staying } from "./plan.js";
 
-/** @typedef {import("./data.js").MapData} MapData */
-/** @typedef {import("./plan.js").MapAt} MapAt */
-/** @typedef {import("./plan.js").MapPlan} MapPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { MapData, Stroke } from "./data.js" */
+/** @import { MapAt, MapPlan } from "./plan.js" */
 
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
@@ -31,11 +27,10 @@ export class AttentionMap extends PictureView {
     this.note.after(this.legend);
     /** @type {number | null} */
     this.pinned = null; // row
-    /** @type {import("./stroke.js").Stroke | null} */
+    /** @type {Stroke | null} */
     this.stroke = null;
     /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive
-    this.words = "";
     this.amount = number; // writes a weight
     /** @type {import("../core/raster.js").Raster} */
     this.raster;
@@ -47,7 +42,7 @@ export class AttentionMap extends PictureView {
     super.listen();
     const { scroll } = this;
     scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
-    scroll.addEventListener("pointermove", (event) => this.goOn(event));
+    scroll.addEventListener("pointermove", (event) => this.extendStroke(event));
     scroll.addEventListener("pointerup", () => this.endStroke(true));
     scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
   }
@@ -62,32 +57,32 @@ export class AttentionMap extends PictureView {
     this.draw();
   }
 
-  /** Only the column counts: a hand that leaves the row, or the map, still paints the row.
+  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it.
    * @param {PointerEvent} event */
-  goOn({ clientX }) {
+  extendStroke({ clientX }) {
     if (!this.stroke) return;
     const x = clientX - this.canvas.getBoundingClientRect().left;
     this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
     this.draw();
   }
 
-  /** @param {boolean} tell */
-  endStroke(tell) {
+  /** @param {boolean} painted whether the page hears of it */
+  endStroke(painted) {
     const { stroke } = this;
     if (!stroke) return;
     this.stroke = null;
     this.draw();
-    if (tell) this.options.onSelect?.(paintedOf(this.pressed, stroke));
+    if (painted) this.options.onSelect?.(paintedOf(this.pressed, stroke));
   }
 
   update() {
     const { data } = this;
-    const words = JSON.stringify([data.kind, data.queries, data.keys]);
-    if (words !== this.words) this.at = this.pinned = this.stroke = null; // other rows
-    this.words = words;
+    // other rows
+    if (this.setTexts([data.kind, data.queries, data.keys])) {
+      this.at = this.pinned = this.stroke = null;
+    }
     this.title.textContent = data.title;
-    this.root.setAttribute("aria-label", data.title);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${data.paints ? PAINT_HELP : HELP}`);
+    this.setLabel(data.title, data.paints ? PAINT_HELP : HELP);
     this.axes.replaceChildren(...axes(data).map(([name, text]) =>
       make("div", {}, make("span", {}, name), make("span", {}, text))));
     this.note.textContent = data.note;
@@ -96,7 +91,7 @@ export class AttentionMap extends PictureView {
     this.describe();
   }
 
-  /** The map in words: for each row what it looks at most, or where it differs most. */
+  /** Write the table: for each row the key with the most weight, or the largest difference. */
   describe() {
     const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]
@@ -115,11 +110,7 @@ export class AttentionMap extends PictureView {
   /** @param {number} width */
   arrange(width) {
     this.plan = planMap(this.data, width, heightInSight(), this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
-    // a scroll bar takes its room from below the map, not from the map
-    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
-    this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
+    this.setFrame(width);
     // a finger paints along a row, unless it has to scroll to the other columns
     this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
     const colors = this.data.palette[this.theme.name];
@@ -141,75 +132,87 @@ export class AttentionMap extends PictureView {
     return { data, plan, theme, measure, raster, ...shown, origin, width, height };
   }
 
-  /** Nothing is scrolled out of it and nothing is pointed at. */
   sheet() {
     const { data, plan: { width, height }, theme } = this;
-    const scene = this.scene({ x: 0, y: 0, width, height }, null);
     return {
-      name: data.title, title: data.title, note: data.note, theme, width, height,
+      name: data.title, title: data.title, note: data.note,
       lines: axes(data).map((words) => words.join(" ")),
-      legend: legend(data, data.palette[theme.name]), marks: mapMarks(scene),
+      legend: legend(data, data.palette[theme.name]),
+      marks: mapMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
   /** @param {number} x @param {number} y @param {Visible} visible */
   hit(x, y, visible) {
-    return hitMap(this.data, this.plan, x, y, visible);
+    return hitMap(this.data, this.plan, x - visible.x, y - visible.y, visible);
   }
 
   /** @param {MapAt} at */
   pick({ row }) {
-    if (this.data.paints) return; // the stroke has told it
+    if (this.data.paints) return; // the stroke was sent
     this.pinned = this.pinned === row ? null : row;
     this.draw();
   }
 
   /** @param {string} key */
   press(key) {
-    const at = this.at ?? { row: this.pinned ?? 0, key: null };
-    const to = moved(at, key, this.data.queries.length, this.data.keys.length);
+    const at = this.start();
     if (key === "Enter" || key === " ") {
-      if (this.data.paints) { // the page says what it painted
-        if (at.key == null) return true;
+      if (!this.data.paints) {
+        this.pick(at);
+        this.live.textContent = this.pinned == null ? "row let go"
+          : `row ${quote(this.data.queries[at.row])} kept`;
+      } else if (at.key != null) { // the page names the painted square
         this.options.onSelect?.(paintedOf(this.data, { row: at.row, keys: [at.key] }));
-        return true;
       }
-      this.pick(at);
-      this.live.textContent = this.pinned == null ? "row let go"
-        : `row ${quote(this.data.queries[at.row])} kept`;
     } else if (key === "Escape") {
       this.at = this.pinned = this.stroke = null;
       this.draw();
-    } else if (to) {
-      reveal(this.scroll, boxOf(this.plan, to, this.scroll.clientWidth));
-      this.point(to);
-      this.live.textContent = this.sentence(to.row, to.key).join(" ");
-    } else return false;
+    } else return super.press(key);
     return true;
   }
 
-  /** @param {number} row @param {number} key */
-  sentence(row, key) {
-    const { causal, queries, keys, weights } = this.data;
-    const weight = weights[row * keys.length + key];
-    const unseen = hidden(causal, row, key, weight);
-    const amount = unseen ? "hidden, it comes later" : this.amount(weight);
-    return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
+  /** Get the square, or the word of a row, from which the keys lead on. @returns {MapAt} */
+  start() {
+    return this.at ?? { row: this.pinned ?? 0, key: null };
   }
 
-  /** @param {MapAt} at @param {Visible} visible */
-  tell({ row, key }, visible) {
-    if (key == null) return null;
-    const [words, weight] = this.sentence(row, key);
-    const name = this.data.rowNames?.[row];
-    const { x, y } = originOf(this.plan, visible);
-    const { square } = this.plan;
-    const [left, top] = [x + key * square, y + row * square];
-    return {
-      words: [words, make("strong", {}, weight),
-        ...(name ? [make("div", {}, `This row ${name}.`)] : [])],
-      box: { left, top, right: left + square, bottom: top + square },
-    };
+  /** @param {string} key */
+  target(key) {
+    return moved(this.start(), key, this.data.queries.length, this.data.keys.length);
+  }
+
+  /** @param {MapAt} at a square */
+  words({ row, key }) {
+    const { causal, queries, keys, weights } = this.data;
+    const column = key ?? 0;
+    const weight = weights[row * keys.length + column];
+    const amount = hidden(causal, row, column, weight) ? "hidden, it comes later"
+      : this.amount(weight);
+    return [`${quote(queries[row])} → ${quote(keys[column])}`, amount];
+  }
+
+  /** @param {MapAt} at */
+  tipNodes(at) {
+    if (at.key == null) return null;
+    const [square, amount] = this.words(at);
+    const name = this.data.rowNames?.[at.row];
+    const row = name ? [make("div", {}, `This row ${name}.`)] : [];
+    return [square, make("strong", {}, amount), ...row];
+  }
+
+  /** @param {MapAt} at a square */
+  boxOf({ row, key }) {
+    const { square, left: edge, top: head } = this.plan;
+    const [left, top] = [edge + (key ?? 0) * square, head + row * square];
+    return { left, top, right: left + square, bottom: top + square };
+  }
+
+  /** Get the part to scroll to, clear of the words that stay. @param {MapAt} at a square */
+  roomOf(at) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    const edge = staying(this.plan, this.scroll.clientWidth);
+    return { left: left - edge, top: top - this.plan.top, right, bottom };
   }
 }
 
@@ -217,7 +220,7 @@ export class AttentionMap extends PictureView {
 const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];
 
 /**
- * The square that a key leads to; from a row's word every one leads to the first square.
+ * Find the square that a key leads to; from a row's word every key leads to the first.
  * @param {MapAt} at
  * @param {string} pressed
  * @param {number} rows

@@ -1,4 +1,4 @@
-// What `encode_tree` in viz/draw/beam_tree.py says: every prefix that a beam search kept or
+// Message of `encode_tree` in viz/draw/beam_tree.py: every prefix that a beam search kept or
 // dropped.
 
 /** @typedef {"kept" | "finished" | "dropped" | "forced"} State */
@@ -15,7 +15,7 @@
  * @property {string} reason why it was dropped
  * @property {number | null} score of a finished hypothesis
  * @property {number} rank by log P of the prefix among those of its step, from 1
- * @property {number} of how many those are
+ * @property {number} candidates of its step
  * @property {number[]} children the most probable first
  *
  * @typedef {object} TreeData
@@ -39,7 +39,7 @@ export function read({ meta, arrays }) {
   const nodes = meta.texts.map((/** @type {string} */ text, /** @type {number} */ n) => ({
     parent: parents[n], text, label: meta.labels[n], logProb: logProbs[n], total: totals[n],
     step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
-    score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, of: 0, children: [],
+    score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, candidates: 0, children: [],
   }));
   const { title, note, caption, best, chosen, language } = meta;
   return { title, note, caption, best, chosen, language, nodes, roots: connect(nodes) };
@@ -63,7 +63,7 @@ function connect(nodes) {
     nodes[n].rank = same.push(n);
     bySteps.set(step, same);
   }
-  for (const same of bySteps.values()) for (const n of same) nodes[n].of = same.length;
+  for (const same of bySteps.values()) for (const n of same) nodes[n].candidates = same.length;
   return roots;
 }
 
@@ -79,7 +79,7 @@ export function pathTo({ nodes }, node) {
 }
 
 /**
- * The prefix as it is read.
+ * Write a prefix as it is read.
  * @param {Pick<TreeData, "nodes">} data
  * @param {number} node
  */
@@ -88,7 +88,7 @@ export const prefixOf = (data, node) =>
     .replaceAll(SPACE, " ").trim();
 
 /**
- * The pieces of a prefix as the tokenizer writes them, by which the page knows the node again.
+ * Join the pieces of a prefix as the tokenizer writes them; the page finds the node by it.
  * @param {TreeData} data
  * @param {number} node
  */
@@ -99,8 +99,7 @@ export const END = "</s>";
 const SPACE = "▁"; // as SentencePiece writes it
 
 /**
- * The node of the same prefix in another tree, if it has one: a search that is made anew keeps
- * what the reader looks at.
+ * Find the node of the same prefix in another tree, so that a new search keeps the selection.
  * @param {TreeData} before
  * @param {number} node
  * @param {TreeData} data
@@ -138,7 +137,7 @@ export function courseOf(data, withDropped) {
   const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
   const deepest = nodes.map(({ step }) => step);
   const next = Array(nodes.length).fill(-1);
-  /** Whether a row goes on to b and not to a. @param {number} a @param {number} b */
+  /** Test whether a row goes on to b and not to a. @param {number} a @param {number} b */
   const prefers = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
     || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
   for (let n = nodes.length - 1; n >= 0; n--) {
@@ -151,5 +150,5 @@ export function courseOf(data, withDropped) {
       if (goesOn && prefers(next[n], child)) next[n] = child;
     }
   }
-  return { visible, top, leads: score.map((one, n) => one > -Infinity || top[n]), next };
+  return { visible, top, leads: score.map((value, n) => value > -Infinity || top[n]), next };
 }

@@ -7,8 +7,9 @@ import { isolate, tidy } from "../core/text.js";
 import { pathTo } from "./data.js";
 import { isMark, MARK, NUMBERS, ROOT, ROW, scoreText, SMALL } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Place} Place */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { Place, TreePlan } from "./plan.js" */
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -21,8 +22,8 @@ const EVERY = 5; // every fifth step has its number
 /**
  * @typedef {object} TreeScene
  * @property {import("./data.js").TreeData} data
- * @property {import("./plan.js").TreePlan} plan
- * @property {import("../core/theme.js").Theme} theme
+ * @property {TreePlan} plan
+ * @property {Theme} theme
  * @property {number | null} at under the pointer or the cursor
  * @property {import("../core/picture_view.js").Visible} visible
  */
@@ -66,9 +67,9 @@ const numbers = ({ plan: { columns }, theme }) => columns.flatMap((x, step) =>
       fill: theme.quiet,
     })] : []));
 
-/** How a line looks. @typedef {{stroke: string, line: number}} Look */
+/** The style of a line. @typedef {{stroke: string, line: number}} Look */
 
-/** @param {import("../core/theme.js").Theme} theme @returns {Look} */
+/** @param {Theme} theme @returns {Look} */
 const litLook = ({ name, paper }) =>
   ({ stroke: mixed(ACCENT, paper, LIT.share[name]), line: LIT.line });
 
@@ -85,7 +86,7 @@ function lookOf({ data: { nodes }, plan: { course }, theme: { ink, paper } }, n)
 }
 
 /**
- * The light under a piece on the way to the one that is pointed at.
+ * Highlight a piece on the way to the node under the pointer.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {number} [next] piece on the way
@@ -97,7 +98,7 @@ function light(scene, n, next) {
 }
 
 /**
- * The line under a piece.
+ * Draw the line under a piece.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {Look} look
@@ -109,7 +110,7 @@ function along(scene, n, look, end = endOf(scene, n)) {
   return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
 }
 
-/** Where a line ends: in the mark of a hypothesis, if there is one.
+/** Find where a line ends: in the mark of a hypothesis, if there is one.
  * @param {TreeScene} scene @param {number} n */
 function endOf(scene, n) {
   const { x, end, label } = placeOf(scene, n);
@@ -118,7 +119,7 @@ function endOf(scene, n) {
 }
 
 /**
- * The line from the row of the parent to the piece's own.
+ * Draw the line from the row of the parent to the piece's own.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {Look} look
@@ -132,7 +133,8 @@ function across(scene, n, look) {
   return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
 }
 
-/** Paper around it, where it crosses other rows. @param {TreeScene} scene @param {number} n
+/** Clear paper around a line where it crosses other rows.
+ * @param {TreeScene} scene @param {number} n
  * @returns {Mark[]} */
 function gap(scene, n) {
   const bend = /** @type {number} */ (placeOf(scene, n).bend);
@@ -153,7 +155,7 @@ function turn(scene, n) {
   return { from: tidy(from), to, round: down * ROUND };
 }
 
-/** What lies behind a piece. @param {TreeScene} scene @param {number} n @returns {Mark[]} */
+/** Draw the ground of a piece. @param {TreeScene} scene @param {number} n @returns {Mark[]} */
 function grounds(scene, n) {
   const { data, theme, at } = scene;
   const { x, y, width } = placeOf(scene, n);
@@ -164,7 +166,7 @@ function grounds(scene, n) {
   ];
 }
 
-/** The outline of the chosen piece. @param {TreeScene} scene @returns {Mark[]} */
+/** Outline the chosen piece. @param {TreeScene} scene @returns {Mark[]} */
 function outline({ data: { chosen }, plan, theme }) {
   if (chosen === null) return [];
   const { x, y, width } = /** @type {Place} */ (plan.places[chosen]);
@@ -176,7 +178,7 @@ const boxOf = (x, y, width) =>
   ({ x: x - LIT.pad, y, width: width + 2 * LIT.pad, height: ROW.line - 3 });
 
 /**
- * A piece, and the mark of a hypothesis that ends with it.
+ * Write a piece, and the mark of a hypothesis that ends with it.
  * @param {TreeScene} scene
  * @param {number} n
  * @param {boolean} isLit

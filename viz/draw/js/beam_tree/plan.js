@@ -1,13 +1,11 @@
-// Where every piece goes: a step is a column, as wide as its widest piece, and a prefix is written
+// Layout of the tree: a step is a column, as wide as its widest piece, and a prefix is written
 // along its row like a text.
 
 import { fixed } from "../core/text.js";
-import { courseOf, END } from "./data.js";
-import { lanesOf } from "./lanes.js";
+import { END, courseOf } from "./data.js";
 
-/** @typedef {import("./data.js").TreeData} TreeData */
-/** @typedef {import("./data.js").Course} Course */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Course, TreeData, TreeNode } from "./data.js" */
 
 /**
  * @typedef {object} Place of a node
@@ -29,7 +27,7 @@ import { lanesOf } from "./lanes.js";
  * @property {number} height
  */
 
-export const FONTS = [14, 12]; // the first with which the tree fits its frame, else the last
+const FONTS = [14, 12]; // the second where the tree does not fit its frame with the first
 export const SMALL = 12; // what was dropped, and scores
 export const NUMBERS = 20; // height of the numbers of the steps
 export const ROW = { height: 28, middle: 9, line: 20 }; // of the letters, and of the line below
@@ -42,8 +40,8 @@ const BEND = 6; // from a line between rows to the piece that it leads to
 /** A score as the picture shows it. @param {number} score */
 export const scoreText = (score) => fixed(score, 2);
 
-/** Whether a dot says all: the piece that ends a finished hypothesis.
- * @param {Pick<import("./data.js").TreeNode, "text" | "score">} node */
+/** Test whether a dot stands for the piece: it ends a finished hypothesis.
+ * @param {Pick<TreeNode, "text" | "score">} node */
 export const isMark = ({ text, score }) => text === END && score !== null;
 
 /**
@@ -56,19 +54,16 @@ export const isMark = ({ text, score }) => text === END && score !== null;
 export function planTree(data, withDropped, width, measure) {
   const course = courseOf(data, withDropped);
   const lanes = lanesOf(data, course);
-  const plans = FONTS.map((font) => () => planWith(font, data, course, lanes, measure));
-  for (const plan of plans.slice(0, -1)) {
-    const found = plan();
-    if (found.width <= width) return found;
-  }
-  return plans[plans.length - 1]();
+  const [large, small] = FONTS;
+  const plan = planWith(large, data, course, lanes, measure);
+  return plan.width <= width ? plan : planWith(small, data, course, lanes, measure);
 }
 
 /**
  * @param {number} font
  * @param {TreeData} data
  * @param {Course} course
- * @param {import("./lanes.js").Lanes} lanes
+ * @param {Lanes} lanes
  * @param {Measure} measure
  * @returns {TreePlan}
  */
@@ -141,18 +136,18 @@ function sizesOf(font, { nodes }, { visible, top }, measure) {
 }
 
 /**
- * The node at a place of the picture.
+ * Find the node at a place of the picture.
  * @param {Pick<TreePlan, "places" | "rows">} plan
  * @param {number} x
  * @param {number} y
  * @returns {number | null}
  */
 export function hitTree({ places, rows }, x, y) {
-  const found = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
+  const node = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
     const place = /** @type {Place} */ (places[n]);
     return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
   });
-  return found ?? null;
+  return node ?? null;
 }
 
 const MOVES = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
@@ -184,4 +179,138 @@ export function moved({ nodes, roots }, { course: { top, next }, places }, at, k
   const same = [...nodes.keys()].filter((n) => places[n] && nodes[n].step === nodes[at].step)
     .sort((a, b) => rowOf(a) - rowOf(b));
   return same[same.indexOf(at) + (key === "ArrowUp" ? -1 : 1)] ?? at;
+}
+
+const FREE = 1; // steps that a row stays empty between two prefixes
+// what a row costs a prefix: each line that it would cross, how far away the row is, and for each
+// of its own steps that others will cross it on their way to a row further down
+const COST = { crossing: 3, far: 1, ahead: 0.9 };
+
+/**
+ * @typedef {object} Run nodes that stand in one row, one after the other
+ * @property {number[]} nodes
+ * @property {number} first step
+ * @property {number} last step
+ * @property {number} parent node that it parts from; -1 at the start
+ * @property {number} row
+ *
+ * @typedef {object} Lanes
+ * @property {Run[]} runs the translation first, parents before what parts from them
+ * @property {number} rows how many
+ * @property {Map<number, number>} slots of the lines between rows by the node they part from: lines
+ *   of one step and one slot never share a row; 0 is next to the step that they lead to
+ * @property {number[]} widest how many slots there are before each step
+ */
+
+/**
+ * @param {TreeData} data
+ * @param {Course} course
+ * @returns {Lanes}
+ */
+function lanesOf(data, course) {
+  const runs = runsOf(data, course);
+  const busy = runsByStep(runs.slice(1));
+  const rows = 1 + Math.max(0, ...busy);
+  /** @type {number[]} */
+  const rowOf = []; // by node
+  /** @type {(Run | undefined)[]} */
+  const taken = Array(rows); // the last run in each row
+  for (const run of runs) {
+    run.row = run === runs[0] ? 0 : cheapest(run, rowOf[run.parent] ?? 0, taken, busy);
+    taken[run.row] = run;
+    for (const n of run.nodes) rowOf[n] = run.row;
+  }
+  return { runs, rows, ...slotsOf(runs, rowOf) };
+}
+
+/** @param {TreeData} data @param {Course} course @returns {Run[]} */
+function runsOf({ nodes }, { visible, top, next }) {
+  /** @type {Run[]} */
+  const runs = [];
+  nodes.forEach(({ parent, step }, first) => {
+    const goesOn = parent < 0 ? false : next[parent] === first;
+    if (!visible[first] || goesOn) return;
+    const row = [first];
+    for (let n = next[first]; n >= 0; n = next[n]) row.push(n);
+    runs.push({ nodes: row, first: step, last: step + row.length - 1, parent, row: 0 });
+  });
+  /** @param {Run} run */
+  const isTop = (run) => Number(top[run.nodes[0]]);
+  return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
+}
+
+/** Count the runs that need a row at each step. @param {Run[]} runs */
+function runsByStep(runs) {
+  const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
+  const counts = Array(end + 1).fill(0);
+  for (const { first, last } of runs) {
+    counts[first]++;
+    counts[last + FREE + 1]--;
+  }
+  for (let step = 1; step <= end; step++) counts[step] += counts[step - 1];
+  return counts;
+}
+
+/**
+ * Choose a free row for a run; there is one, as runs come in the order of their first steps.
+ * @param {Run} run
+ * @param {number} from row of its parent
+ * @param {(Run | undefined)[]} taken
+ * @param {number[]} busy how many runs there are at each step
+ */
+function cheapest(run, from, taken, busy) {
+  const { first, last, parent } = run;
+  const length = last - first + 1;
+  const depth = busy.slice(first, last + 1).reduce((sum, count) => sum + count, 0) / length;
+  let [best, least] = [0, Infinity];
+  for (let row = 1; row < taken.length; row++) {
+    if ((taken[row]?.last ?? -Infinity) + FREE >= first) continue;
+    let crossings = 0;
+    for (let n = Math.min(row, from) + 1; n < Math.max(row, from); n++) {
+      const other = taken[n];
+      if (other && other.last >= first && !(other.first === first && other.parent === parent)) {
+        crossings++;
+      }
+    }
+    const cost = COST.crossing * crossings + COST.far * Math.abs(row - from)
+      + COST.ahead * (length - 1) * Math.max(0, 1 - row / depth);
+    if (cost < least) [best, least] = [row, cost];
+  }
+  return best;
+}
+
+/**
+ * Place the lines between rows: one line forks for a parent; two parents' lines stand apart.
+ * @param {Run[]} runs
+ * @param {number[]} rowOf
+ */
+function slotsOf(runs, rowOf) {
+  /** @type {Map<number, {step: number, top: number, bottom: number}>} */
+  const lines = new Map();
+  for (const { parent, first, row } of runs) {
+    const line = lines.get(parent) ?? {
+      step: first, top: rowOf[parent] ?? 0, bottom: rowOf[parent] ?? 0,
+    };
+    line.top = Math.min(line.top, row);
+    line.bottom = Math.max(line.bottom, row);
+    lines.set(parent, line);
+  }
+  /** @type {Map<number, number>} */
+  const slots = new Map();
+  /** @type {number[]} */
+  const widest = [];
+  /** @type {Map<string, {top: number, bottom: number}[]>} */
+  const placed = new Map();
+  for (const [parent, line] of lines) {
+    /** @param {number} n */
+    const others = (n) => placed.get(`${line.step} ${n}`) ?? [];
+    /** @param {{top: number, bottom: number}} other */
+    const overlaps = (other) => other.top <= line.bottom && line.top <= other.bottom;
+    let slot = 0;
+    while (others(slot).some(overlaps)) slot++;
+    placed.set(`${line.step} ${slot}`, [...others(slot), line]);
+    slots.set(parent, slot);
+    widest[line.step] = Math.max(widest[line.step] ?? 0, slot + 1);
+  }
+  return { slots, widest };
 }

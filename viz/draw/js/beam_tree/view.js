@@ -2,17 +2,16 @@
 // answered here; the host hears which prefix is to be forced.
 
 import { make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
-import { quote } from "../core/text.js";
+import { figure, number, quote } from "../core/text.js";
 import { prefixOf, sameIn, writtenTo } from "./data.js";
 import { treeMarks } from "./marks.js";
-import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
-import { headOf, hypothesisRows, linesOn, piece, sentence } from "./words.js";
+import { NUMBERS, ROW, hitTree, moved, planTree } from "./plan.js";
 
-/** @typedef {import("./data.js").TreeData} TreeData */
-/** @typedef {import("./plan.js").TreePlan} TreePlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { TreeData } from "./data.js" */
+/** @import { Place, TreePlan } from "./plan.js" */
+
 /** A node, by its place in the list. @typedef {{node: number}} TreeAt */
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
@@ -33,6 +32,7 @@ export class BeamTree extends PictureView {
     this.toggle = make("label", { class: "hl-tree-dropped" }, this.dropped, this.count);
     this.note.after(this.toggle);
     this.dropped.addEventListener("change", () => this.layOut());
+    this.picks = true;
     this.high = 0;
     /** @type {TreeData | null} */
     this.before = null; // what was shown before these data
@@ -44,8 +44,7 @@ export class BeamTree extends PictureView {
     const node = at && before ? sameIn(before, at.node, data) : null;
     this.at = node === null ? null : { node };
     this.before = data;
-    this.root.setAttribute("aria-label", data.title);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
+    this.setLabel(data.title, HELP);
     this.note.textContent = `${data.note} ${CLICK}`;
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
@@ -57,12 +56,10 @@ export class BeamTree extends PictureView {
   arrange(frame) {
     this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;
-    const { width, height } = this.plan;
-    // a tree that shrinks a little leaves what stands below it where it was
-    const room = Math.max(height, NUMBERS + LEAST * ROW.height);
+    // a tree that shrinks a little leaves the page below it where it was
+    const room = Math.max(this.plan.height, NUMBERS + LEAST * ROW.height);
     if (room > this.high || room < this.high / 2) this.high = room;
-    this.room.style.width = `${width}px`;
-    this.room.style.height = `${this.high}px`;
+    this.setRoom(this.high);
   }
 
   /** @param {Visible} visible */
@@ -76,24 +73,18 @@ export class BeamTree extends PictureView {
     return { data, plan, theme, at, visible };
   }
 
-  /** Nothing is pointed at. */
   sheet() {
-    const { data: { title, note }, plan: { width, height }, theme } = this;
+    const { data: { title, note }, plan: { width, height } } = this;
     return {
-      name: title, title, lines: [], width, height, note: "", legend: sentencesOf(note), theme,
+      name: title, title, legend: sentencesOf(note),
       marks: treeMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    const node = hitTree(this.plan, x + visible.x, y + visible.y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    const node = hitTree(this.plan, x, y);
     return node === null ? null : { node };
-  }
-
-  draw() {
-    super.draw();
-    this.scroll.style.cursor = this.at ? "pointer" : "";
   }
 
   /** @param {TreeAt} at */
@@ -103,41 +94,98 @@ export class BeamTree extends PictureView {
   }
 
   /** @param {string} key */
-  press(key) {
-    if ((key === "Enter" || key === " ") && this.at) {
-      this.pick(this.at);
-      return true;
-    }
+  target(key) {
     const node = moved(this.data, this.plan, this.at?.node ?? null, key);
-    if (node === null) return false;
-    const { x, y, width } = this.place(node);
-    reveal(this.scroll, {
-      left: x - AHEAD, top: y, right: x + width + AHEAD, bottom: y + 2 * ROW.height,
-    });
-    this.point({ node });
-    this.live.textContent = sentence(this.data, node);
-    return true;
+    return node === null ? null : { node };
   }
 
-  /** @param {number} node */
-  place(node) {
-    return /** @type {import("./plan.js").Place} */ (this.plan.places[node]);
+  /** @param {TreeAt} at */
+  boxOf({ node }) {
+    const { x, y, width } = /** @type {Place} */ (this.plan.places[node]);
+    return { left: x, top: y, right: x + width, bottom: y + ROW.height };
   }
 
-  /** @param {TreeAt} at @param {Visible} visible */
-  tell({ node }, { x, y }) {
-    const place = this.place(node);
+  /** With the pieces before and after it, and the row below. @param {TreeAt} at */
+  roomOf(at) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    return { left: left - AHEAD, top, right: right + AHEAD, bottom: bottom + ROW.height };
+  }
+
+  /** @param {TreeAt} at */
+  sentence({ node }) {
+    return [piece(this.data, node).join(" "), ...linesOn(this.data, node)].join(". ");
+  }
+
+  /** @param {TreeAt} at */
+  tipNodes({ node }) {
     const [name, probability] = piece(this.data, node);
-    const [left, top] = [place.x - x, place.y - y];
-    return {
-      words: [
-        name, make("strong", {}, probability),
-        ...linesOn(this.data, node).map((line) => make("div", {}, line)),
-      ],
-      box: { left, top, right: left + place.width, bottom: top + ROW.height },
-    };
+    const lines = linesOn(this.data, node).map((line) => make("div", {}, line));
+    return [name, make("strong", {}, probability), ...lines];
   }
 }
 
-/** A long note is broken between its sentences. @param {string} note */
+/** Break a long note between its sentences. @param {string} note */
 const sentencesOf = (note) => note.split(/(?<=\.) /);
+
+const LONGEST = 240; // letters of a prefix beside the pointer: its end, for it is about its end
+
+/** @param {TreeData} data @param {number} n */
+function piece({ nodes }, n) {
+  const { label, logProb } = nodes[n];
+  return [quote(label), number(Math.min(1, Math.exp(logProb)))];
+}
+
+/**
+ * Write the lines under the piece and its probability.
+ * @param {TreeData} data
+ * @param {number} n
+ */
+export function linesOn(data, n) {
+  const { total, score } = data.nodes[n];
+  const whole = prefixOf(data, n);
+  const prefix = whole.length > LONGEST ? `…${whole.slice(-LONGEST)}` : whole;
+  const numbers = `log P of the prefix ${figure(total)}`;
+  return [
+    ...(prefix ? [quote(prefix)] : []),
+    score === null ? numbers : `${numbers}, score ${figure(score)}`,
+    stateOf(data, n),
+  ];
+}
+
+/**
+ * Describe the state of a node: `Kept at step 4, rank 2 of 8.`
+ * @param {TreeData} data
+ * @param {number} n
+ */
+export function stateOf({ nodes }, n) {
+  const { state, step, rank, candidates, reason, children } = nodes[n];
+  if (state === "forced") return `Forced at step ${step}.`;
+  const name = state[0].toUpperCase() + state.slice(1);
+  const ranked = `${name} at step ${step}, rank ${rank} of ${candidates}.`;
+  if (reason) return `${ranked} ${reason}`;
+  const ended = state === "kept" && children.every((child) => nodes[child].state === "dropped")
+    && nodes.some((other) => other.step > step);
+  return ended ? `${ranked} None of its continuations was kept.` : ranked;
+}
+
+/** Name the columns of `hypothesisRows`. @param {TreeData} data */
+export const headOf = ({ language }) => [language, "Score", "log P", "Pieces"];
+
+/**
+ * List the finished hypotheses, the best first, always with the translation.
+ * @param {TreeData} data
+ * @returns {string[][]}
+ */
+export function hypothesisRows(data) {
+  const { nodes, best } = data;
+  const finished = [...nodes.keys()].filter((n) => n === best || nodes[n].score !== null);
+  finished.sort((a, b) => Number(b === best) - Number(a === best)
+    || Number(nodes[b].score) - Number(nodes[a].score));
+  return finished.map((n) => {
+    const { score, total, step } = nodes[n];
+    return [
+      prefixOf(data, n), score === null ? "not finished" : figure(score), figure(total),
+      String(step),
+    ];
+  });
+}

@@ -2,8 +2,9 @@
 
 import { make, penOf } from "./dom.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
+/** @import { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.js" */
+
 /** @typedef {CanvasRenderingContext2D} Context */
 
 const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "right" });
@@ -11,8 +12,8 @@ const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "rig
 /** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
 const drawn = new WeakMap();
 
-/** Of a canvas: Safari on a phone leaves a larger one empty; elsewhere a map of 512 words is as
- * sharp as most browsers can hold. */
+/** Pixels of the largest canvas: Safari on a phone leaves a larger one empty; elsewhere a map of
+ * 512 words is as sharp as most browsers can hold. */
 const MOST_PIXELS = { phone: 2 ** 24, elsewhere: 64e6 };
 const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 
@@ -63,7 +64,7 @@ export function paint(context, marks, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Rect | import("./scene.js").Path | import("./scene.js").Circle} mark
+ * @param {Rect | Path | Circle} mark
  */
 function paintShape(context, mark) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
@@ -85,7 +86,7 @@ function paintShape(context, mark) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Text} mark
+ * @param {Text} mark
  * @param {string} font
  */
 function paintText(context, mark, font) {
@@ -107,7 +108,7 @@ function paintText(context, mark, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Picture} mark
+ * @param {Picture} mark
  */
 function paintPicture(context, mark) {
   const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
@@ -131,7 +132,7 @@ function paintPicture(context, mark) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Group} mark
+ * @param {Group} mark
  * @param {string} font
  */
 function paintGroup(context, mark, font) {
@@ -149,7 +150,7 @@ function paintGroup(context, mark, font) {
 
 /**
  * @param {Context} context
- * @param {import("./scene.js").Group} mark
+ * @param {Group} mark
  * @param {[width: number, height: number]} size
  * @param {string} font
  */
@@ -157,18 +158,18 @@ function paintLayer(context, mark, [width, height], font) {
   const { width: wide, height: high } = context.canvas; // which lies within what can be held
   const most = Math.max(MOST_PIXELS.phone, wide * high);
   const ratio = sharpnessOf(width, height, context.getTransform().a, most);
-  let kept = drawn.get(mark);
-  if (kept?.ratio !== ratio) {
+  let layer = drawn.get(mark);
+  if (layer?.ratio !== ratio) {
     const canvas = make("canvas", {
       width: Math.ceil(width * ratio), height: Math.ceil(height * ratio),
     });
     const pen = penOf(canvas);
     pen.scale(ratio, ratio);
     paint(pen, mark.marks, font);
-    kept = { ratio, canvas };
-    drawn.set(mark, kept);
+    layer = { ratio, canvas };
+    drawn.set(mark, layer);
   }
-  context.drawImage(kept.canvas, 0, 0, kept.canvas.width / ratio, kept.canvas.height / ratio);
+  context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
 }
 
 /**

@@ -13,21 +13,21 @@ const FROM_CONES = [
 ];
 
 /**
- * One colour in another, as `color-mix(in oklab, …)` mixes them: OKLab is linear in the cube roots
- * of the cones' responses.
+ * Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
+ * the cones' responses.
  * @param {string} color `#rrggbb`, like paper
  * @param {string} paper
  * @param {number} share of the first
  */
 export function mixed(color, paper, share) {
-  const [one, other] = [color, paper].map((each) =>
-    times(TO_CONES, channels(each).map((value) => toLinear(value / 255))).map(Math.cbrt));
-  const mix = one.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
+  const [front, other] = [color, paper].map((hex) =>
+    times(TO_CONES, channels(hex).map((value) => toLinear(value / 255))).map(Math.cbrt));
+  const mix = front.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
   const srgb = times(FROM_CONES, mix).map((value) => Math.round(255 * toGamma(value)));
   return `rgb(${srgb.join()})`;
 }
 
-/** From 0 to 255. @param {string} color `#rrggbb` */
+/** Read red, green and blue, from 0 to 255. @param {string} color `#rrggbb` */
 export const channels = (color) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 

@@ -26,14 +26,14 @@ export function button(text, act, attributes = {}) {
 }
 
 /**
- * A row of a table.
+ * Make a row of a table.
  * @param {"td" | "th"} tag
  * @param {string[]} texts
  */
-export const tableRow = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
+const tableRow = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
 
 /**
- * What a screen reader has in place of a picture, as the children of a table.
+ * Make the table that stands for a picture in a screen reader: its children.
  * @param {string} caption
  * @param {string[]} head
  * @param {string[][]} rows
@@ -44,7 +44,15 @@ export const tableOf = (caption, head, rows) => [
   make("tbody", {}, ...rows.map((row) => tableRow("td", row))),
 ];
 
-/** The context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */
+/** Steps of the arrow keys. @type {Record<string, [right: number, down: number]>} */
+export const ARROWS = {
+  ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+};
+
+/** Test whether a key belongs to the browser or the page. @param {KeyboardEvent} event */
+export const isShortcut = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+
+/** Get the context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */
 export const penOf = (canvas) =>
   /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 

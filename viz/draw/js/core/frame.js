@@ -29,7 +29,7 @@ export function framed(scroll, ...notes) {
 }
 
 /**
- * What scrolls can be reached by the keyboard; what does not is no stop on its way.
+ * Let the keyboard reach an element while it scrolls, and pass it over otherwise.
  * @param {HTMLElement} node without keys of its own
  */
 export function setTabStop(node) {

@@ -1,23 +1,24 @@
-// A view that is one large picture in a frame: it scrolls where it is larger, and what the pointer
-// or the arrow keys are at is told beside it.
+// A view of one large picture in a frame, which scrolls where the picture is larger. A note stands
+// beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.js";
-import { make } from "./dom.js";
-import { framed, placeTip } from "./frame.js";
+import { isShortcut, make } from "./dom.js";
+import { framed, placeTip, reveal } from "./frame.js";
+import { drawingOf } from "./save.js";
 import { within } from "./text.js";
 import { View } from "./view.js";
 
-/** @typedef {import("./frame.js").Box} Box */
-/** @typedef {import("./scene.js").Mark} Mark */
+/** @import { Box } from "./frame.js" */
+/** @import { Mark } from "./scene.js" */
 
 export const EDGE = 8; // between words and what they name, CSS pixels
-export const TALLEST = 800; // the frame; what is taller scrolls in it
-const AROUND = 330; // what a page of the app has above and below its picture, CSS pixels
+export const TALLEST = 800; // the frame; a taller picture scrolls in it
+const AROUND = 330; // a page of the app above and below its picture, CSS pixels
 const LEAST = 280;
 
 /**
- * The height up to which a picture is seen whole when its page opens.
- * @param {number} [around] what the page has above and below it
+ * Measure the height up to which a picture is seen whole when its page opens.
+ * @param {number} [around] height of the page above and below it
  */
 export function heightInSight(around = AROUND) {
   // the frame of a notebook, which has its page within it, is as high as that
@@ -25,12 +26,12 @@ export function heightInSight(around = AROUND) {
   return within(innerHeight - around, LEAST, TALLEST);
 }
 
-/** What is to be seen of a picture: what is scrolled away, and the size of the frame.
+/** The visible part of a picture: how far it is scrolled, and the size of the frame.
  * @typedef {{x: number, y: number, width: number, height: number}} Visible */
 
 /**
  * @template {{caption?: string[]}} D
- * @template {object} At what can be pointed at
+ * @template {object} At a place that can be pointed at
  * @template {{width: number, height: number}} P its plan
  * @extends {View<D>}
  */
@@ -47,13 +48,15 @@ export class PictureView extends View {
     this.note = make("span");
     this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.table = make("table");
-    // a table keeps the width of its words whatever it is told, so the box around it is small
+    // a table is as wide as its words, whatever its style, so the box around it is small
     this.unseen = make("div", { class: "hl-unseen" }, this.table);
     this.root.append(this.frame, this.foot, this.unseen, this.live);
     /** @type {P} */
     this.plan;
     /** @type {At | null} */
     this.at = null; // under the pointer or the cursor
+    this.picks = false; // whether a click and Enter act: the pointer's shape shows it
+    this.texts = ""; // as JSON
     this.listen();
   }
 
@@ -69,9 +72,50 @@ export class PictureView extends View {
       if (at) this.pick(at);
     });
     scroll.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (this.press(event.key)) event.preventDefault();
+      if (!isShortcut(event) && this.press(event.key)) event.preventDefault();
     });
+  }
+
+  /** Name the picture for screen readers. @param {string} title @param {string} help on its keys */
+  setLabel(title, help) {
+    this.root.setAttribute("aria-label", title);
+    this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+  }
+
+  /** Remember the texts of the picture. @param {unknown} texts
+   * @returns {boolean} whether they differ from those before, so that no place is the same */
+  setTexts(texts) {
+    const before = this.texts;
+    this.texts = JSON.stringify(texts);
+    return this.texts !== before;
+  }
+
+  /** Make the room as large as the picture. @param {number} [height] */
+  setRoom(height = this.plan.height) {
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${height}px`;
+  }
+
+  /** Make room and frame as large as the picture: its scroll bar stands below it, not over it.
+   * @param {number} width of the frame
+   * @param {number} [tallest] the frame */
+  setFrame(width, tallest = TALLEST) {
+    this.setRoom();
+    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
+    this.scroll.style.height = `${Math.min(this.plan.height, tallest) + bar}px`;
+  }
+
+  /** Plan the picture for the frame, and again for the width beside its scroll bar.
+   * @param {(width: number) => P} plan
+   * @param {number} width of the frame
+   * @param {number} tallest the frame */
+  fit(plan, width, tallest) {
+    this.plan = plan(width);
+    const high = Math.min(this.plan.height, tallest);
+    this.scroll.style.height = `${high}px`;
+    this.setRoom();
+    if (this.plan.height > high) this.plan = plan(this.scroll.clientWidth);
+    this.setRoom();
   }
 
   draw() {
@@ -80,6 +124,7 @@ export class PictureView extends View {
     const context = sized(this.canvas, visible.width, visible.height);
     paint(context, this.marks(visible), this.theme.font);
     this.showTip(visible);
+    this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
   }
 
   /** @returns {Visible} */
@@ -94,8 +139,10 @@ export class PictureView extends View {
 
   /** @param {PointerEvent | MouseEvent} event */
   under({ clientX, clientY }) {
+    if (!this.plan) return null;
     const box = this.canvas.getBoundingClientRect();
-    return this.plan ? this.hit(clientX - box.left, clientY - box.top, this.visible()) : null;
+    const visible = this.visible();
+    return this.hit(clientX - box.left + visible.x, clientY - box.top + visible.y, visible);
   }
 
   /** @param {At | null} at */
@@ -106,16 +153,39 @@ export class PictureView extends View {
   }
 
   /** @param {Visible} visible */
-  showTip(visible) {
-    const said = this.at && this.tell(this.at, visible);
-    this.tip.hidden = !said;
-    if (!said) return;
-    this.tip.replaceChildren(...said.words);
-    placeTip(this.tip, this.frame, said.box);
+  showTip({ x, y }) {
+    const nodes = this.at && this.tipNodes(this.at);
+    this.tip.hidden = !nodes;
+    if (!this.at || !nodes) return;
+    const { left, top, right, bottom } = this.boxOf(this.at);
+    this.tip.replaceChildren(...nodes);
+    placeTip(this.tip, this.frame,
+      { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
+  }
+
+  /** Answer a key of the keyboard. @param {string} key
+   * @returns {boolean} whether it is one of the picture's */
+  press(key) {
+    if ((key === "Enter" || key === " ") && this.at && this.picks) {
+      this.pick(this.at);
+      return true;
+    }
+    const to = this.target(key);
+    if (!to) return false;
+    reveal(this.scroll, this.roomOf(to));
+    this.point(to);
+    this.live.textContent = this.sentence(to);
+    return true;
+  }
+
+  /** Lay out all of the picture for a file; nothing is pointed at. */
+  drawing() {
+    const { theme, plan: { width, height } } = this;
+    return drawingOf({ theme, width, height, ...this.sheet() }, this.measure);
   }
 
   /**
-   * The picture, or what is to be seen of it.
+   * List the marks of the picture, or of its visible part.
    * @param {Visible} _visible
    * @returns {Mark[]} in CSS pixels of the frame
    */
@@ -124,8 +194,8 @@ export class PictureView extends View {
   }
 
   /**
-   * What lies at a place of the frame.
-   * @param {number} _x
+   * Find what can be pointed at.
+   * @param {number} _x of the picture
    * @param {number} _y
    * @param {Visible} _visible
    * @returns {At | null}
@@ -134,21 +204,37 @@ export class PictureView extends View {
     return null;
   }
 
-  /**
-   * What the note says, and the square of the frame that it stands beside.
-   * @param {At} _at
-   * @param {Visible} _visible
-   * @returns {{words: (Node | string)[], box: Box} | null}
-   */
-  tell(_at, _visible) {
+  /** Find the place that a key leads to. @param {string} _key @returns {At | null | undefined} */
+  target(_key) {
     return null;
   }
 
-  /** A click. @param {At} _at */
+  /** Act on a click. @param {At} _at */
   pick(_at) {}
 
-  /** A key. @param {string} _key @returns {boolean} whether it is one of the picture's */
-  press(_key) {
-    return false;
+  /** Describe the place: a name, and its value. @param {At} _at @returns {string[]} */
+  words(_at) {
+    return [];
+  }
+
+  /** Describe the place for a screen reader. @param {At} at */
+  sentence(at) {
+    return this.words(at).join(" ");
+  }
+
+  /** Write the note; null for none. @param {At} at @returns {(Node | string)[] | null} */
+  tipNodes(at) {
+    const [name, value] = this.words(at);
+    return [name, make("strong", {}, value)];
+  }
+
+  /** Get the box in the picture that the note stands beside. @param {At} _at @returns {Box} */
+  boxOf(_at) {
+    return { left: 0, top: 0, right: 0, bottom: 0 };
+  }
+
+  /** Get the part of the picture to scroll to. @param {At} at @returns {Box} */
+  roomOf(at) {
+    return this.boxOf(at);
   }
 }

@@ -39,7 +39,7 @@ export const blank = (width, height) =>
   ({ width, height, pixels: new Uint8ClampedArray(4 * width * height) });
 
 /**
- * Values below and above 0, a pixel each; from ±`end` on the colour stays.
+ * Draw values below and above 0, a pixel each; from ±`end` on the colour stays.
  * @param {ArrayLike<number>} values
  * @param {number} width
  * @param {number} height
@@ -64,7 +64,7 @@ export function setPixel(pixels, at, colors, level, opacity = 255) {
 }
 
 /**
- * One colour of a table as CSS writes it.
+ * Write a colour of a table as CSS.
  * @param {Colors} colors
  * @param {number} level
  */

@@ -7,9 +7,8 @@ import { group, rect, text } from "./scene.js";
 import { svgOf } from "./svg.js";
 import { measureIn } from "./theme.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./theme.js").Theme} Theme */
-/** @typedef {import("./theme.js").Measure} Measure */
+/** @import { Mark } from "./scene.js" */
+/** @import { Measure, Theme } from "./theme.js" */
 
 /**
  * @typedef {object} Drawing what a file holds
@@ -25,15 +24,15 @@ import { measureIn } from "./theme.js";
  */
 
 /**
- * @typedef {object} Sheet a picture with what is told around it
+ * @typedef {object} Sheet a picture with the texts around it
  * @property {string} name `L3 H5 · cross` is saved as `headlight-l3-h5-cross`
  * @property {string} title
- * @property {string[]} lines between title and picture
+ * @property {string[]} [lines] between title and picture
  * @property {number} width of the picture
  * @property {number} height
  * @property {Mark[]} marks
- * @property {string} note under it
- * @property {(string | Sample)[]} legend under the note
+ * @property {string} [note] under it
+ * @property {(string | Sample)[]} [legend] under the note
  * @property {Theme} theme
  */
 
@@ -97,7 +96,7 @@ function fileName(name) {
  * @returns {Drawing}
  */
 export function drawingOf(sheet, measure) {
-  const { theme, title, lines, note } = sheet;
+  const { theme, title, lines = [], note = "" } = sheet;
   /** @param {string} words @param {number} [size] @param {number} [weight] */
   const wideOf = (words, size = LETTERS, weight = 400) => Math.ceil(measure(words, size, weight));
   const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
@@ -127,7 +126,7 @@ export function drawingOf(sheet, measure) {
  * @param {(words: string) => number} wideOf
  * @returns {{marks: Mark[], bottom: number}} and where the last line begins
  */
-function footOf({ note, legend, theme }, wide, wideOf) {
+function footOf({ note, legend = [], theme }, wide, wideOf) {
   let [x, y] = [0, note ? LINE : 0];
   const marks = note ? [/** @type {Mark} */ (words(note, 0, 14, theme))] : [];
   for (const item of legend) {
@@ -163,12 +162,12 @@ export function captioned(drawing, caption, measure) {
 }
 
 /**
- * Lines that are no wider than `wide`; a word that is wider is broken between its letters.
+ * Break a sentence into lines no wider than `wide`, a wider word between its letters.
  * @param {string} sentence
  * @param {number} wide
  * @param {(part: string) => number} wideOf
  */
-export function wrapped(sentence, wide, wideOf) {
+function wrapped(sentence, wide, wideOf) {
   const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
     (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
   const lines = [""];

@@ -1,4 +1,4 @@
-// From a weight to its colour, and the legend that says how. Numbers never come this way.
+// From a weight to its colour, and the legend.
 
 import { paint, sized } from "./canvas.js";
 import { make } from "./dom.js";
@@ -6,13 +6,15 @@ import { cssColor } from "./raster.js";
 import { rect } from "./scene.js";
 import { within } from "./text.js";
 
+/** @import { Colors } from "./raster.js" */
+
 const WIDE = 112; // of the legend's bar, CSS pixels, in steps of two
 const HIGH = 10;
 
 /** @typedef {"linear" | "square root" | "by row"} ScaleName */
 
 /**
- * How weights are coloured.
+ * The colouring of weights.
  * @typedef {object} Scaling
  * @property {ScaleName} scale
  * @property {number} threshold weights of less are not drawn
@@ -57,9 +59,18 @@ export function leveller({ weights, queries, keys, scale, signed }) {
 }
 
 /**
- * What the legend says: texts, and bars of colours.
+ * Test whether causal attention hides a square (§3.2.3). A weight there would be shown.
+ * @param {boolean} causal
+ * @param {number} query
+ * @param {number} key
+ * @param {number} weight
+ */
+export const hidden = (causal, query, key, weight) => causal && key > query && weight === 0;
+
+/**
+ * List the parts of the legend: texts, and bars of colours.
  * @param {Scaling} scaling
- * @param {import("./raster.js").Colors} colors
+ * @param {Colors} colors
  * @returns {(string | import("./save.js").Sample)[]}
  */
 export function legend({ scale, threshold, signed, amount = "weight" }, colors) {
@@ -81,9 +92,9 @@ export function legend({ scale, threshold, signed, amount = "weight" }, colors) 
 }
 
 /**
- * The legend as elements of a page.
+ * Make the legend as elements of a page.
  * @param {Scaling} scaling
- * @param {import("./raster.js").Colors} colors
+ * @param {Colors} colors
  */
 export const legendNodes = (scaling, colors) => legend(scaling, colors).map((item) => {
   if (typeof item === "string") return make("span", {}, item);

@@ -1,6 +1,6 @@
 // A picture is one list of marks, plain data: canvas.js and svg.js draw the same list.
 
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
 
 /**
  * @typedef {object} Rect
@@ -11,7 +11,7 @@
  * @property {number} height
  * @property {string} [fill] nothing is filled without one
  * @property {string} [stroke] nor stroked
- * @property {number} [line] width of the stroke, 1 unless told
+ * @property {number} [line] width of the stroke, 1 by default
  * @property {number} [opacity]
  *
  * @typedef {object} Path
@@ -51,7 +51,7 @@
  * @property {number} height
  * @property {Raster} raster
  * @property {[left: number, top: number, width: number, height: number]} [part] of the raster:
- *   that alone is drawn on a canvas; unless told, and in an SVG, all of it is
+ *   that alone is drawn on a canvas; by default, and in an SVG, all of it is
  * @property {boolean} [smooth] mix the pixels, where there are more than the screen has
  * @property {boolean} [exact] the raster has the screen's pixels: a canvas moves it to whole ones
  * @property {string} [title] what it shows, for programs that read SVG

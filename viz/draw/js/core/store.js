@@ -1,4 +1,4 @@
-// What one mount says to another of the same page: Python tells the selected head apart from the
+// Values that mounts of one page share: Python sends the selected head apart from the
 // grid, so that a choice does not send the grid's megabytes again.
 
 /** @type {Map<string, any>} */
@@ -6,7 +6,7 @@ const values = new Map();
 /** @type {Map<string, Set<(value: any) => void>>} */
 const subscribers = new Map();
 
-/** The value that was said last under a key. @param {string} key */
+/** Get the last value of a key. @param {string} key */
 export const getValue = (key) => values.get(key);
 
 /** @param {string} key @param {any} value */

@@ -5,8 +5,10 @@
 
 import { tidy } from "./text.js";
 
-/** @typedef {import("./scene.js").Mark} Mark */
-/** @typedef {import("./raster.js").Raster} Raster */
+/** @import { Raster } from "./raster.js" */
+/** @import { Mark, Picture, Text } from "./scene.js" */
+/** @import { Measure } from "./theme.js" */
+
 /** @typedef {Record<string, string | number>} Attributes */
 /** @typedef {(raster: Raster) => string} Address gives a raster as a data: URL */
 
@@ -16,8 +18,7 @@ const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 // not every program knows dominant-baseline: this part of a letter's size does the same
 const HALF_LETTER = 0.34;
 
-/** @typedef {import("./theme.js").Measure} Measure */
-/** What only a page has. @typedef {{address: Address, measure: Measure}} Tools */
+/** Functions that need a page. @typedef {{address: Address, measure: Measure}} Tools */
 
 /**
  * @param {{width: number, height: number, marks: Mark[], font: string}} drawing
@@ -40,7 +41,7 @@ export function svgOf({ width, height, marks, font }, tools) {
 function svgMark(mark, dx, dy, tools) {
   if (mark.type === "group") {
     const [x, y] = [dx + (mark.x ?? 0), dy + (mark.y ?? 0)];
-    return mark.marks.map((one) => svgMark(one, x, y, tools)).join("");
+    return mark.marks.map((inner) => svgMark(inner, x, y, tools)).join("");
   }
   if (mark.type === "picture") return svgPicture(mark, dx, dy, tools);
   if (mark.type === "text") return svgText(mark, dx, dy, tools);
@@ -68,7 +69,7 @@ function svgMark(mark, dx, dy, tools) {
 }
 
 /**
- * @param {import("./scene.js").Text} mark
+ * @param {Text} mark
  * @param {number} dx
  * @param {number} dy
  * @param {Tools} tools
@@ -96,7 +97,7 @@ function svgText(mark, dx, dy, { measure }) {
 
 /**
  * A few large pixels as squares, more as one picture.
- * @param {import("./scene.js").Picture} mark
+ * @param {Picture} mark
  * @param {number} dx
  * @param {number} dy
  * @param {Tools} tools

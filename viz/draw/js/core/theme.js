@@ -66,8 +66,12 @@ export const measureIn = (theme) => (text, size, weight) => {
   return context.measureText(text).width;
 };
 
-/** The same on white paper, as a page in print has it. @param {Theme} theme @returns {Theme} */
+/**
+ * Change a theme to white paper, as a page in print has it.
+ * @param {Theme} theme
+ * @returns {Theme}
+ */
 export const onWhite = (theme) => ({ ...theme, ...WHITE });
 
-/** From 0 to 255, as red, green and blue are. @param {number[]} color */
+/** Compute the brightness, from 0 to 255 as red, green and blue are. @param {number[]} color */
 export const brightness = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b;

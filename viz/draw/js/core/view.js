@@ -1,12 +1,12 @@
-// What every component is on the page: it is mounted in an element, shows data, lays them out for
-// the width that it has, and draws; again whenever data, width or font change.
+// The base of every component: it is mounted in an element, shows data, lays them out for its
+// width, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.js";
 import { captioned, drawingOf, saveButtons } from "./save.js";
 import { measureIn, onWhite, readTheme } from "./theme.js";
 
-/** @typedef {import("./theme.js").Theme} Theme */
-/** @typedef {import("./theme.js").Measure} Measure */
+/** @import { Sheet } from "./save.js" */
+/** @import { Measure, Theme } from "./theme.js" */
 
 /**
  * @typedef {object} Options
@@ -91,13 +91,13 @@ export class View {
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
 
-  /** Buttons that save what `drawing` gives. */
+  /** Make the buttons that save the result of `drawing`. */
   saveButtons() {
     return saveButtons((white) => this.saved(white));
   }
 
   /**
-   * What a file holds: the picture, and under it what it was made from.
+   * Lay out a file: the picture, and its caption under it.
    * @param {boolean} white whether the paper is white, whatever the page's theme
    */
   saved(white) {
@@ -110,14 +110,15 @@ export class View {
     return drawing;
   }
 
-  /** All of the picture for a file. */
+  /** Lay out all of the picture for a file. */
   drawing() {
-    return drawingOf(this.sheet(), this.measure);
+    return drawingOf({ theme: this.theme, width: 0, height: 0, ...this.sheet() }, this.measure);
   }
 
-  /** All of the picture, with what is told around it. @returns {import("./save.js").Sheet} */
+  /** Get the picture and the texts around it.
+   * @returns {Pick<Sheet, "name" | "title" | "marks"> & Partial<Sheet>} */
   sheet() {
-    throw new Error("a picture says what is saved of it");
+    throw new Error("a view defines its sheet or its drawing");
   }
 }
 

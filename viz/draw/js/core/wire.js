@@ -15,7 +15,7 @@ export const TYPES = {
 /** @typedef {InstanceType<(typeof TYPES)[keyof typeof TYPES]>} Values */
 
 /**
- * @typedef {object} Message what one run of bytes says
+ * @typedef {object} Message the content of a run of bytes
  * @property {any} meta plain values; each component's reader says which
  * @property {Record<string, Values>} arrays in C order
  * @property {Record<string, number[]>} shapes of the arrays, by the same names

@@ -1,4 +1,4 @@
-// The menu of the heads whose ribbons lie over those of the open one.
+// The menu of the heads whose ribbons lie over those of the open head.
 
 import { button, make } from "../core/dom.js";
 
@@ -74,5 +74,5 @@ const isAfter = ([layer, head], [otherLayer, otherHead]) =>
 function byLayer(places, together) {
   if (together) return [[null, places]];
   const layers = [...new Set(places.map(([layer]) => layer))];
-  return layers.map((layer) => [layer, places.filter(([one]) => one === layer)]);
+  return layers.map((layer) => [layer, places.filter(([other]) => other === layer)]);
 }

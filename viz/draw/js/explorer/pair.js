@@ -1,9 +1,9 @@
 // The four parts of a map over a pair of texts, as an encoder such as BERT reads two: which text
-// looks, and into which. What `viz/draw/pair_parts.py` says of them.
+// looks, and into which. viz/draw/pair_parts.py writes them.
 
 import { make } from "../core/dom.js";
 
-export const OF_PAIR = "encoder_self"; // the one kind whose rows and columns are a pair
+export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
 
 /**
  * @typedef {object} PairPart
@@ -21,7 +21,7 @@ let controls = 0; // several explorers may share a page, and each has its own
 export const nameOf = ({ looking, looked_at: lookedAt }) => `${looking} → ${lookedAt}`;
 
 /**
- * A radio button for each part and one for the whole.
+ * Make a radio button for each part and one for the whole.
  * @param {PairPart[]} parts
  * @param {PairPart | null} chosen null is the whole
  * @param {(part: PairPart | null) => void} choose
@@ -39,7 +39,7 @@ export function pairControl(parts, chosen, choose) {
 }
 
 /**
- * Labels and words of a map or its ribbons, of this part alone.
+ * Take the labels and words of this part out of a map or its ribbons.
  * @template {{queries: string[], keys: string[], rowNames: string[] | null, rows: string,
  *   columns: string}} D
  * @param {D} data
@@ -56,17 +56,17 @@ export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => 
 });
 
 /**
- * The weights of this part, `[query, key]`.
+ * Take the weights of this part, `[query, key]`.
  * @param {Float32Array} weights of the whole map
  * @param {number} width how many keys that has
  * @param {PairPart} part
  */
 export function weightsOf(weights, width, { rows: [first, end], keys: [left, right] }) {
   const wide = right - left;
-  const found = new Float32Array((end - first) * wide);
+  const part = new Float32Array((end - first) * wide);
   for (let row = first; row < end; row++) {
     const from = row * width;
-    found.set(weights.subarray(from + left, from + right), (row - first) * wide);
+    part.set(weights.subarray(from + left, from + right), (row - first) * wide);
   }
-  return found;
+  return part;
 }

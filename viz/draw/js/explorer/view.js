@@ -8,14 +8,16 @@ import { range } from "../head_grid/data.js";
 import { HeadGrid } from "../head_grid/view.js";
 import { Ribbons } from "../ribbons/view.js";
 import { OverMenu } from "./over.js";
-import { labelsOf, nameOf as nameOfPart, OF_PAIR, pairControl, weightsOf } from "./pair.js";
+import { labelsOf, nameOf as nameOfPart, PAIR_KIND, pairControl, weightsOf } from "./pair.js";
+
+/** @import { GridData, Head } from "../head_grid/data.js" */
+/** @import { ExplorerData, Opened } from "./data.js" */
+/** @import { LayerHead } from "./over.js" */
 
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
-/** @typedef {import("../head_grid/data.js").Head} Head */
-/** @typedef {import("./data.js").Opened} Opened */
 
-/** @extends {View<import("./data.js").ExplorerData>} */
+/** @extends {View<ExplorerData>} */
 export class Explorer extends View {
   constructor() {
     super();
@@ -34,7 +36,7 @@ export class Explorer extends View {
     this.pairs; // the control
     /** @type {import("./pair.js").PairPart | null} */
     this.pair = null; // null is both texts
-    /** @type {Record<string, import("./over.js").LayerHead[]> | null} */
+    /** @type {Record<string, LayerHead[]> | null} */
     this.over = null; // by kind, those whose ribbons lie over the open head's
     /** @type {Opened} */
     this.selected;
@@ -79,16 +81,16 @@ export class Explorer extends View {
   layOut() {}
 
   drawAll() {
-    /** @type {import("../head_grid/data.js").GridData} */
+    /** @type {GridData} */
     const data = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
     this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
     this.drawHead();
   }
 
-  /** Of the grid; all heads of a pair show the part that is chosen. */
+  /** Get the parts of the grid; all heads of a pair show the chosen part. */
   parts() {
     const { data: { grid }, pair } = this;
-    return grid.parts.map((part) => (pair && part.kind === OF_PAIR ? pair.part : part));
+    return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
   }
 
   /** @param {Head} head */
@@ -98,38 +100,40 @@ export class Explorer extends View {
     this.options.onSelect?.(head);
   }
 
-  /** @param {import("./over.js").LayerHead[]} over what lies over the open head from now on */
+  /** @param {LayerHead[]} over what lies over the open head from now on */
   lay(over) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
   }
 
-  /** At once where the weights are at hand, else when they are unpacked. */
+  /** Draw the open head: at once where its weights are at hand, else when they are unpacked. */
   drawHead() {
     const { weights, mean } = this.data;
     const [kind] = this.selected;
     const turn = ++this.turn;
     this.showMenu();
-    const missing = this.stacked().filter((one) => !(one ? weights.get(kind, ...one) : mean));
+    const missing = this.stacked().filter((place) =>
+      !(place ? weights.get(kind, ...place) : mean));
     if (!missing.length) {
       this.showHead();
       return;
     }
     this.open.setAttribute("aria-busy", "true");
-    Promise.allSettled(missing.map((one) => one && weights.load(kind, ...one))).then((ends) => {
+    const loads = missing.map((place) => place && weights.load(kind, ...place));
+    Promise.allSettled(loads).then((ends) => {
       if (turn !== this.turn) return;
       const lost = missing.filter((_, n) => ends[n].status === "rejected");
-      if (lost.length) this.showWithout(/** @type {import("./over.js").LayerHead[]} */ (lost));
+      if (lost.length) this.showWithout(/** @type {LayerHead[]} */ (lost));
       else this.showHead();
     });
   }
 
-  /** What can be read: a lost head lies over no other, and if it is the open one, none is opened.
-   * @param {import("./over.js").LayerHead[]} lost */
+  /** Show what can be read: a lost head lies over no other; none opens if the open head is lost.
+   * @param {LayerHead[]} lost */
   showWithout(lost) {
     const [kind] = this.selected;
-    /** @param {import("./over.js").LayerHead | null} place */
-    const isThere = (place) => !lost.some((one) => String(one) === String(place));
+    /** @param {LayerHead | null} place */
+    const isThere = (place) => !lost.some((other) => String(other) === String(place));
     this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
     this.showMenu();
     const [open] = this.stacked();
@@ -143,7 +147,7 @@ export class Explorer extends View {
   }
 
   /**
-   * Layer and head of the open map and of those whose ribbons lie over it; null is the mean.
+   * List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
    * @returns {([layer: number, head: number] | null)[]}
    */
   stacked() {
@@ -151,17 +155,17 @@ export class Explorer extends View {
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
 
-  /** What lies over the open head: it itself is not drawn twice. */
+  /** List the heads over the open head, without itself. */
   others() {
     const over = this.over?.[this.selected[0]] ?? [];
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** The heads of the open kind that the grid shows. @returns {import("./over.js").LayerHead[]} */
+  /** List the heads of the open kind that the grid shows. @returns {LayerHead[]} */
   every() {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
-    const [part] = parts.filter((one) => one.kind === kind);
+    const [part] = parts.filter((candidate) => candidate.kind === kind);
     if (!part) return [];
     const there = part.counts.flatMap((count, layer) =>
       range(together ? 1 : count).map((head) => /** @type {[number, number]} */ ([layer, head])));
@@ -174,9 +178,9 @@ export class Explorer extends View {
     const [kind] = this.selected;
     const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
-    const numbers = stacked.map((one) =>
-      part(/** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean)));
-    const names = stacked.map((one) => (one ? this.nameOf(...one) : title));
+    const numbers = stacked.map((place) =>
+      part(/** @type {Float32Array} */ (place ? weights.get(kind, ...place) : mean)));
+    const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
     const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
@@ -202,12 +206,12 @@ export class Explorer extends View {
     });
   }
 
-  /** A map and its ribbons without weights, and how their weights are taken from a whole map.
+  /** Get a map and its ribbons without weights, and the function that takes their weights.
    * @param {string} kind */
   shown(kind) {
     const { map, ribbons } = this.data.kinds[kind];
     const { pair } = this;
-    if (!pair || kind !== OF_PAIR) {
+    if (!pair || kind !== PAIR_KIND) {
       return { map, ribbons, part: (/** @type {Float32Array} */ weights) => weights };
     }
     return {
@@ -219,7 +223,7 @@ export class Explorer extends View {
 
   /** The part of the pair in a title, if one is chosen. @param {string} kind */
   partNames(kind) {
-    return this.pair && kind === OF_PAIR ? [nameOfPart(this.pair)] : [];
+    return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
   }
 
   showRibbons() {
@@ -230,7 +234,7 @@ export class Explorer extends View {
     this.undrawn = null;
   }
 
-  /** Those of a long text take a second to draw; those of another head may not stay. */
+  /** Remove the ribbons of another head: those of a long text take a second to draw. */
   hideRibbons() {
     const { ribbonBox } = this;
     ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
@@ -245,13 +249,17 @@ export class Explorer extends View {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** What the grid outlines: a mean is no head. @param {Opened} opened @returns {Head | null} */
+  /**
+   * Get the head that the grid outlines: a mean is no head.
+   * @param {Opened} opened
+   * @returns {Head | null}
+   */
   outlined([kind, layer, head] = this.selected) {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];
   }
 
-  /** The second map and the difference: they belong to the map that was open first. */
+  /** Draw the second map and the difference: they belong to the map that was open first. */
   drawCompared() {
     const { compared, selected } = this.data;
     const drawn = String(this.outlined()) === String(this.outlined(selected)) ? compared : [];

@@ -1,4 +1,4 @@
-// What `encode_grid` in viz/draw/head_grid.py says, and what there is to say of it in words.
+// Message of `encode_grid` in viz/draw/head_grid.py, and what there is to say of it in words.
 
 import { quote } from "../core/text.js";
 
@@ -87,38 +87,41 @@ export function cellOf(part, layer, head) {
 /** @param {Head | null} head */
 export const ident = (head) => (head ?? []).join(" ");
 
-/** The numbers from 0. @param {number} count */
+/** List the numbers from 0. @param {number} count */
 export const range = (count) => Array.from({ length: count }, (_, n) => n);
 
-/** Its weights, `[row, column]` of cells. @param {Pick<Cell, "part" | "layer" | "head">} cell */
+/**
+ * Get the weights of a head, `[row, column]` of cells.
+ * @param {Pick<Cell, "part" | "layer" | "head">} cell
+ */
 export function weightsOf({ part, layer, head }) {
   const count = part.rows * part.columns;
   const number = layer * part.heads + head;
   return part.weights.subarray(number * count, (number + 1) * count);
 }
 
-/** As the tip names it: `L3 H5 · cross · aligns`. @param {Cell} cell */
+/** Name a head in its note: `L3 H5 · cross · aligns`. @param {Cell} cell */
 export const titleOf = ({ name, part, role }) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
-/** As a screen reader names it. @param {Cell} cell */
+/** Name a head for a screen reader. @param {Cell} cell */
 export const labelOf = ({ part, layer, head }) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
 /**
- * What a screen reader calls the grid.
+ * Name the grid for a screen reader.
  * @param {Part[]} parts
  * @param {number} maps
  * @param {string[]} groups in which they stand
  */
 export function gridLabel(parts, maps, groups) {
-  const what = parts.every(({ together }) => together)
+  const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
-  return `${what}: ${groups.join(", ")}`;
+  return `${count}: ${groups.join(", ")}`;
 }
 
 /**
- * The heads that were switched off, or on again, in words; "" where nothing was.
+ * Name the heads that were switched off, or on again; "" where none was.
  * @param {ReadonlySet<string>} before their `ident`s
  * @param {ReadonlySet<string>} now
  * @param {(id: string) => string} nameOf
@@ -133,7 +136,7 @@ export function switched(before, now, nameOf) {
   ].join("; ");
 }
 
-/** A small map in words. @param {Cell} cell */
+/** Describe a small map. @param {Cell} cell */
 export function describe({ part, layer, head, role, value }) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
@@ -144,7 +147,7 @@ export function describe({ part, layer, head, role, value }) {
 }
 
 /**
- * What the maps do not show as it is, in sentences.
+ * Note in sentences how the maps simplify the weights.
  * @param {GridData} data
  * @param {boolean} folded whether some cells share a pixel
  */
@@ -159,9 +162,9 @@ export function notesOn({ parts, step }, folded) {
   const joined = parts.filter(({ block }) => block[0] * block[1] > 1);
   const sizes = new Set(joined.map(({ block }) => block.join(" × ")));
   if (joined.length) {
-    const each = sizes.size === 1 && joined.length === parts.length ? [...sizes]
+    const blocks = sizes.size === 1 && joined.length === parts.length ? [...sizes]
       : joined.map(({ block, name }) => `${block.join(" × ")} (${name})`);
-    notes.push(`Small maps show blocks of ${each.join(", ")} tokens by their largest ${amount}.`);
+    notes.push(`Small maps show blocks of ${blocks.join(", ")} tokens by their largest ${amount}.`);
   }
   if (folded) {
     notes.push(`More cells than pixels: each pixel shows the largest ${amount} that falls on it.`);

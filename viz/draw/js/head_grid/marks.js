@@ -1,14 +1,14 @@
 // The grid as marks: every small map pixel by pixel, and the words at them.
 
-import { hidden } from "../core/attention.js";
 import { blank, setPixel } from "../core/raster.js";
-import { circle, path, picture, rect, text } from "../core/scene.js";
-import { labelOf, weightsOf } from "./data.js";
+import { SHARP } from "../core/save.js";
+import { hidden } from "../core/scale.js";
+import { circle, group, path, picture, rect, text } from "../core/scene.js";
+import { ident, labelOf, weightsOf } from "./data.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Placed} Placed */
-/** @typedef {import("./plan.js").GridPlan} GridPlan */
-/** @typedef {import("../core/theme.js").Theme} Theme */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Measure, Theme } from "../core/theme.js" */
+/** @import { GridPlan, Place, Placed, Words } from "./plan.js" */
 
 const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
@@ -36,7 +36,7 @@ export const gridMarks = (plan, theme, ratio, crossed = NONE) => [
 
 /**
  * A veil of paper and two lines from corner to corner, which lie clear of the dark cells.
- * @param {import("./plan.js").Place} place
+ * @param {Place} place
  * @param {Theme} theme
  * @returns {Mark[]}
  */
@@ -52,17 +52,17 @@ function crossMarks({ x, y, width, height }, theme) {
 }
 
 /**
- * @param {import("./plan.js").Words[]} texts
+ * @param {Words[]} texts
  * @param {Theme} theme
  * @returns {Mark[]}
  */
-export const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words }) => text({
+const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words }) => text({
   ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
   fill: quiet ? theme.quiet : theme.ink,
 }));
 
 /**
- * Whether some cells of a map share a pixel.
+ * Test whether some cells of a map share a pixel.
  * @param {GridPlan} plan
  * @param {number} ratio
  */
@@ -103,7 +103,7 @@ export function tileOf(cell, theme, ratio) {
 }
 
 /**
- * For each of `pixels`, the first of `count` cells on it and the first that no longer is.
+ * Find for each of `pixels` the first of `count` cells on it and the first past it.
  * @param {number} pixels
  * @param {number} count
  */
@@ -112,4 +112,39 @@ function spans(pixels, count) {
     const first = Math.floor((n * count) / pixels);
     return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
   });
+}
+
+const MARGIN = 16; // paper around the grid
+const STROKE = 2.5; // as head_grid.css draws it around the selected map
+const NOTE = 12; // letters, CSS pixels
+const LINE = 17;
+
+/**
+ * @param {GridPlan} plan
+ * @param {Theme} theme
+ * @param {import("./data.js").Head | null} selected
+ * @param {string[]} notes what the grid says under itself, a line for each sentence
+ * @param {Measure} measure
+ * @param {ReadonlySet<string>} [crossed] heads that are switched off
+ * @returns {import("../core/save.js").Drawing}
+ */
+export function gridDrawing(plan, theme, selected, notes, measure, crossed) {
+  const wide = Math.max(plan.width, ...notes.map((note) => Math.ceil(measure(note, NOTE, 400))));
+  const high = plan.height + (notes.length && 13 + notes.length * LINE);
+  const [width, height] = [wide + 2 * MARGIN, high + 2 * MARGIN];
+  const words = notes.map((note, line) =>
+    ({ text: note, x: 0, y: plan.height + 24 + line * LINE, size: NOTE, quiet: true }));
+  const cell = plan.cells.find(({ id }) => id === ident(selected));
+  const outline = cell ? [rect({
+    x: cell.x - 2.25, y: cell.y - 2.25, width: cell.width + 4.5, height: cell.height + 4.5,
+    stroke: theme.ink, line: STROKE,
+  })] : [];
+  return {
+    name: "headlight-heads", width, height, theme,
+    marks: [
+      rect({ x: 0, y: 0, width, height, fill: theme.paper }),
+      group([...gridMarks(plan, theme, SHARP, crossed), ...wordMarks(words, theme), ...outline],
+        { x: MARGIN, y: MARGIN }),
+    ],
+  };
 }

@@ -1,9 +1,12 @@
-// Where every small map goes, and every word at it: one block for each kind, layers down and heads
+// Layout of the small maps and their words: one block for each kind, layers down and heads
 // across, or one flow in a given order. Words are measured; what has no room is not cut but left
 // to the tip.
 
 import { within } from "../core/text.js";
 import { cellOf, range } from "./data.js";
+
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Cell, GridData, Head, Part } from "./data.js" */
 
 const GAP = 6; // between two maps of a block, CSS pixels; small ones stand closer
 const FLOW_GAP = 12; // between two maps of a flow, which have their names over them
@@ -22,9 +25,6 @@ const TALLEST = 400; // the maps of a block with what stands under them, where t
 const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
-/** @typedef {import("./data.js").Part} Part */
-/** @typedef {import("./data.js").Cell} Cell */
-/** @typedef {import("../core/theme.js").Measure} Measure */
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Place */
 /** @typedef {Cell & Place} Placed a small map in its place */
@@ -53,7 +53,7 @@ const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
  */
 
 /**
- * @param {Pick<import("./data.js").GridData, "parts" | "order">} data
+ * @param {Pick<GridData, "parts" | "order">} data
  * @param {number} width of the frame
  * @param {Measure} measure
  * @returns {GridPlan}
@@ -95,7 +95,7 @@ function layBlocks(plan, parts, width, measure) {
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
   const role = roleLetters(blocks.flat(2), side + gap - 2, measure);
-  const valued = blocks.flat(2).some((one) => one.value);
+  const valued = blocks.flat(2).some(({ value }) => value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
   let y = 0;
   for (let first = 0; first < parts.length; first += beside) {
@@ -108,7 +108,7 @@ function layBlocks(plan, parts, width, measure) {
 }
 
 /**
- * Side of a map and the gap to the next one, of so many maps beside each other.
+ * Compute the side of a map and the gap to the next, for maps side by side.
  * @param {number} heads
  * @param {number} room
  * @returns {[side: number, gap: number]}
@@ -122,7 +122,7 @@ function sizesOf(heads, room) {
 }
 
 /**
- * One kind; the answer is where it ends.
+ * Lay out one kind and return its lower edge.
  * @param {GridPlan} plan
  * @param {Cell[][]} rows
  * @param {number} x
@@ -146,8 +146,8 @@ function layBlock(plan, rows, x, top, { before, side, gap, under, role, named })
   let y = top + TITLE + NAME;
   const laid = rows.map((heads) => {
     plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + height / 2 + 4, "end"));
-    const cells = heads.map((one) =>
-      ({ ...one, x: left + one.head * (side + gap), y, width: side, height }));
+    const cells = heads.map((cell) =>
+      ({ ...cell, x: left + cell.head * (side + gap), y, width: side, height }));
     cells.forEach((cell) => captions(plan, cell, role, cell.value));
     y += height + under + below;
     return cells;
@@ -161,7 +161,7 @@ function layBlock(plan, rows, x, top, { before, side, gap, under, role, named })
 /**
  * @param {GridPlan} plan
  * @param {Part[]} parts
- * @param {import("./data.js").Head[]} order
+ * @param {Head[]} order
  * @param {number} width
  * @param {Measure} measure
  */
@@ -183,15 +183,15 @@ function layFlow(plan, parts, order, width, measure) {
   let y = 0;
   const rows = chunks(heads, columns).map((row) => {
     const top = y + NAME;
-    const cells = row.map((one, column) => {
+    const cells = row.map((cell, column) => {
       const x = EDGE_ROOM + column * (side + FLOW_GAP);
-      const cell = { ...one, x, y: top, width: side, height: heightOf(one.part, side) };
-      plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: one.part.color });
-      plan.texts.push({ ...small(one.name, x + 11, top - 6, "start"), size: LETTERS.largest });
-      plan.texts.push({ ...small(one.value, x + side, top - 6, "end"), size: LETTERS.largest });
-      captions(plan, cell, role, "");
+      const placed = { ...cell, x, y: top, width: side, height: heightOf(cell.part, side) };
+      plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: cell.part.color });
+      plan.texts.push({ ...small(cell.name, x + 11, top - 6, "start"), size: LETTERS.largest });
+      plan.texts.push({ ...small(cell.value, x + side, top - 6, "end"), size: LETTERS.largest });
+      captions(plan, placed, role, "");
       plan.width = Math.max(plan.width, x + side);
-      return cell;
+      return placed;
     });
     plan.cells.push(...cells);
     y = top + Math.max(...cells.map(({ height }) => height)) + (role ? CAPTION : 0) + FLOW_GAP;
@@ -202,7 +202,7 @@ function layFlow(plan, parts, order, width, measure) {
 }
 
 /**
- * As tall as its words ask for, so that a square is a square; within reason.
+ * Compute the height of a map, so that a square is a square; within reason.
  * @param {Part} part
  * @param {number} side
  */
@@ -210,7 +210,7 @@ const heightOf = ({ queries, keys }, side) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 
 /**
- * The same in a block: of many layers as low as lets the whole kind be seen at once.
+ * Compute the height of a map in a block: of many layers low enough to see the whole kind.
  * @param {Part} part
  * @param {number} side
  * @param {number} under
@@ -221,7 +221,7 @@ function lowered(part, side, under) {
 }
 
 /**
- * What stands under a map.
+ * Write the lines under a map.
  * @param {GridPlan} plan
  * @param {Placed} cell
  * @param {number} letters size of the role's, 0 for no role
@@ -252,7 +252,7 @@ function roleLetters(heads, room, measure) {
 }
 
 /**
- * A thin line at both sides of the step's row, and a frame that says how much is still to come.
+ * Mark the step's row at both sides, and frame the rows still to come.
  * @param {GridPlan} plan
  * @param {Placed} cell
  */

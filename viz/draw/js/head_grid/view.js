@@ -2,19 +2,18 @@
 // the picture; over each map lies an empty grid cell, which has the focus, the name, the outline.
 
 import { paint, sized } from "../core/canvas.js";
-import { make } from "../core/dom.js";
+import { ARROWS, isShortcut, make } from "../core/dom.js";
 import { framed, placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
 import { describe, gridLabel, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
-import { gridDrawing } from "./drawing.js";
-import { gridMarks, isFolded } from "./marks.js";
+import { gridDrawing, gridMarks, isFolded } from "./marks.js";
 import { planGrid } from "./plan.js";
 
-/** @typedef {import("./data.js").Head} Head */
-/** @typedef {import("./plan.js").Placed} Placed */
+/** @import { GridData, Head } from "./data.js" */
+/** @import { GridPlan, Place, Placed } from "./plan.js" */
 
-/** @extends {View<import("./data.js").GridData>} */
+/** @extends {View<GridData>} */
 export class HeadGrid extends View {
   constructor() {
     super();
@@ -42,7 +41,7 @@ export class HeadGrid extends View {
     this.unanswered = []; // what is crossed after each click, until Python has answered it
     /** @type {string[]} */
     this.notes = [];
-    /** @type {import("./plan.js").GridPlan} */
+    /** @type {GridPlan} */
     this.plan;
     this.key = "";
     this.unsubscribe = () => {};
@@ -95,8 +94,8 @@ export class HeadGrid extends View {
     const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
     const before = this.crossed;
     this.crossed = new Set(ids);
-    const said = switched(before, this.crossed, (id) => names.get(id) ?? id);
-    if (said && names.size) this.live.textContent = said;
+    const message = switched(before, this.crossed, (id) => names.get(id) ?? id);
+    if (message && names.size) this.live.textContent = message;
   }
 
   /** @param {number} width */
@@ -123,7 +122,7 @@ export class HeadGrid extends View {
       this.plan, this.theme, this.selected, this.notes, this.measure, this.crossed);
   }
 
-  /** A grid cell over each map; those that stay are the same elements as before. */
+  /** Place a grid cell over each map; those that stay are the same elements as before. */
   place() {
     const { cells, groups } = this.plan;
     this.grid.style.height = `${this.plan.height}px`;
@@ -152,7 +151,7 @@ export class HeadGrid extends View {
     }
   }
 
-  /** @param {import("./plan.js").GridPlan["groups"]} groups */
+  /** @param {GridPlan["groups"]} groups */
   build(groups) {
     const focused = this.focused();
     const before = this.nodes;
@@ -170,7 +169,7 @@ export class HeadGrid extends View {
     if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** The grid cell with the focus, if one has it. */
+  /** Get the grid cell with the focus, if a cell has it. */
   focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.grid.getRootNode());
     const node = /** @type {HTMLElement | null} */ (root.activeElement ?? null);
@@ -186,7 +185,7 @@ export class HeadGrid extends View {
     this.setTabStop(this.focused() ?? this.nodes.get(ident(head)));
   }
 
-  /** Tab reaches the grid once, at this cell; a filter may have taken it away.
+  /** Let Tab reach the grid once, at this cell; a filter may have taken it away.
    * @param {HTMLElement | null} [cell] */
   setTabStop(cell) {
     const [first] = this.nodes.values();
@@ -220,9 +219,9 @@ export class HeadGrid extends View {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const cell = this.cellAt(event);
-    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!cell || isShortcut(event)) return;
     const rows = this.plan.groups.flatMap((group) => group.rows);
-    const row = rows.find((one) => one.includes(cell)) ?? [];
+    const row = rows.find((cells) => cells.includes(cell)) ?? [];
     if (event.key === "Enter" || event.key === " ") this.pick(cell);
     else if (event.key === "Home") this.focus(row[0]);
     else if (event.key === "End") this.focus(row.at(-1));
@@ -250,24 +249,16 @@ export class HeadGrid extends View {
   }
 }
 
-/** Heads as one text, whatever their order. @param {Iterable<string>} ids */
+/** Write heads as one text, whatever their order. @param {Iterable<string>} ids */
 const sorted = (ids) => [...ids].sort().join();
 
 /** @param {Event} event */
 const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);
 
-/** Steps to the right and down. @type {Record<string, [right: number, down: number]>} */
-const ARROWS = {
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-};
-
 /**
  * The next map in a direction, over the gap between two blocks too: straight on before askew, and
  * to the left and right only what stands in the same row.
- * @template {import("./plan.js").Place} T
+ * @template {Place} T
  * @param {T[]} cells
  * @param {T} from
  * @param {[right: number, down: number]} direction

@@ -1,4 +1,5 @@
-// What `encode_inside` in viz/draw/inside_head.py says: every number of one query word in one head.
+// Message of `encode_inside` in viz/draw/inside_head.py: every number of one query word in one
+// head.
 
 /**
  * An element of MathML: its name, and its text or its children.
@@ -6,7 +7,7 @@
  */
 
 /**
- * @typedef {object} WalkStep one step of the arithmetic, as it is told above the picture
+ * @typedef {object} WalkStep one step of the arithmetic, as the page explains it
  * @property {string} name short, for its button
  * @property {MathNode} equation
  * @property {string} shape with this model's and this sentence's numbers

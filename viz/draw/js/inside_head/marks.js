@@ -6,9 +6,9 @@ import { picture, rect, text } from "../core/scene.js";
 import { fixed, isolate } from "../core/text.js";
 import { isMade, LETTERS } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Part} Part */
-/** @typedef {import("./plan.js").InsidePlan} InsidePlan */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { InsidePlan, Part } from "./plan.js" */
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
@@ -19,7 +19,7 @@ const POINTED = 0.07; // opacity of the row that is pointed at
  * @typedef {object} InsideScene
  * @property {import("./data.js").InsideData} data
  * @property {InsidePlan} plan
- * @property {import("../core/theme.js").Theme} theme
+ * @property {Theme} theme
  * @property {number} step 0 for all
  * @property {number} ratio pixels of the screen for one unit of the plan
  */
@@ -35,9 +35,9 @@ export const insideMarks = (scene) => [
 ];
 
 /**
- * The row of the key that is pointed at.
+ * Mark the row of the key under the pointer.
  * @param {InsidePlan} plan
- * @param {import("../core/theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {number} row
  */
 export const rowMark = ({ top, row: height, width }, theme, row) => rect({
@@ -53,7 +53,7 @@ function keyWords({ data, plan, theme }) {
   }));
 }
 
-/** Letters that fit into a row. @param {InsidePlan} plan */
+/** Compute the size of letters that fit into a row. @param {InsidePlan} plan */
 const sizeOf = (plan) => Math.min(LETTERS, plan.row - 2);
 
 /**
@@ -99,7 +99,7 @@ function contents(scene, part) {
 }
 
 /**
- * Values as colours, with hairlines between rows.
+ * Draw values as colours, with hairlines between rows.
  * @param {InsideScene} scene
  * @param {Part} part
  * @returns {Mark[]}
@@ -116,7 +116,7 @@ function strip(scene, part) {
   return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
 }
 
-/** Lines between the heads, and a frame around this one.
+/** Draw lines between the heads, and a frame around this head.
  * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
 function headMarks({ data, theme }, { x, y, width, height }) {
   const [heads] = data.shapes.concat;
@@ -130,7 +130,7 @@ function headMarks({ data, theme }, { x, y, width, height }) {
 }
 
 /**
- * A text for each key.
+ * Write a text for each key.
  * @param {InsideScene} scene
  * @param {Part} part
  * @param {number} end where the texts end, right of the part's beginning
@@ -158,7 +158,7 @@ const bars = ({ data, plan, theme }, { x, y, width }) => data.keys.flatMap((_, n
   ];
 });
 
-/** A bar under each head's stretch of the strip above: how much it adds.
+/** Draw a bar under each head's part of the strip above: how much it adds.
  * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
 function norms({ data, theme }, { x, y, width, height }) {
   const { norms: lengths } = data.arrays;
@@ -181,7 +181,7 @@ function norms({ data, theme }, { x, y, width, height }) {
   });
 }
 
-/** Two decimals with a real minus sign. @param {number} value */
+/** Write two decimals with a real minus sign. @param {number} value */
 const short = (value) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
 /** @param {number} weight */

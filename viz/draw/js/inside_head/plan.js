@@ -1,11 +1,12 @@
-// Where everything of the inside of a head goes: a row for each key, a column for each operation,
+// Layout of the inside of a head: a row for each key, a column for each operation,
 // and strips above and below them. A wide frame shows all columns at all times, so that nothing
 // moves from step to step; a narrow one shows those that its step is about.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").ArrayName} ArrayName */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { ArrayName, InsideData } from "./data.js" */
 
 export const LETTERS = 13;
 const ROW = { largest: 22, smallest: 12, all: 440 };
@@ -22,7 +23,7 @@ const WIDEST_WORDS = 0.3; // of the frame
  * @property {ArrayName} name
  * @property {number} step that makes it
  * @property {number} [room] pixels for a number or a bar; without it, all values stand in a row
- * @property {string} [heading] the factor of q · k unless told
+ * @property {string} [heading] the factor of q · k by default
  */
 
 /** @type {Column[]} */
@@ -59,7 +60,7 @@ const STREAM = [
 const SUM = "z = Σ α v";
 const FIRST = "first x"; // the strip over all others, where the words about a step name it
 
-/** What a step shows where there is no room for all. @type {(string[] | null)[]} */
+/** The parts that a step shows where there is no room for all. @type {(string[] | null)[]} */
 const ABOUT = [
   null,
   [FIRST],
@@ -107,13 +108,13 @@ const ABOUT = [
  * @property {number} column
  */
 
-/** @typedef {Pick<import("./data.js").InsideData, "keys" | "factor" | "shapes">} Shown */
+/** @typedef {Pick<InsideData, "keys" | "factor" | "shapes">} Shown */
 
 /**
  * @param {Shown} data
  * @param {number} step 0 for all
  * @param {number} width of the frame
- * @param {import("../core/theme.js").Measure} measure
+ * @param {Measure} measure
  * @returns {InsidePlan}
  */
 export function planInside(data, step, width, measure) {
@@ -158,10 +159,10 @@ export function planInside(data, step, width, measure) {
 /** @typedef {{x: number, width: number}} Stretch */
 
 /**
- * Where the values begin: words wider than their share of the frame are squeezed.
+ * Measure the words left of the values: those wider than their share are squeezed.
  * @param {string[]} keys
  * @param {number} width
- * @param {import("../core/theme.js").Measure} measure
+ * @param {Measure} measure
  */
 function leftOf(keys, width, measure) {
   const words = [...keys, ...STREAM.map(({ label }) => label), SUM];
@@ -169,12 +170,11 @@ function leftOf(keys, width, measure) {
   return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
 }
 
-/** Values for each key. @param {Shown} data @param {Column} column */
+/** Count the values for each key. @param {Shown} data @param {Column} column */
 const valuesIn = ({ shapes }, { name }) => shapes[name][1] ?? 1;
 
 /**
- * Columns side by side, with one width for the values of all, so that q stands over k, and z under
- * α v.
+ * Place columns side by side with values of one width, so that q stands over k, z under α v.
  * @param {Shown} data
  * @param {Column[]} columns
  * @param {number} left
@@ -197,7 +197,7 @@ function placed(data, columns, left, width) {
   });
 }
 
-/** Whether a step shows what a part holds. @param {Part} part @param {number} step */
+/** Test whether a step shows the content of a part. @param {Part} part @param {number} step */
 export const isMade = (part, step) => !step || part.step <= step;
 
 /**
@@ -208,8 +208,8 @@ export const isMade = (part, step) => !step || part.step <= step;
  * @returns {InsideAt | null}
  */
 export function hitInside(plan, step, x, y) {
-  const part = plan.parts.find((one) => isMade(one, step)
-    && x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+  const part = plan.parts.find((made) => isMade(made, step)
+    && x >= made.x && x < made.x + made.width && y >= made.y && y < made.y + made.height);
   return part ? {
     name: part.name, step: part.step,
     row: Math.floor(((y - part.y) / part.height) * part.rows),
@@ -218,8 +218,7 @@ export function hitInside(plan, step, x, y) {
 }
 
 /**
- * The part with a value that is pointed at; none where the step, or a narrower frame, does not show
- * it.
+ * Find the part with the value under the pointer, if this step and frame show it.
  * @param {InsidePlan} plan
  * @param {number} step
  * @param {InsideAt} at

@@ -5,16 +5,14 @@ import { button, make, tableOf } from "../core/dom.js";
 import { setTabStop } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
 import { group } from "../core/scene.js";
-import { within } from "../core/text.js";
+import { figure, quote, within } from "../core/text.js";
 import { insideMarks, rowMark } from "./marks.js";
 import { hitInside, partAt, planInside } from "./plan.js";
-import { noteOn, tableRows, wordsOf } from "./words.js";
 
-/** @typedef {import("./data.js").InsideData} InsideData */
-/** @typedef {import("./plan.js").InsideAt} InsideAt */
-/** @typedef {import("./plan.js").InsidePlan} InsidePlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
-/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { ArrayName, InsideData, MathNode } from "./data.js" */
+/** @import { InsideAt, InsidePlan, Part } from "./plan.js" */
 
 const PACE = 2400; // ms a step, while it plays
 const NARROW = 640; // CSS pixels: the words about a step take more lines
@@ -33,9 +31,9 @@ export class InsideHead extends PictureView {
     this.says = make("div", { "aria-live": "polite" });
     this.shape = make("div", { class: "hl-quiet" });
     this.code = make("code");
-    const told = make("div", { class: "hl-told" }, this.equation,
+    const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
-    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), told);
+    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), explanation);
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
@@ -88,7 +86,7 @@ export class InsideHead extends PictureView {
     this.step = within(this.step, 0, this.last()); // other data can have fewer steps
   }
 
-  /** Back and Forward: whether the last click will be answered is open, the next data count. */
+  /** Go Back or Forward: the last click may stay unanswered, the next data count. */
   restore() {
     this.stop();
     this.awaited = null;
@@ -99,7 +97,7 @@ export class InsideHead extends PictureView {
     return this.data.steps.length - 1;
   }
 
-  /** One button for each step; made anew only for other steps, so that they keep the focus. */
+  /** Make one button for each step; anew only for other steps, so that they keep the focus. */
   showChips() {
     const names = this.data.steps.map(({ name }) => name);
     if (this.names === names.join("\n")) return;
@@ -109,7 +107,7 @@ export class InsideHead extends PictureView {
   }
 
   /**
-   * To a step, by hand: playing ends, and the host hears of it. Past either end nothing happens.
+   * Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends.
    * @param {number} step
    */
   go(step) {
@@ -143,7 +141,7 @@ export class InsideHead extends PictureView {
     this.play.textContent = "Play";
   }
 
-  /** The words above the picture. */
+  /** Show the words above the picture. */
   showStep() {
     const { equation, says, shape, code } = this.data.steps[this.step];
     this.equation.replaceChildren(mathElement(["math", [equation]]));
@@ -162,15 +160,14 @@ export class InsideHead extends PictureView {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
+    this.setRoom();
     this.keepHeight(width);
     for (const node of [this.scroll, this.equation]) setTabStop(node);
     const ratio = window.devicePixelRatio || 1;
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
   }
 
-  /** The picture of another step may be lower: what stands under it does not jump.
+  /** Keep the height of the tallest step, so that the page below does not jump.
    * @param {number} width */
   keepHeight(width) {
     const { least, height } = this.plan;
@@ -180,7 +177,7 @@ export class InsideHead extends PictureView {
     this.frame.style.minHeight = `${tallest}px`;
   }
 
-  /** Only the row that is pointed at is new: a move of the pointer copies no values.
+  /** Add the row under the pointer to the picture: a move of the pointer copies no values.
    * @param {Visible} visible */
   marks({ x }) {
     const part = this.at && partAt(this.plan, this.step, this.at);
@@ -188,39 +185,90 @@ export class InsideHead extends PictureView {
     return [group([...row, ...this.picture], { x: -x })];
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitInside(this.plan, this.step, x + visible.x, y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitInside(this.plan, this.step, x, y);
   }
 
-  /** @param {InsideAt} at @param {Visible} visible */
-  tell(at, visible) {
+  /** @param {InsideAt} at */
+  tipNodes(at) {
     const part = partAt(this.plan, this.step, at);
     if (!part) return null;
-    const [what, value] = wordsOf(this.data, part, at);
-    const [wide, high] = [part.width / part.columns, part.height / part.rows];
-    const [left, top] = [part.x + at.column * wide - visible.x, part.y + at.row * high];
-    return {
-      words: [what, make("strong", {}, value)],
-      box: { left, top, right: left + wide, bottom: top + high },
-    };
+    const [name, value] = wordsOf(this.data, part, at);
+    return [name, make("strong", {}, value)];
   }
 
-  /** What is on the screen, without the pointer. */
+  /** @param {InsideAt} at */
+  boxOf(at) {
+    const { x, y, width, height, columns, rows } =
+      /** @type {Part} */ (partAt(this.plan, this.step, at));
+    const [wide, high] = [width / columns, height / rows];
+    const [left, top] = [x + at.column * wide, y + at.row * high];
+    return { left, top, right: left + wide, bottom: top + high };
+  }
+
+  /** Save the picture on the screen, without the pointer. */
   sheet() {
-    const { data, theme, plan: { width, height } } = this;
+    const { data } = this;
     const { name, says, shape } = data.steps[this.step];
     return {
       name: `${data.title} ${name}`, title: this.title.textContent ?? "", lines: [says, shape],
-      width, height, marks: this.picture, note: noteOn(data), legend: [], theme,
+      marks: this.picture, note: noteOn(data),
     };
   }
 }
 
-/** @param {import("./data.js").MathNode} node */
+/** @param {MathNode} node */
 function mathElement([name, inside]) {
   /** @type {Element} */
   const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
   node.append(...(typeof inside === "string" ? [inside] : inside.map(mathElement)));
   return node;
+}
+
+const NAMES = {
+  x: "x", q: "q", k: "k", v: "v", products: "q ∘ k", dots: "q · k", seen: "mask",
+  weights: "α", weighted: "α v", z: "z", result: "what this head adds",
+  others: "what the other heads add", added: "x + all heads", normalised: "LayerNorm",
+};
+
+/**
+ * @param {InsideData} data
+ * @param {Pick<Part, "name" | "perKey" | "columns">} part
+ * @param {{row: number, column: number}} at
+ * @returns {[what: string, value: string]}
+ */
+export function wordsOf(data, { name, perKey, columns }, { row, column }) {
+  const value = data.arrays[name][row * columns + column];
+  const key = perKey ? ` · ${quote(data.keys[row])}` : "";
+  const nth = columns > 1 ? ` · ${column + 1} of ${columns}` : "";
+  switch (name) {
+    case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
+    case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
+    case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
+    case "concat": return [concatName(data, column), figure(value)];
+    default: return [NAMES[name] + key + nth, figure(value)];
+  }
+}
+
+/** @param {InsideData} data @param {number} column among the values of all heads */
+function concatName({ shapes, head }, column) {
+  const [, width] = shapes.concat;
+  const which = Math.floor(column / width);
+  const own = which === head ? ", this one" : "";
+  return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
+}
+
+/** List the numbers of each key, as rows of a table. @param {InsideData} data */
+export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
+  keys.map((key, n) => [
+    key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
+  ]);
+
+/** Explain the colours. @param {InsideData} data */
+function noteOn({ ends }) {
+  /** @param {ArrayName} name */
+  const end = (name) => figure(ends[name] ?? 1);
+  return `Olive is below 0, purple above. Colours stay the same from ±${end("q")} on for q, ±${
+    end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;
 }

@@ -1,6 +1,6 @@
-// What `encode_lines` in viz/draw/lines.py says: the sentences, and each head over all of them.
+// Message of `encode_lines` in viz/draw/lines.py: the sentences, and each head over all of them.
 
-/** @typedef {import("../head_grid/data.js").Head} Head */
+/** @import { Head } from "../head_grid/data.js" */
 
 /**
  * A measure over the sentences: its mean, and where it differs between them, their standard
@@ -48,7 +48,7 @@
  * @property {boolean} together whether a row is of all heads of a layer
  * @property {string} amount what is summed up, in a word: weight or share
  * @property {number} reach the farthest distance with a column of its own
- * @property {Record<string, string>} measures what each says
+ * @property {Record<string, string>} measures their explanations
  * @property {Sentence[]} sentences
  * @property {SummaryPart[]} parts
  */
@@ -87,14 +87,14 @@ export function orderOf({ heads }, measure) {
   return numbers.sort((a, b) => value(b) - value(a) || a - b);
 }
 
-/** The heads of all kinds with the largest values of a measure, largest first.
+/** List the heads of all kinds with the largest values of a measure, largest first.
  * @param {LinesData} data @param {string} measure @param {number} count */
 export const foremost = ({ parts }, measure, count) =>
   parts.flatMap((part) =>
     part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
     .sort((a, b) => b.value - a.value).slice(0, count);
 
-/** What a column of a profile holds, in words. @param {number} column @param {number} reach */
+/** Name the distance in a column of a profile. @param {number} column @param {number} reach */
 export function distanceOf(column, reach) {
   const distance = column - reach - 1;
   if (distance < -reach) return `more than ${reach} before`;
@@ -103,9 +103,9 @@ export function distanceOf(column, reach) {
   return `${Math.abs(distance)} ${distance < 0 ? "before" : "after"}`;
 }
 
-/** The sentences that hold every word that was typed, in either language.
+/** Find the sentences that hold every typed word, in either language.
  * @param {Sentence[]} sentences @param {string} typed `#7` asks for the line alone */
-export function found(sentences, typed) {
+export function matching(sentences, typed) {
   const line = /^\s*#(\d+)\s*$/.exec(typed);
   if (line) return sentences.filter(({ number }) => number === Number(line[1]));
   const words = folded(typed).split(/\s+/).filter(Boolean);
@@ -115,7 +115,7 @@ export function found(sentences, typed) {
   });
 }
 
-/** Letters without accents and case. @param {string} text */
+/** Remove accents and case. @param {string} text */
 const folded = (text) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();
 

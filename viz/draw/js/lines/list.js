@@ -1,15 +1,15 @@
 // The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
 // link to itself, so that its address can be copied.
 
-import { make } from "../core/dom.js";
+import { isShortcut, make } from "../core/dom.js";
 import { logText } from "../core/text.js";
-import { found, ORDERS } from "./data.js";
+import { matching, ORDERS } from "./data.js";
 
-/** @typedef {import("./data.js").Sentence} Sentence */
+/** @import { Sentence } from "./data.js" */
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
-/** Where each key leads, from a place among so many. @type {Record<string,
+/** Target of each key, from a place among `count`. @type {Record<string,
  *   (at: number, count: number) => number>} */
 const STEPS = {
   ArrowUp: (at) => at - 1,
@@ -38,7 +38,7 @@ export class SentenceList {
     this.count = make("p", { class: "count", role: "status" });
     this.box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
     /** @type {Map<number, HTMLAnchorElement>} */
-    this.nodes = new Map(sentences.map((one) => [one.number, optionOf(one)]));
+    this.nodes = new Map(sentences.map((sentence) => [sentence.number, optionOf(sentence)]));
     /** @type {Sentence[]} */
     this.shown = [];
     place.append(
@@ -51,10 +51,10 @@ export class SentenceList {
     this.list();
   }
 
-  /** Those that hold what is typed, in the order that is chosen. */
+  /** List the sentences with the typed words, in the chosen order. */
   list() {
     const { compare } = ORDERS[/** @type {keyof typeof ORDERS} */ (this.order.value)];
-    this.shown = found(this.sentences, this.search.value).sort(compare);
+    this.shown = matching(this.sentences, this.search.value).sort(compare);
     this.box.replaceChildren(...this.shown.map(({ number }) => this.node(number)));
     const all = this.sentences.length.toLocaleString("en");
     this.count.textContent = this.shown.length === this.sentences.length
@@ -78,14 +78,14 @@ export class SentenceList {
     this.reveal();
   }
 
-  /** Tab reaches the list once, at the chosen sentence if it is in sight. */
+  /** Let Tab reach the list once, at the chosen sentence if it is in sight. */
   setTabStop() {
     const stop = this.shown.find(({ number }) => number === this.chosen) ?? this.shown[0];
     for (const { number } of this.shown) this.node(number).tabIndex = -1;
     if (stop) this.node(stop.number).tabIndex = 0;
   }
 
-  /** The list scrolls to the chosen sentence, the page does not. */
+  /** Scroll the list to the chosen sentence; the page stays. */
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
@@ -107,7 +107,7 @@ export class SentenceList {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const step = STEPS[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!step || isShortcut(event)) return;
     event.preventDefault();
     const at = this.shown.findIndex(({ number }) => this.node(number) === event.target);
     const to = Math.min(Math.max(step(at, this.shown.length), 0), this.shown.length - 1);

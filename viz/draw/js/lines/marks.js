@@ -6,8 +6,10 @@ import { circle, picture, rect, text } from "../core/scene.js";
 import { figure, within } from "../core/text.js";
 import { HEAD, LETTERS, RANGE, ROW, topOf } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./plan.js").Panel} Panel */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Head } from "../head_grid/data.js" */
+/** @import { LinesData } from "./data.js" */
+/** @import { Panel, SummaryAt, SummaryPlan } from "./plan.js" */
 
 const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
@@ -15,20 +17,20 @@ const LABELLED = 4; // every so manyth distance has a number
 
 /**
  * @typedef {object} SummaryScene
- * @property {import("./data.js").LinesData} data
- * @property {import("./plan.js").SummaryPlan} plan
+ * @property {LinesData} data
+ * @property {SummaryPlan} plan
  * @property {string} measure that is shown
  * @property {import("../core/raster.js").Raster[]} rasters of the panels
  * @property {import("../core/theme.js").Theme} theme
- * @property {import("./plan.js").SummaryAt | null} at
- * @property {import("./data.js").Head | null} open the head that the explorer shows
+ * @property {SummaryAt | null} at
+ * @property {Head | null} open the head that the explorer shows
  */
 
 /** The colour's place in the table of 256. @param {number} weight */
-export const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
 
 /**
- * A pixel for each head and distance.
+ * Draw a pixel for each head and distance.
  * @param {Panel} panel
  * @param {import("../core/theme.js").ThemeName} theme
  */
@@ -38,12 +40,12 @@ export function rasterOfPanel({ part, rows }, theme) {
     levelOf(profile[rows[Math.floor(n / columns)] * columns + (n % columns)]));
 }
 
-/** Both ends of a measure over all heads and sentences, one scale for all kinds.
- * @param {import("./data.js").LinesData} data @param {string} measure
+/** Find both ends of a measure over all heads and sentences, one scale for all kinds.
+ * @param {LinesData} data @param {string} measure
  * @returns {[number, number]} */
-export function endsOf({ parts }, measure) {
-  const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: of }) => {
-    const [mean, , lowest, highest] = of[measure];
+function endsOf({ parts }, measure) {
+  const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: measures }) => {
+    const [mean, , lowest, highest] = measures[measure];
     return lowest && highest ? [lowest[0], highest[0]] : [0, mean];
   }));
   return [Math.min(...values), Math.max(...values)];
@@ -60,7 +62,7 @@ export function summaryMarks(scene) {
   ]);
 }
 
-/** Title, distances, and the ends of the measure's scale.
+/** Write title, distances, and the ends of the measure's scale.
  * @param {SummaryScene} scene @param {Panel} panel @param {[number, number]} ends
  * @returns {Mark[]} */
 function headOf({ data: { reach }, theme, measure }, panel, [low, high]) {

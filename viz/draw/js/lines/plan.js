@@ -1,11 +1,11 @@
-// Where everything of the summary goes: a panel for each kind, a row for each head. The panels are
+// Layout of the summary: a panel for each kind, a row for each head. The panels are
 // side by side where there is room, and else one under the other.
 
 import { within } from "../core/text.js";
 import { orderOf } from "./data.js";
 
-/** @typedef {import("./data.js").SummaryPart} SummaryPart */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { SummaryPart } from "./data.js" */
 
 export const ROW = 18; // height of a head, CSS pixels
 export const LETTERS = { title: 14, words: 12, axis: 10 };
@@ -76,7 +76,8 @@ export function planSummary(parts, sortedBy, width, measure) {
   };
 }
 
-/** Room for the names of the heads and for their roles. @param {SummaryPart} part
+/** Measure the names of the heads and their roles.
+ * @param {SummaryPart} part
  * @param {Measure} measure */
 function sizeOf({ heads }, measure) {
   /** @param {string[]} texts */
@@ -98,8 +99,8 @@ export const topOf = ({ y }, row) => y + HEAD.rows + row * ROW;
  * @returns {SummaryAt | null}
  */
 export function hitSummary({ panels }, x, y) {
-  const panel = panels.findIndex((one) =>
-    x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+  const panel = panels.findIndex((place) =>
+    x >= place.x && x < place.x + place.width && y >= place.y && y < place.y + place.height);
   if (panel < 0) return null;
   const { rows, strip, cell, part } = panels[panel];
   const row = Math.floor((y - topOf(panels[panel], 0)) / ROW);
@@ -109,7 +110,7 @@ export function hitSummary({ panels }, x, y) {
 }
 
 /**
- * Where a key leads: up and down over the heads of all kinds, left and right over the distances.
+ * Find where a key leads: up and down over all heads, left and right over the distances.
  * @param {SummaryPlan} plan
  * @param {SummaryAt | null} at
  * @param {string} key

@@ -2,21 +2,17 @@
 // which sentence is to be opened.
 
 import { button, make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
-import { figure, number } from "../core/text.js";
 import { legend, legendNodes } from "../core/scale.js";
+import { figure, number } from "../core/text.js";
 import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
-import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
-import { wordsOf } from "./words.js";
+import { ROW, hitSummary, moved, planSummary, topOf } from "./plan.js";
 
-/** @typedef {import("./data.js").LinesData} LinesData */
-/** @typedef {import("./data.js").HeadRow} HeadRow */
-/** @typedef {import("./data.js").Head} Head */
-/** @typedef {import("./plan.js").SummaryAt} SummaryAt */
-/** @typedef {import("./plan.js").SummaryPlan} SummaryPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Head } from "../head_grid/data.js" */
+/** @import { HeadRow, LinesData, SummaryPart } from "./data.js" */
+/** @import { SummaryAt, SummaryPlan } from "./plan.js" */
 
 const FOREMOST = 3;
 const UNLIKE = "unlike others"; // as MEASURES in head_summary.py has it
@@ -40,6 +36,8 @@ export class HeadSummary extends PictureView {
     this.note.after(this.legend);
     /** @type {Head | null} */
     this.open = null; // the head that the explorer shows
+    this.picks = true;
+    this.scroll.classList.add("hl-summary");
     /** @type {import("../core/raster.js").Raster[]} */
     this.rasters = [];
     for (const input of [this.choice, this.sorted]) {
@@ -56,8 +54,7 @@ export class HeadSummary extends PictureView {
     this.open = selected;
     this.title.textContent = title;
     this.choice.replaceChildren(...Object.keys(measures).map((name) => make("option", {}, name)));
-    this.root.setAttribute("aria-label", title);
-    this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+    this.setLabel(title, help);
     this.note.textContent = note;
     this.foremost.replaceChildren(...this.differences());
     const names = Object.keys(measures);
@@ -69,21 +66,20 @@ export class HeadSummary extends PictureView {
       ]))));
   }
 
-  /** Where the most of a head's weight lies. @param {import("./data.js").SummaryPart} part
-   * @param {number} head */
+  /** Find where the most of a head's weight lies. @param {SummaryPart} part @param {number} head */
   strongest({ columns, profile }, head) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
     const column = row.indexOf(Math.max(...row));
     return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
   }
 
-  /** Where heads differ most, as buttons that open what they name. */
+  /** List where heads differ most, as buttons that open them. */
   differences() {
     const { data } = this;
     const words = wordsOf(data);
     const heads = /** @param {string} measure */ (measure) =>
       foremost(data, measure, FOREMOST).map(({ part, head, value }) =>
-        button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.tellHead(
+        button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.selectHead(
           [part.kind, head.layer, head.head])));
     const sentences = [...data.sentences].sort((a, b) => b.unlike - a.unlike).slice(0, FOREMOST);
     const links = sentences.map(({ number: line, unlike }) =>
@@ -92,14 +88,14 @@ export class HeadSummary extends PictureView {
       [words.unlike, heads(UNLIKE)],
       [words.changes, heads(CHANGES)],
       [words.sentences, links],
-    ].flatMap(([said, nodes]) => [
-      make("dt", {}, /** @type {string} */ (said)),
+    ].flatMap(([term, nodes]) => [
+      make("dt", {}, /** @type {string} */ (term)),
       make("dd", {}, .../** @type {Node[]} */ (nodes)),
     ]);
   }
 
   /** @param {Head} head */
-  tellHead(head) {
+  selectHead(head) {
     this.mark(head);
     this.options.onSelect?.(head);
   }
@@ -115,12 +111,8 @@ export class HeadSummary extends PictureView {
     const { data, theme, sorted, choice } = this;
     this.plan = planSummary(data.parts, sorted.checked ? choice.value : null, width,
       this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
     // stacked panels are a phone's, where a frame that scrolls in a page that scrolls is a trap
-    const most = this.plan.stacked ? 2 * TALLEST : TALLEST;
-    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
-    this.scroll.style.height = `${Math.min(this.plan.height, most) + bar}px`;
+    this.setFrame(width, this.plan.stacked ? 2 * TALLEST : TALLEST);
     this.rasters = this.plan.panels.map((panel) => rasterOfPanel(panel, theme.name));
     this.says.textContent = data.measures[choice.value];
     this.legend.replaceChildren(...legendNodes(...this.scaling()));
@@ -145,26 +137,19 @@ export class HeadSummary extends PictureView {
 
   sheet() {
     const { data, plan, theme, rasters, choice } = this;
-    const { one, title } = wordsOf(data);
+    const { unit, title } = wordsOf(data);
     return {
-      name: `${one}s over all sentences`, title, note: "", theme,
-      width: plan.width, height: plan.height,
+      name: `${unit}s over all sentences`, title, legend: legend(...this.scaling()),
       lines: [`${choice.value}: ${this.says.textContent}.`],
-      legend: legend(...this.scaling()),
       marks: summaryMarks({
         data, plan, theme, rasters, at: null, open: null, measure: choice.value,
       }),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitSummary(this.plan, x + visible.x, y + visible.y);
-  }
-
-  draw() {
-    super.draw();
-    this.scroll.style.cursor = this.at ? "pointer" : "default";
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitSummary(this.plan, x, y);
   }
 
   /** @param {SummaryAt} at */
@@ -177,21 +162,17 @@ export class HeadSummary extends PictureView {
   pick(at) {
     const { part, head } = this.headAt(at);
     this.live.textContent = `${head.name} of ${part.title} is open`;
-    this.tellHead([part.kind, head.layer, head.head]);
+    this.selectHead([part.kind, head.layer, head.head]);
   }
 
   /** @param {string} key */
-  press(key) {
-    if ((key === "Enter" || key === " ") && this.at) {
-      this.pick(this.at);
-      return true;
-    }
-    const to = moved(this.plan, this.at, key);
-    if (!to) return false;
-    reveal(this.scroll, this.boxOf(to));
-    this.point(to);
-    this.live.textContent = this.words(to).join(". ");
-    return true;
+  target(key) {
+    return moved(this.plan, this.at, key);
+  }
+
+  /** @param {SummaryAt} at */
+  sentence(at) {
+    return this.words(at).join(". ");
   }
 
   /** @param {SummaryAt} at */
@@ -216,25 +197,38 @@ export class HeadSummary extends PictureView {
     return { left, top, right, bottom: top + ROW };
   }
 
-  /** @param {SummaryAt} at @param {Visible} visible */
-  tell(at, { x, y }) {
-    const [first, second, more] = this.words(at);
-    const { left, top, right, bottom } = this.boxOf(at);
-    return {
-      words: at.column == null
-        ? [first, make("div", {}, second), make("div", {}, more)]
-        : [first, make("strong", {}, second)],
-      box: { left: left - x, top: top - y, right: right - x, bottom: bottom - y },
-    };
+  /** @param {SummaryAt} at */
+  tipNodes(at) {
+    const [name, ...lines] = this.words(at);
+    return [name, ...lines.map((line) => make(at.column == null ? "div" : "strong", {}, line))];
   }
 }
 
-/** A measure of a head in words. @param {string} name @param {HeadRow} head */
+/** Write a measure of a head. @param {string} name @param {HeadRow} head */
 function measured(name, { values }) {
   const [mean, deviation, lowest, highest] = values[name];
   /** @param {number} value */
-  const said = (value) => figure(Number(value.toPrecision(3)));
-  if (deviation == null || !lowest || !highest) return `${name} ${said(mean)}`;
-  return `${name} ${said(mean)} ± ${said(deviation)}, from ${said(lowest[0])} in #${lowest[1]} to `
-    + `${said(highest[0])} in #${highest[1]}`;
+  const short = (value) => figure(Number(value.toPrecision(3)));
+  if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;
+  const [from, to] = [lowest, highest].map(([value, line]) => `${short(value)} in #${line}`);
+  return `${name} ${short(mean)} ± ${short(deviation)}, from ${from} to ${to}`;
+}
+
+/** @param {Pick<LinesData, "together" | "amount">} data */
+export function wordsOf({ together, amount }) {
+  const unit = together ? "layer" : "head";
+  const many = together ? "Layers" : "Heads";
+  return {
+    unit,
+    title: `Each ${unit} over all sentences`,
+    note: `Each strip is one ${unit}: the mean ${amount} at each position relative to the one that `
+      + "looks; … is all beyond. Beside it its role, and the measure: its mean, one standard "
+      + "deviation between sentences, and from the lowest sentence to the highest.",
+    help: `Up and down move over the ${unit}s, left and right over the positions, Enter opens a `
+      + `${unit} in the sentence below.`,
+    unlike: `${many} most unlike the others of their kind`,
+    changes: `${many} that change most between sentences`,
+    sentences: `Sentences in which ${unit}s differ most from each other`,
+    columns: ["Kind", together ? "Layer" : "Head", "Role", `Most ${amount}`],
+  };
 }

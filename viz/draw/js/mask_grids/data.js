@@ -1,4 +1,4 @@
-// What `encode_masks` in viz/draw/mask_grids.py says: the masks of a batch, square by square.
+// Message of `encode_masks` in viz/draw/mask_grids.py: the masks of a batch, square by square.
 
 /**
  * @typedef {object} MaskGrid the mask of one sentence

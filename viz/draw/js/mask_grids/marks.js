@@ -1,4 +1,4 @@
-// Masks as marks. What is seen is full; each reason that hides has a stroke of its own, so that
+// Masks as marks. A visible key is full; each reason that hides has a stroke of its own, so that
 // nobody has to tell colours apart.
 
 import { EDGE } from "../core/picture_view.js";
@@ -7,11 +7,10 @@ import { isolate, shortened } from "../core/text.js";
 import { rowOf } from "./data.js";
 import { extent, LONGEST } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/theme.js").Measure} Measure */
-/** @typedef {import("../core/theme.js").Theme} Theme */
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
-/** @typedef {import("./plan.js").MasksPlan} MasksPlan */
+/** @import { Group, Mark } from "../core/scene.js" */
+/** @import { Measure, Theme } from "../core/theme.js" */
+/** @import { MaskGrid } from "./data.js" */
+/** @import { MasksPlan, Square } from "./plan.js" */
 
 /**
  * @typedef {object} Look of the squares
@@ -89,9 +88,9 @@ function strokeMark(code, theme, x, y, side, opacity) {
  * @property {MasksPlan} plan
  * @property {Theme} theme
  * @property {Measure} measure
- * @property {import("../core/scene.js").Group} squares what `gridMarks` gives
+ * @property {Group} squares what `gridMarks` gives
  * @property {number | null} chosen row
- * @property {import("./plan.js").Square | null} at the pointer or the cursor
+ * @property {Square | null} at the pointer or the cursor
  */
 
 /**
@@ -122,7 +121,7 @@ const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token
 });
 
 /**
- * A word, or where it is too long for its place its beginning.
+ * Shorten a word that is too long for its place.
  * @param {string} token
  * @param {number} size
  * @param {400 | 600} weight
@@ -131,7 +130,11 @@ const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token
 const fitted = (token, size, weight, measure) =>
   isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
 
-/** Around the chosen row, and what is pointed at. @param {MaskScene} scene @returns {Mark[]} */
+/**
+ * Frame the chosen row, and the square under the pointer.
+ * @param {MaskScene} scene
+ * @returns {Mark[]}
+ */
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }) {
   const frame = { stroke: theme.ink, line: 2 };
   return [

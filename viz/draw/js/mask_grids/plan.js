@@ -1,9 +1,11 @@
-// Where the squares of masks go, and what lies at a place.
+// Layout of masks, and the square at a place.
 
+import { ARROWS } from "../core/dom.js";
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
+/** @import { MaskGrid } from "./data.js" */
+
 /** @typedef {Pick<MaskGrid, "queries" | "keys">} Words */
 /** @typedef {{row: number, key: number}} Square */
 
@@ -41,7 +43,7 @@ export function planMasks(grids, width, tallest, measure) {
 }
 
 /**
- * A grid with its words.
+ * Measure a grid with its words.
  * @param {MasksPlan} plan
  * @param {Words} grid
  * @returns {[width: number, height: number]}
@@ -50,7 +52,7 @@ export const extent = ({ square, left, top }, { queries, keys }) =>
   [left + keys.length * square + 2, top + queries.length * square + 2];
 
 /**
- * The square at a place; beside a row's word, the first of the row.
+ * Find the square at a place; beside a row's word, the first of the row.
  * @param {MasksPlan} plan
  * @param {Words} grid
  * @param {number} x
@@ -64,11 +66,6 @@ export function hitMask({ square, left, top }, { queries, keys }, x, y) {
   return { row, key: Math.max(key, 0) };
 }
 
-/** @type {Record<string, [down: number, right: number]>} */
-const ARROWS = {
-  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-};
-
 /**
  * The square that a key of the keyboard leads to.
  * @param {Words} grid
@@ -79,7 +76,7 @@ const ARROWS = {
 export function moved({ queries, keys }, { row, key }, pressed) {
   if (!(pressed in ARROWS)) return null;
   if (key < 0) return { row, key: 0 }; // from outside every key leads in
-  const [down, right] = ARROWS[pressed];
+  const [right, down] = ARROWS[pressed];
   return {
     row: within(row + down, 0, queries.length - 1),
     key: within(key + right, 0, keys.length - 1),

@@ -2,7 +2,7 @@
 // keys are answered here; the host hears only which row is chosen.
 
 import { paint, sized } from "../core/canvas.js";
-import { make, tableOf } from "../core/dom.js";
+import { isShortcut, make, tableOf } from "../core/dom.js";
 import { framed, placeTip, reveal } from "../core/frame.js";
 import { group, text } from "../core/scene.js";
 import { heightInSight } from "../core/picture_view.js";
@@ -12,8 +12,9 @@ import { rowOf } from "./data.js";
 import { gridMarks, maskMarks, squareMarks } from "./marks.js";
 import { extent, hitMask, moved, planMasks } from "./plan.js";
 
-/** @typedef {import("./data.js").MaskGrid} MaskGrid */
-/** @typedef {import("./plan.js").Square} Square */
+/** @import { Group } from "../core/scene.js" */
+/** @import { MaskGrid, MasksData } from "./data.js" */
+/** @import { MasksPlan, Square } from "./plan.js" */
 /** @typedef {{panel: number} & Square} MaskAt a square of one sentence's grid */
 
 /**
@@ -23,7 +24,7 @@ import { extent, hitMask, moved, planMasks } from "./plan.js";
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} scroll
  * @property {HTMLTableElement} table
- * @property {import("../core/scene.js").Group} [squares]
+ * @property {Group} [squares]
  */
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
@@ -31,7 +32,7 @@ const SIDE = 18; // of a square in the legend
 const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
-/** @extends {View<import("./data.js").MasksData>} */
+/** @extends {View<MasksData>} */
 export class MaskGrids extends View {
   constructor() {
     super();
@@ -46,7 +47,7 @@ export class MaskGrids extends View {
     this.words = "";
     /** @type {MaskAt | null} */
     this.at = null; // under the pointer or the cursor
-    /** @type {import("./plan.js").MasksPlan} */
+    /** @type {MasksPlan} */
     this.plan;
   }
 
@@ -85,7 +86,7 @@ export class MaskGrids extends View {
   }
 
   /**
-   * What a grid says without being seen: its title, and how much of the batch each row sees.
+   * Describe a grid without drawing: its title, and how much of the batch each row sees.
    * @param {Panel} panel
    * @param {MaskGrid} grid
    */
@@ -119,7 +120,7 @@ export class MaskGrids extends View {
     return { color, asNumbers, theme };
   }
 
-  /** A square of the legend. @param {number} code */
+  /** Draw a square of the legend. @param {number} code */
   sample(code) {
     return squareMarks(code, this.look(), { x: 0, y: 0, side: SIDE });
   }
@@ -136,7 +137,7 @@ export class MaskGrids extends View {
   }
 
   /**
-   * The grid of one sentence.
+   * Draw the grid of one sentence.
    * @param {number} n
    * @param {MaskAt | null} at
    */
@@ -145,12 +146,12 @@ export class MaskGrids extends View {
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
-      squares: /** @type {import("../core/scene.js").Group} */ (this.panels[n].squares),
+      squares: /** @type {Group} */ (this.panels[n].squares),
       chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
     });
   }
 
-  /** What is saved: the grids side by side, as many as a page takes. */
+  /** Save the grids side by side, as many as a page takes. */
   sheet() {
     const { data: { grids, title, legend }, plan, theme } = this;
     const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
@@ -196,7 +197,7 @@ export class MaskGrids extends View {
    * @param {KeyboardEvent} event
    */
   onKey(panel, event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isShortcut(event)) return;
     const grid = this.data.grids[panel];
     const from = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
     const to = moved(grid, from, event.key);
@@ -213,7 +214,7 @@ export class MaskGrids extends View {
     event.preventDefault();
   }
 
-  /** A square in words. @param {MaskAt} at */
+  /** Describe a square. @param {MaskAt} at */
   sentences({ panel, row, key }) {
     const { grids, reasons } = this.data;
     const { names, keys } = grids[panel];

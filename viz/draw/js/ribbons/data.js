@@ -1,4 +1,4 @@
-// What `encode_ribbons` in viz/draw/ribbons.py says: up to eight heads with their exact weights.
+// Message of `encode_ribbons` in viz/draw/ribbons.py: up to eight heads with their exact weights.
 
 /** @typedef {"queries" | "keys"} Side */
 /** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */
@@ -39,13 +39,13 @@ export const weightOf = ({ queries, keys, weights }, head, query, key) =>
   weights[(head * queries.length + query) * keys.length + key];
 
 /**
- * Query and key of a token and one of the other side.
- * @param {Token} one
+ * Sort a token and a token of the other side into query and key.
+ * @param {Token} token
  * @param {{index: number}} other
  * @returns {[query: number, key: number]}
  */
-export const pair = (one, other) =>
-  (one.side === "queries" ? [one.index, other.index] : [other.index, one.index]);
+export const pair = (token, other) =>
+  (token.side === "queries" ? [token.index, other.index] : [other.index, token.index]);
 
 /** @typedef {{head: number, query: number, key: number, weight: number}} Ribbon */
 
@@ -53,24 +53,24 @@ export const pair = (one, other) =>
  * The weights that are drawn as ribbons, the largest last and so on top.
  * @param {RibbonData} data
  * @param {number[]} on the heads that are switched on
- * @param {Token | null} token whose ribbons they are; all ribbons unless told
+ * @param {Token | null} token whose ribbons they are; all ribbons by default
  * @returns {Ribbon[]}
  */
 export function ribbonsOf(data, on, token) {
   const queries = span(data.queries.length, token?.side === "queries" ? token.index : null);
   const keys = span(data.keys.length, token?.side === "keys" ? token.index : null);
-  const found = [];
+  const ribbons = [];
   for (const head of on) {
     for (let query = queries.first; query < queries.end; query++) {
       for (let key = keys.first; key < keys.end; key++) {
         const weight = weightOf(data, head, query, key);
-        if (weight >= data.from) found.push({ head, query, key, weight });
+        if (weight >= data.from) ribbons.push({ head, query, key, weight });
       }
     }
   }
-  return found.sort((a, b) => a.weight - b.weight);
+  return ribbons.sort((a, b) => a.weight - b.weight);
 }
 
-/** All of a side, or one index of it. @param {number} count @param {number | null} index */
+/** Select all of a side, or one index of it. @param {number} count @param {number | null} index */
 const span = (count, index) =>
   (index == null ? { first: 0, end: count } : { first: index, end: index + 1 });

@@ -7,17 +7,18 @@ import { isolate, number, tidy, within } from "../core/text.js";
 import { weightOf } from "./data.js";
 import { laneAt, STEM } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./data.js").Side} Side */
-/** @typedef {import("./data.js").Token} Token */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Group, Mark } from "../core/scene.js" */
+/** @import { Ribbon, RibbonData, Side, Token } from "./data.js" */
+/** @import { RibbonPlan } from "./plan.js" */
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
 /**
  * @typedef {object} RibbonScene
- * @property {import("./data.js").RibbonData} data
- * @property {import("./plan.js").RibbonPlan} plan
+ * @property {RibbonData} data
+ * @property {RibbonPlan} plan
  * @property {import("../core/theme.js").Theme} theme
  * @property {import("../core/theme.js").Measure} measure
  * @property {string[]} colors of the heads
@@ -26,7 +27,7 @@ const GAP = 4; // between a list and its ribbons
  * @property {Token | null} picked
  * @property {Token | null} shown whose ribbons are drawn; those of all where there is none
  * @property {Mark} ribbons
- * @property {import("../core/picture_view.js").Visible} visible
+ * @property {Visible} visible
  */
 
 /**
@@ -43,8 +44,8 @@ export const ribbonMarks = (scene) => [group([
 
 /**
  * @param {Pick<RibbonScene, "plan" | "colors" | "on" | "shown">} scene
- * @param {import("./data.js").Ribbon[]} ribbons
- * @returns {import("../core/scene.js").Group}
+ * @param {Ribbon[]} ribbons
+ * @returns {Group}
  */
 export function curveMarks({ plan, colors, on, shown }, ribbons) {
   const room = plan.numbers * plan.column;
@@ -81,7 +82,7 @@ function wordMarks({ data, plan, theme, at, picked, visible }, side) {
 }
 
 /**
- * The exact weights of the token that is shown, beside each token of the other side.
+ * Write the exact weights of the shown token beside each token of the other side.
  * @param {RibbonScene} scene
  * @param {Token} shown
  * @returns {Mark[]}
@@ -111,8 +112,8 @@ function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown)
 }
 
 /**
- * The heads' weights of one pair of tokens, all in order; where there is no room, the largest.
- * @param {import("./data.js").RibbonData} data
+ * List the heads' weights of one pair of tokens; where there is no room, the largest alone.
+ * @param {RibbonData} data
  * @param {number[]} on
  * @param {number} query
  * @param {number} key
@@ -123,7 +124,7 @@ function weightsAt(data, on, query, key, most) {
   return most === all.length ? all : [all.reduce((a, b) => (b.weight > a.weight ? b : a))];
 }
 
-/** A stem beside the token that is picked, a frame around the one that is pointed at.
+/** Draw a stem beside the picked token, and a frame around the token under the pointer.
  * @param {RibbonScene} scene @returns {Mark[]} */
 function pointed({ plan, theme, at, picked }) {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];
@@ -140,8 +141,8 @@ function pointed({ plan, theme, at, picked }) {
 }
 
 /**
- * @param {import("./plan.js").RibbonPlan} plan
- * @param {import("../core/picture_view.js").Visible} visible
+ * @param {RibbonPlan} plan
+ * @param {Visible} visible
  * @param {number} index
  */
 const inFrame = ({ row }, { y, height }, index) =>

@@ -1,4 +1,4 @@
-// Where everything of the ribbons goes: a list of words at each side, ribbons between them.
+// Layout of the ribbons: a list of words at each side, ribbons between them.
 
 import { EDGE, TALLEST } from "../core/picture_view.js";
 import { within } from "../core/text.js";
@@ -54,7 +54,7 @@ export function planRibbons({ queries, keys }, count, width, measure) {
 }
 
 /**
- * The middle of a head's lane in a row.
+ * Find the middle of a head's lane in a row.
  * @param {RibbonPlan} plan
  * @param {number} index of the row
  * @param {number} nth of the heads that are on
@@ -64,7 +64,7 @@ export const laneAt = ({ row, lane }, index, nth, count) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 /**
- * The word at a place of the whole picture.
+ * Find the word at a place of the whole picture.
  * @param {{queries: string[], keys: string[]}} data
  * @param {RibbonPlan} plan
  * @param {number} x

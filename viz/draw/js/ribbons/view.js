@@ -1,21 +1,17 @@
 // The ribbons: what looks stands on the left, what is looked at on the right, and a ribbon
 // between two words is as wide and as strong as the weight. Several heads lie over each other.
 
-import { looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { rect } from "../core/scene.js";
-import { number, quote, within } from "../core/text.js";
+import { looksMost, number, quote, within } from "../core/text.js";
 import { OTHER, pair, ribbonsOf, weightOf } from "./data.js";
 import { curveMarks, ribbonMarks } from "./marks.js";
 import { hitRibbons, planRibbons } from "./plan.js";
-import { arrow, sentence, strongestOfAll } from "./words.js";
 
-/** @typedef {import("./data.js").RibbonData} RibbonData */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").RibbonPlan} RibbonPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { RibbonData, Token } from "./data.js" */
+/** @import { RibbonPlan } from "./plan.js" */
 
 const HELP = "Up and down move over the words, left and right change sides, Enter picks a word, "
   + "Escape lets it go.";
@@ -35,7 +31,7 @@ export class Ribbons extends PictureView {
     this.off = new Set(); // kind and name, so that a head stays off when another sentence comes
     /** @type {Token | null} */
     this.picked = null;
-    this.words = this.named = "";
+    this.named = ""; // which heads the switches are of
     /** @type {number[]} */
     this.on = [];
     /** @type {import("../core/scene.js").Group | null} */
@@ -44,12 +40,9 @@ export class Ribbons extends PictureView {
 
   update() {
     const { data } = this;
-    const words = JSON.stringify([data.kind, data.queries, data.keys]);
-    if (words !== this.words) this.at = this.picked = null; // another sentence, other words
-    this.words = words;
-    const name = `Ribbons of ${data.heads.join(", ")}`;
-    this.root.setAttribute("aria-label", name);
-    this.scroll.setAttribute("aria-label", `${name}. ${HELP}`);
+    // another sentence, other words
+    if (this.setTexts([data.kind, data.queries, data.keys])) this.at = this.picked = null;
+    this.setLabel(`Ribbons of ${data.heads.join(", ")}`, HELP);
     this.axes.replaceChildren(...axes(data).map(([side, text]) =>
       make("div", {}, make("span", {}, side), make("span", {}, text))));
     this.note.textContent = data.note;
@@ -94,14 +87,8 @@ export class Ribbons extends PictureView {
     this.on = [...heads.keys()].filter((head) =>
       heads.length === 1 || !this.off.has(this.idOf(heads[head])));
     /** @param {number} room */
-    const planned = (room) => planRibbons(this.data, this.on.length, room, this.measure);
-    this.plan = planned(width);
-    const high = Math.min(this.plan.height, TALLEST);
-    this.scroll.style.height = `${high}px`;
-    this.room.style.height = `${this.plan.height}px`;
-    // the bar of a long list takes its room from the ribbons
-    if (this.plan.height > high) this.plan = planned(this.scroll.clientWidth);
-    this.room.style.width = `${this.plan.width}px`;
+    const plan = (room) => planRibbons(this.data, this.on.length, room, this.measure);
+    this.fit(plan, width, TALLEST);
     this.all = null;
   }
 
@@ -124,7 +111,6 @@ export class Ribbons extends PictureView {
     };
   }
 
-  /** Nothing is scrolled out of it and nothing is pointed at. */
   sheet() {
     const { data, plan: { width, height }, theme, on } = this;
     const names = on.map((head) => data.heads[head]);
@@ -135,15 +121,15 @@ export class Ribbons extends PictureView {
     });
     return {
       name: `${names.join(" ")} ${data.kind} ribbons`, title: names.join(", "), note: data.note,
-      theme, width, height, lines: axes(data).map((words) => words.join(" ")),
+      lines: axes(data).map((words) => words.join(" ")),
       legend: on.flatMap((head) => [dot(head), data.heads[head]]),
       marks: ribbonMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitRibbons(this.data, this.plan, x + visible.x, y + visible.y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitRibbons(this.data, this.plan, x, y);
   }
 
   /** @param {Token} token */
@@ -155,43 +141,64 @@ export class Ribbons extends PictureView {
 
   /** @param {string} key */
   press(key) {
-    const at = this.at ?? this.picked ?? { side: "queries", index: 0 };
-    const to = moved(at, key, this.data, Boolean(this.at));
     if (key === "Enter" || key === " ") {
+      const at = this.start();
       this.pick(at);
-      const done = this.picked ? "picked" : "let go";
-      this.live.textContent = `${quote(this.data[at.side][at.index])} ${done}`;
+      const state = this.picked ? "picked" : "let go";
+      this.live.textContent = `${quote(this.data[at.side][at.index])} ${state}`;
     } else if (key === "Escape") {
       this.at = this.picked = null;
       this.draw();
-    } else if (to) {
-      const { row, left, right, width } = this.plan;
-      const [start, end] = to.side === "queries" ? [0, left] : [right, width];
-      const top = to.index * row;
-      reveal(this.scroll, { left: start, top, right: end, bottom: top + row });
-      this.point(to);
-      this.live.textContent = sentence(this.data, this.on, to, this.picked);
-    } else return false;
+    } else return super.press(key);
     return true;
   }
 
+  /** Get the word from which the keys lead on. @returns {Token} */
+  start() {
+    return this.at ?? this.picked ?? { side: "queries", index: 0 };
+  }
+
+  /** @param {string} key */
+  target(key) {
+    return moved(this.start(), key, this.data, Boolean(this.at));
+  }
+
+  /** @param {Token} at */
+  sentence(at) {
+    return sentence(this.data, this.on, at, this.picked);
+  }
+
+  /** @param {Token} at @param {number} [numbers] width of the numbers beside it */
+  boxOf({ side, index }, numbers = this.partner({ side }) ? this.numbersWidth() : 0) {
+    const { row, left, right, width } = this.plan;
+    const [start, end] = side === "queries" ? [0, left + numbers] : [right - numbers, width];
+    return { left: start, top: index * row, right: end, bottom: (index + 1) * row };
+  }
+
+  /** @param {Token} at */
+  roomOf(at) {
+    return this.boxOf(at, 0);
+  }
+
+  numbersWidth() {
+    return this.plan.numbers * this.plan.column;
+  }
+
+  /** Get the picked word, if it stands on the other side. @param {Pick<Token, "side">} at */
+  partner({ side }) {
+    return this.picked && this.picked.side !== side ? this.picked : null;
+  }
+
   /**
-   * Beside the token that is pointed at: its weights with the picked one, what was read there.
+   * List the weights with the picked word, and the decoder's words in this row.
    * @param {Token} at
-   * @param {Visible} visible
    */
-  tell(at, { x, y }) {
-    const { data, picked, on, plan } = this;
-    const name = at.side === "queries" && data.rowNames?.[at.index];
-    const other = picked && picked.side !== at.side ? picked : null;
-    if (!other && !name) return null;
-    const words = other ? this.weights(...pair(other, at), on) : [];
-    if (name) words.push(make("div", {}, `This row ${name}.`));
-    const numbers = other ? plan.numbers * plan.column : 0; // these stay in sight
-    const [left, right] = at.side === "queries"
-      ? [0, plan.left + numbers] : [plan.right - numbers, plan.width];
-    const top = at.index * plan.row - y;
-    return { words, box: { left: left - x, top, right: right - x, bottom: top + plan.row } };
+  tipNodes(at) {
+    const name = at.side === "queries" && this.data.rowNames?.[at.index];
+    const partner = this.partner(at);
+    const nodes = partner ? this.weights(...pair(partner, at), this.on) : [];
+    if (name) nodes.push(make("div", {}, `This row ${name}.`));
+    return nodes.length ? nodes : null;
   }
 
   /**
@@ -215,7 +222,7 @@ export class Ribbons extends PictureView {
 const axes = (data) => [["Left ←", data.rows], ["Right →", data.columns]];
 
 /**
- * The word that a key leads to.
+ * Find the word that a key leads to.
  * @param {Token} token
  * @param {string} pressed
  * @param {{queries: string[], keys: string[]}} data
@@ -236,4 +243,51 @@ export function moved({ side, index }, pressed, data, isAt) {
     End: { side, index: last },
   };
   return moves[pressed];
+}
+
+/** @param {RibbonData} data @param {number} query @param {number} key */
+const arrow = ({ queries, keys }, query, key) =>
+  `${quote(queries[query])} → ${quote(keys[key])}`;
+
+/**
+ * List for each query the key that each head looks at most.
+ * @param {RibbonData} data
+ * @returns {string[][]}
+ */
+const strongestOfAll = (data) => data.queries.map((token, index) => [token,
+  ...data.heads.map((_, head) => strongest(data, head, { side: "queries", index }).join(" "))]);
+
+/**
+ * Describe the token under the cursor for a screen reader.
+ * @param {RibbonData} data
+ * @param {number[]} on
+ * @param {Token} at
+ * @param {Token | null} picked
+ */
+function sentence(data, on, at, picked) {
+  if (picked && picked.side !== at.side) {
+    const [query, key] = pair(picked, at);
+    const weights = on.map((head) =>
+      `${data.heads[head]} ${number(weightOf(data, head, query, key))}`);
+    return `${arrow(data, query, key)} ${weights.join(", ")}`;
+  }
+  const most = on.map((head) => {
+    const [token, weight] = strongest(data, head, at);
+    return `${data.heads[head]} ${quote(token)} ${weight}`;
+  });
+  const way = at.side === "queries" ? "→" : "←";
+  return `${quote(data[at.side][at.index])} ${way} ${most.join(", ")}`;
+}
+
+/**
+ * Find the token of the other side with the largest weight, and write the weight.
+ * @param {RibbonData} data
+ * @param {number} head
+ * @param {Token} token
+ */
+function strongest(data, head, token) {
+  const others = data[OTHER[token.side]];
+  const weights = others.map((_, index) => weightOf(data, head, ...pair(token, { index })));
+  const most = Math.max(...weights);
+  return [others[weights.indexOf(most)], number(most)];
 }

@@ -1,4 +1,4 @@
-// What `encode_bars` in viz/draw/step_bars.py says: for each step the piece that was written and
+// Message of `encode_bars` in viz/draw/step_bars.py: for each step the piece that was written and
 // the most probable others, with their probabilities.
 
 /** A piece at a step. @typedef {{raw: string, label: string, p: number}} Option */
@@ -30,7 +30,7 @@ export function read({ meta: { labels, pieces, ...meta }, arrays: { counts, prob
 }
 
 /**
- * The message of a choice; the prefix says among which steps it was made.
+ * Write the message of a choice; the prefix identifies its steps.
  * @param {StepsData} data
  * @param {BarAt} at not the written piece
  */

@@ -4,16 +4,15 @@ import { rect, text } from "../core/scene.js";
 import { digits, isolate } from "../core/text.js";
 import { FONT, heightOf, leftOf, ROW, topOf } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./data.js").BarAt} BarAt */
-/** @typedef {import("./data.js").Option} Option */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { BarAt, Option, StepsData } from "./data.js" */
 
 const TRACK = 0.14; // opacity
 const FILLED = { written: 1, rather: 0.7, other: 0.45 };
 
 /**
  * @typedef {object} BarsScene
- * @property {import("./data.js").StepsData} data
+ * @property {StepsData} data
  * @property {import("./plan.js").BarsPlan} plan
  * @property {import("../core/theme.js").Theme} theme
  * @property {BarAt | null} at under the pointer or the cursor

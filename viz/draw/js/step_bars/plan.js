@@ -2,9 +2,8 @@
 
 import { shortened, within } from "../core/text.js";
 
-/** @typedef {import("./data.js").BarAt} BarAt */
-/** @typedef {import("./data.js").StepsData} StepsData */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { BarAt, StepsData } from "./data.js" */
 
 /**
  * @typedef {object} BarsPlan

@@ -2,7 +2,6 @@
 // in its place. Pointer and arrow keys are answered here; the host hears only what is chosen.
 
 import { tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { group } from "../core/scene.js";
 import { PictureView } from "../core/picture_view.js";
 import { logText, number, quote, within } from "../core/text.js";
@@ -10,10 +9,9 @@ import { choiceOf } from "./data.js";
 import { barMarks } from "./marks.js";
 import { heightOf, hitBars, leftOf, planBars, topOf } from "./plan.js";
 
-/** @typedef {import("./data.js").BarAt} BarAt */
-/** @typedef {import("./data.js").StepsData} StepsData */
-/** @typedef {import("./plan.js").BarsPlan} BarsPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { BarAt, StepsData } from "./data.js" */
+/** @import { BarsPlan } from "./plan.js" */
 
 const HELP = "Left and right move along the sentence, up and down over the alternatives of a "
   + "step; Enter forces one.";
@@ -23,16 +21,13 @@ export class StepBars extends PictureView {
   constructor() {
     super();
     this.scroll.classList.add("hl-bars");
-    this.written = "";
+    this.picks = true;
   }
 
   update() {
     const { steps, title, note } = this.data;
-    const written = JSON.stringify(steps.map(([first]) => first.raw));
-    if (written !== this.written) this.at = null;
-    this.written = written;
-    this.root.setAttribute("aria-label", title);
-    this.scroll.setAttribute("aria-label", `${title}. ${HELP}`);
+    if (this.setTexts(steps.map(([written]) => written.raw))) this.at = null;
+    this.setLabel(title, HELP);
     this.note.textContent = note;
     this.table.replaceChildren(...tableOf(title, ["Step", "Piece", "Probability", "Alternatives"],
       steps.map(([first, ...others], n) => [String(n + 1), first.label, number(first.p),
@@ -41,8 +36,7 @@ export class StepBars extends PictureView {
 
   arrange() {
     this.plan = planBars(this.data, this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
+    this.setRoom();
   }
 
   /** @param {Visible} visible */
@@ -60,21 +54,21 @@ export class StepBars extends PictureView {
   }
 
   sheet() {
-    const { data: { title, note, steps }, plan: { width, height }, theme } = this;
+    const { title, note, steps } = this.data;
     return {
-      name: "steps", title, note, theme, width, height, lines: [], legend: [],
+      name: "steps", title, note,
       marks: barMarks({ ...this.scene(), at: null, steps: [0, steps.length - 1] }),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitBars(this.data, this.plan, x + visible.x, y + visible.y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitBars(this.data, this.plan, x, y);
   }
 
   draw() {
     super.draw();
-    this.scroll.style.cursor = this.at?.row ? "pointer" : "";
+    if (!this.at?.row) this.scroll.style.cursor = "";
   }
 
   /** @param {BarAt} at */
@@ -83,17 +77,8 @@ export class StepBars extends PictureView {
   }
 
   /** @param {string} key */
-  press(key) {
-    if ((key === "Enter" || key === " ") && this.at) {
-      this.pick(this.at);
-      return true;
-    }
-    const to = moved(this.at, key, this.data.steps);
-    if (!to) return false;
-    reveal(this.scroll, this.boxOf(to));
-    this.point(to);
-    this.live.textContent = this.sentence(to);
-    return true;
+  target(key) {
+    return moved(this.at, key, this.data.steps);
   }
 
   /** @param {BarAt} at */
@@ -106,24 +91,20 @@ export class StepBars extends PictureView {
   sentence({ step, row }) {
     const options = this.data.steps[step];
     const { label, p } = options[row];
-    const what = row ? `alternative ${row} of ${options.length - 1}` : "written";
-    return `Step ${step + 1}, ${what}: ${quote(label)}, probability ${number(p)}`;
+    const place = row ? `alternative ${row} of ${options.length - 1}` : "written";
+    return `Step ${step + 1}, ${place}: ${quote(label)}, probability ${number(p)}`;
   }
 
-  /** @param {BarAt} at @param {Visible} visible */
-  tell({ step, row }, { x, y }) {
+  /** @param {BarAt} at */
+  tipNodes({ step, row }) {
     const { label, p } = this.data.steps[step][row];
-    const { left, top, right, bottom } = this.boxOf({ step, row });
-    const how = `p ${number(p)} · log P ${logText(Math.log(p))}`;
-    return {
-      words: [`${quote(label)} ${how}${row ? " · click to force it" : ""}`],
-      box: { left: left - x, top: top - y, right: right - x, bottom: bottom - y },
-    };
+    const numbers = `p ${number(p)} · log P ${logText(Math.log(p))}`;
+    return [`${quote(label)} ${numbers}${row ? " · click to force it" : ""}`];
   }
 }
 
 /**
- * The bar that a key leads to.
+ * Find the bar that a key leads to.
  * @param {BarAt | null} at
  * @param {string} key
  * @param {ArrayLike<unknown>[]} steps

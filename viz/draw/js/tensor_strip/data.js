@@ -1,4 +1,4 @@
-// What `encode_strip` in viz/draw/tensor_strip.py says: a row for each token, a column for each
+// Message of `encode_strip` in viz/draw/tensor_strip.py: a row for each token, a column for each
 // feature.
 
 /**

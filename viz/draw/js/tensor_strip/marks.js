@@ -6,10 +6,12 @@ import { picture, text } from "../core/scene.js";
 import { isolate } from "../core/text.js";
 import { LETTERS } from "./plan.js";
 
+/** @import { StripPlan } from "./plan.js" */
+
 /**
  * Made once for each plan: the pointer changes nothing in it.
  * @param {import("./data.js").StripData} data
- * @param {import("./plan.js").StripPlan} plan
+ * @param {StripPlan} plan
  * @param {import("../core/theme.js").Theme} theme
  * @param {boolean} mixed whether `isMixed`
  * @returns {import("../core/scene.js").Mark[]}
@@ -27,9 +29,9 @@ export function stripMarks(data, { left, row, wide, height }, theme, mixed) {
 }
 
 /**
- * Whether some features share a pixel of the screen.
+ * Test whether some features share a pixel of the screen.
  * @param {number} columns
- * @param {import("./plan.js").StripPlan} plan
+ * @param {StripPlan} plan
  * @param {number} ratio pixels of the screen for one unit of the plan
  */
 export const isMixed = (columns, { wide }, ratio) => columns > wide * ratio;

@@ -1,9 +1,10 @@
-// Where the rows and the columns of a tensor go: all of them in the frame's width.
+// Layout of a tensor's rows and columns: all of them in the frame's width.
 
+import { ARROWS } from "../core/dom.js";
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @typedef {import("./data.js").StripData} StripData */
+/** @import { StripData } from "./data.js" */
 
 const ROW = { largest: 20, smallest: 12 };
 const COLUMN = 28; // of a named column, at most
@@ -49,9 +50,6 @@ export function hitStrip({ rows, columns }, { left, wide, row: high }, x, y) {
   return inside ? at : null;
 }
 
-/** @type {Record<string, [right: number, down: number]>} */
-const STEPS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
-
 /**
  * The value that an arrow key leads to: from none, to the first.
  * @param {Pick<StripData, "rows" | "columns">} data
@@ -60,9 +58,9 @@ const STEPS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @returns {StripAt | null} null for any other key
  */
 export function moved({ rows, columns }, at, key) {
-  if (!Object.hasOwn(STEPS, key)) return null;
+  if (!Object.hasOwn(ARROWS, key)) return null;
   if (!at) return { row: 0, column: 0 };
-  const [right, down] = STEPS[key];
+  const [right, down] = ARROWS[key];
   return {
     row: within(at.row + down, 0, rows.length - 1),
     column: within(at.column + right, 0, columns - 1),

@@ -1,15 +1,13 @@
 // One tensor, large: tokens down the side, features across. Pointer and keys are answered here,
 // from the exact values.
 
-import { make } from "../core/dom.js";
 import { PictureView } from "../core/picture_view.js";
 import { figure, quote } from "../core/text.js";
 import { isMixed, stripMarks } from "./marks.js";
 import { hitStrip, moved, planStrip } from "./plan.js";
 
-/** @typedef {import("./data.js").StripData} StripData */
-/** @typedef {import("./plan.js").StripAt} StripAt */
-/** @typedef {import("./plan.js").StripPlan} StripPlan */
+/** @import { StripData } from "./data.js" */
+/** @import { StripAt, StripPlan } from "./plan.js" */
 
 const HELP = "Arrow keys move over the values.";
 
@@ -24,19 +22,17 @@ export class TensorStrip extends PictureView {
 
   update() {
     this.at = null;
-    this.root.setAttribute("aria-label", this.data.title);
   }
 
   /** @param {number} width */
   arrange(width) {
     const { data, theme } = this;
     this.plan = planStrip(data, width, this.measure);
-    this.room.style.width = `${this.plan.width}px`;
-    this.room.style.height = `${this.plan.height}px`;
+    this.setRoom();
     const mixed = isMixed(data.columns, this.plan, window.devicePixelRatio || 1);
     this.picture = stripMarks(data, this.plan, theme, mixed);
     this.note.textContent = noteOn(data, mixed);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${this.note.textContent} ${HELP}`);
+    this.setLabel(data.title, `${this.note.textContent} ${HELP}`);
   }
 
   marks() {
@@ -49,50 +45,37 @@ export class TensorStrip extends PictureView {
   }
 
   /** @param {string} key */
-  press(key) {
-    const at = moved(this.data, this.at, key);
-    if (!at) return false;
-    this.point(at);
-    this.live.textContent = this.sentence(at).join(" ");
-    return true;
+  target(key) {
+    return moved(this.data, this.at, key);
   }
 
   /** @param {StripAt} at */
-  sentence({ row, column }) {
+  words({ row, column }) {
     const { rows, columns, columnNames, values } = this.data;
     const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
     return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
   }
 
   /** @param {StripAt} at */
-  tell(at) {
-    const { left, row, wide } = this.plan;
-    const { columns } = this.data;
-    const [words, value] = this.sentence(at);
-    const x = left + (at.column / columns) * wide;
-    const y = at.row * row;
-    return {
-      words: [words, make("strong", {}, value)],
-      box: { left: x, right: x + wide / columns, top: y, bottom: y + row },
-    };
+  boxOf({ row, column }) {
+    const { left, row: high, wide } = this.plan;
+    const width = wide / this.data.columns;
+    const [x, y] = [left + column * width, row * high];
+    return { left: x, right: x + width, top: y, bottom: y + high };
   }
 
-  /** Nothing is pointed at. */
   sheet() {
-    const { data: { title }, plan: { width, height }, theme } = this;
-    return {
-      name: title, title, lines: [], width, height, marks: this.picture,
-      note: this.note.textContent ?? "", legend: [], theme,
-    };
+    const { data: { title }, note } = this;
+    return { name: title, title, marks: this.picture, note: note.textContent ?? "" };
   }
 }
 
 /** @param {StripData} data @param {boolean} mixed */
 function noteOn({ rows, columns, columnNames, end, values }, mixed) {
-  const what = columnNames ? "pieces" : "features";
+  const unit = columnNames ? "pieces" : "features";
   const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
   const colours = values.some((value) => value < 0)
     ? `Olive is below 0, purple above; from ±${figure(end)} on the colour stays.`
     : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
-  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${what}. ${colours}${more}`;
+  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${more}`;
 }

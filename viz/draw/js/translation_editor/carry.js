@@ -1,13 +1,14 @@
-// What stays true of the words while their text is edited: what a model says of a word depends on
-// what stands before it alone.
+// The words that stay valid while their text is edited: their probabilities depend on the text
+// before them alone.
 
-/** @typedef {import("./data.js").EditorWord} EditorWord */
+/** @import { EditorWord } from "./data.js" */
+
 /** A word at its place in the text as it stands now. Not `sure` is one behind a change: its numbers
  * are those of the text before.
  * @typedef {EditorWord & {index: number, sure: boolean}} CarriedWord */
 
 /**
- * How two texts differ: in one stretch, between a head and a tail that they share.
+ * Compare two texts: they differ in one stretch, between a head and a tail that they share.
  * @param {string} before
  * @param {string} now
  * @returns {{from: number, until: number, inserted: string}} the stretch of `before`, and what
@@ -27,8 +28,7 @@ export function difference(before, now) {
 }
 
 /**
- * The words that are left of a text after an edit; those that the edit touches are gone until the
- * server has seen them.
+ * List the words left of a text after an edit; touched words are gone until the server answers.
  * @param {EditorWord[]} words of `before`
  * @param {string} before
  * @param {string} now

@@ -1,5 +1,5 @@
-// What `encode_editor` in viz/draw/translation_editor.py says: a translation, the pieces that it is
-// made of, and what the model held probable in the place of each.
+// Message of `encode_editor` in viz/draw/translation_editor.py: a translation, the pieces that it
+// is made of, and what the model held probable in the place of each.
 
 /** A piece that could have stood in a place.
  * @typedef {{raw: string, label: string, p: number}} Other */

@@ -1,5 +1,5 @@
-// Who is ahead, the person who types or the server that answers: what arrives is laid over the text
-// or takes its place only where nothing that was typed is lost by it.
+// The exchange with the server: an answer is laid over the text, or replaces it only where no typed
+// letter is lost by it.
 
 /** @typedef {"lay" | "take" | "leave"} Verdict */
 
@@ -10,7 +10,7 @@ export class Exchange {
     this.unsent = false; // something was typed since
   }
 
-  /** Whether there is something that the server has not answered yet. */
+  /** Whether the server still has a text to answer. */
   get ahead() {
     return this.unsent || this.sent !== this.answered;
   }
@@ -20,7 +20,7 @@ export class Exchange {
   }
 
   /**
-   * What was typed is to be sent.
+   * Number the text that is to be sent.
    * @param {boolean} changed whether the text is another one than the server knows
    * @returns {number | null} its revision; null where there is nothing to send
    */
@@ -33,21 +33,21 @@ export class Exchange {
   /**
    * Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
    * or `leave` it as outdated. Something is `unsent` where the text is to be sent once more.
-   * @param {{text: string, revision: number}} said
+   * @param {{text: string, revision: number}} answer
    * @param {string} text that stands in the editor
    * @returns {Verdict}
    */
-  hear(said, text) {
+  hear(answer, text) {
     // a page that was left and entered again counts on from what the server knows
-    if (said.revision > this.sent) this.sent = said.revision;
+    if (answer.revision > this.sent) this.sent = answer.revision;
     // a server that has lost the session begins at 0, and never answers what was on its way
-    if (said.revision === 0 && this.answered > 0 && this.ahead) {
+    if (answer.revision === 0 && this.answered > 0 && this.ahead) {
       this.answered = 0;
       this.unsent = true;
     }
-    const outdated = said.revision < this.answered && said.revision > 0;
-    if (said.revision === this.sent) this.answered = this.sent;
-    if (said.text === text) return "lay";
+    const outdated = answer.revision < this.answered && answer.revision > 0;
+    if (answer.revision === this.sent) this.answered = this.sent;
+    if (answer.text === text) return "lay";
     return this.ahead || outdated ? "leave" : "take";
   }
 }

@@ -3,6 +3,9 @@
 
 import { make } from "../core/dom.js";
 import { difference } from "./carry.js";
+import { endBox } from "./plan.js";
+
+/** @import { Box } from "../core/frame.js" */
 
 /** A text has no lines: a break counts as a space, and keeps the place of every letter.
  * @param {string} text */
@@ -16,7 +19,7 @@ export const makeField = (id, note) => make("textarea", {
 });
 
 /**
- * Where the caret goes when one stretch of the text is replaced.
+ * Move a caret along when one stretch of the text is replaced.
  * @param {number} caret
  * @param {{from: number, until: number, inserted: string}} change
  */
@@ -27,7 +30,7 @@ export function caretAfter(caret, { from, until, inserted }) {
 }
 
 /**
- * Put in a text of the server's. Safari tells of it as if it were typed (`beforeinput`), so the
+ * Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the
  * field says meanwhile that it is not.
  * @param {HTMLTextAreaElement} field
  * @param {string} text
@@ -54,14 +57,13 @@ export function replaceText(field, text) {
  * @param {HTMLTextAreaElement} field
  * @param {string} text
  */
-export function insert(field, text) {
+function insert(field, text) {
   // no other way into a browser's own undo
   document.execCommand(text ? "insertText" : "delete", false, text);
 }
 
 /**
- * What is pasted has its lines joined before it comes in; what is dropped, only where the field is
- * read.
+ * Join the lines of a pasted text before it comes in; a dropped text is joined when it is read.
  * @param {HTMLTextAreaElement} field
  * @param {InputEvent} event `beforeinput`
  */
@@ -76,3 +78,52 @@ export function joinLines(field, event) {
   event.preventDefault();
   insert(field, inOneLine(text.replace(/\r\n/g, "\n").trim()));
 }
+
+export class Mirror {
+  constructor() {
+    this.letters = document.createTextNode("");
+    this.end = document.createTextNode("\u200b"); // so that a text of no letters has a line, too
+    this.root = make("div", { class: "hl-editor-mirror", dir: "auto", "aria-hidden": "true" },
+      this.letters, this.end);
+  }
+
+  /** @param {string} text the very letters of the field */
+  write(text) {
+    if (this.letters.data !== text) this.letters.data = text;
+  }
+
+  /**
+   * Measure a stretch of the text: one box for each line.
+   * @param {number} start in UTF-16 units
+   * @param {number} end
+   * @returns {Box[]} in pixels of the mirror
+   */
+  boxes(start, end) {
+    const range = document.createRange();
+    range.setStart(this.letters, Math.min(start, this.letters.length));
+    range.setEnd(this.letters, Math.min(end, this.letters.length));
+    const outer = this.root.getBoundingClientRect();
+    return [...range.getClientRects()].filter(({ width }) => width > 0)
+      .map((box) => inside(box, outer));
+  }
+
+  /** Whether the text runs so, by its first letters. */
+  get fromRight() {
+    return getComputedStyle(this.root).direction === "rtl";
+  }
+
+  /** Measure the place of the end of the sentence. @returns {Box} */
+  endBox() {
+    const range = document.createRange();
+    range.selectNodeContents(this.end);
+    const outer = this.root.getBoundingClientRect();
+    const box = inside(range.getBoundingClientRect(), outer);
+    return endBox(box, outer.width, this.fromRight);
+  }
+}
+
+/** @param {DOMRect} box @param {DOMRect} outer @returns {Box} */
+const inside = ({ left, top, right, bottom }, outer) => ({
+  left: left - outer.left, top: top - outer.top,
+  right: right - outer.left, bottom: bottom - outer.top,
+});

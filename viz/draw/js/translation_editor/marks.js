@@ -1,12 +1,12 @@
-// What stands behind the text: a bar under each word, a shade behind those that the model finds
+// Marks behind the text: a bar under each word, a shade behind those that the model finds
 // improbable, and a line over what was forced.
 
 import { rect } from "../core/scene.js";
 import { barOf, BAR } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("../core/frame.js").Box} Box */
-/** @typedef {import("./plan.js").PlacedWord} PlacedWord */
+/** @import { Box } from "../core/frame.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { PlacedWord } from "./plan.js" */
 
 const TRACK = 0.16; // opacity
 const FILLED = 0.75;
@@ -40,13 +40,13 @@ export function editorMarks(scene) {
         fill: ink, opacity: shade + pointed,
       }));
     }),
-    ...placed.flatMap((one) => bars(scene, one)),
+    ...placed.flatMap((word) => bars(scene, word)),
     ...forced.flatMap(({ boxes }, n) => over(boxes, ink, n === forced.length - 1, fromRight)),
   ];
 }
 
 /**
- * A word that is pointed at has a bar for each of its pieces.
+ * Draw the bar of a word, or of each piece of the word under the pointer.
  * @param {EditorScene} scene
  * @param {PlacedWord} placed
  */
@@ -63,7 +63,7 @@ function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
   ]);
 }
 
-/** A word and its full stop have a bar each. @param {Box} box */
+/** Shorten a bar, so that a word and its full stop have a bar each. @param {Box} box */
 const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
 
 /** @param {Box[]} boxes @param {string} fill @param {boolean} last @param {boolean} fromRight */

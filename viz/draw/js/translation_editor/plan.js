@@ -1,8 +1,9 @@
-// Where the words of the text stand on the page, and the bar under each: it runs from 0 to 1 over
+// Places of the words on the page, and the bar under each: it runs from 0 to 1 over
 // the length of its word, through all lines that the word has.
 
-/** @typedef {import("../core/frame.js").Box} Box */
-/** @typedef {import("./carry.js").CarriedWord} CarriedWord */
+/** @import { Box } from "../core/frame.js" */
+/** @import { CarriedWord } from "./carry.js" */
+
 /** A part of a bar: its track, and how much of it is filled.
  * @typedef {{x: number, y: number, width: number, start: number, filled: number}} BarPart */
 
@@ -33,7 +34,7 @@ export function barOf(boxes, p, fromRight) {
 }
 
 /**
- * The box of the end of the sentence, behind the last letter; inside the line, however full it is.
+ * Place the end of the sentence behind the last letter, inside the line however full it is.
  * @param {Box} last an empty box at the end of the text
  * @param {number} width of the frame
  * @param {boolean} fromRight whether the text runs from right to left
@@ -47,7 +48,7 @@ export function endBox({ left: end, right, top, bottom }, width, fromRight) {
 }
 
 /**
- * The word at a place: in its boxes, and in the bar under them.
+ * Find the word at a place: in its boxes, and in the bar under them.
  * @param {PlacedWord[]} placed
  * @param {number} x
  * @param {number} y
@@ -58,7 +59,7 @@ export const wordAt = (placed, x, y) => placed.find(({ boxes }) =>
     && y < bottom + BAR.below + BAR.height + 2));
 
 /**
- * The word that the caret is in or at; where it stands between two, the one that it begins.
+ * Find the word that the caret is in or at; between two, the word that it begins.
  * @param {PlacedWord[]} placed
  * @param {number} caret
  * @returns {PlacedWord | undefined}

@@ -1,11 +1,11 @@
 // The card under a word: its probability, that of each of its pieces, and what the model held
 // probable in the place of each. The focus stays in the text while one chooses.
 
-import { make } from "../core/dom.js";
+import { ARROWS, make } from "../core/dom.js";
 import { isolate, logText, number, quote, within } from "../core/text.js";
 
-/** @typedef {import("./data.js").EditorData} EditorData */
-/** @typedef {import("./data.js").EditorWord} EditorWord */
+/** @import { EditorData, EditorWord } from "./data.js" */
+
 /** One of the others of a piece of the word.
  * @typedef {{piece: number, alternative: number}} Chosen */
 
@@ -70,7 +70,7 @@ export class Popover {
   }
 
   /**
-   * Where the arrow keys are; the first of all where they begin.
+   * Select the alternative of the arrow keys; the first where they begin.
    * @param {Chosen | null} at
    * @returns {string} id of the row; none where there is nothing to choose
    */
@@ -91,10 +91,8 @@ export class Popover {
    * @returns {string | null} id of the row; null where the key is not one of the card's
    */
   move(key) {
-    const steps = /** @type {Record<string, [number, number]>} */ (
-      { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] });
-    if (!this.at || !steps[key]) return null;
-    return this.choose(step(this.at, steps[key], this.rows));
+    if (!this.at || !ARROWS[key]) return null;
+    return this.choose(step(this.at, ARROWS[key], this.rows));
   }
 
   /**
@@ -130,7 +128,7 @@ export function step(at, [pieces, alternatives], { first, others }) {
 }
 
 /**
- * A piece with its probability and a bar from 0 to 1.
+ * Make a row: a piece with its probability and a bar from 0 to 1.
  * @param {string} label
  * @param {number} p
  * @param {Record<string, string>} attributes

@@ -9,15 +9,13 @@ import { View } from "../core/view.js";
 import { carried } from "./carry.js";
 import { prefixWith } from "./data.js";
 import { Exchange } from "./exchange.js";
-import { inOneLine, joinLines, makeField, replaceText } from "./field.js";
+import { Mirror, inOneLine, joinLines, makeField, replaceText } from "./field.js";
 import { editorMarks } from "./marks.js";
-import { Mirror } from "./mirror.js";
 import { wordAt, wordAtCaret } from "./plan.js";
 import { Popover } from "./popover.js";
-import { statusOf, wordRows } from "./words.js";
 
-/** @typedef {import("./data.js").EditorData} EditorData */
-/** @typedef {import("./plan.js").PlacedWord} PlacedWord */
+/** @import { EditorData } from "./data.js" */
+/** @import { PlacedWord } from "./plan.js" */
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -115,18 +113,18 @@ export class TranslationEditor extends View {
     return "take";
   }
 
-  /** What is said without being seen, and beside the text. */
+  /** Write the names and the table for a screen reader, and the status beside the text. */
   describe() {
     const { known, field } = this;
     this.root.setAttribute("aria-label", known.title);
     field.setAttribute("aria-label", known.title);
     field.lang = known.language;
     field.placeholder = known.placeholder;
-    this.tellStatus();
+    this.showStatus();
     this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
   }
 
-  tellStatus() {
+  showStatus() {
     const { known, text } = this;
     if (known) this.status.textContent = statusOf(known, text !== known.text);
   }
@@ -164,7 +162,7 @@ export class TranslationEditor extends View {
     this.exchange.typed();
     this.close();
     this.place();
-    this.tellStatus();
+    this.showStatus();
     this.draw();
     this.sendSoon();
   }
@@ -174,7 +172,7 @@ export class TranslationEditor extends View {
     this.pause = setTimeout(() => this.send(), PAUSE);
   }
 
-  /** Say what was typed. */
+  /** Send the typed text. */
   send() {
     clearTimeout(this.pause);
     if (this.composing || !this.known) return;
@@ -182,7 +180,7 @@ export class TranslationEditor extends View {
     const waited = this.exchange.unsent;
     const revision = this.exchange.send(text !== this.known.text);
     if (revision !== null) this.options.onSelect?.({ text, revision });
-    // back at what the server knows: what it said meanwhile counts
+    // back at the text that the server knows: its last answer counts
     else if (waited && this.data !== this.known) this.show(this.data, this.options);
   }
 
@@ -286,4 +284,30 @@ export class TranslationEditor extends View {
     this.close();
     this.options.onSelect?.({ force: piece, alternative, prefix });
   }
+}
+
+/**
+ * List a row for each word.
+ * @param {EditorData} data
+ * @returns {string[][]} word, probability, its logarithm, and what is more probable in its place
+ */
+export const wordRows = ({ text, words, pieces }) => words.map((word) => {
+  const own = pieces.slice(word.first, word.first + word.count);
+  const rather = own.flatMap((piece) => piece.others.slice(0, 1).filter(({ p }) => p > piece.p)
+    .map(({ label, p }) => `${label} ${number(p)} for ${piece.label}`));
+  return [
+    text.slice(word.start, word.end) || "end of the sentence", number(word.p),
+    logText(word.logProb), rather.join(", ") || "nothing else",
+  ];
+});
+
+/**
+ * Name the origin of the text, always in one line, so that nothing below moves.
+ * @param {EditorData} data
+ * @param {boolean} changed whether something was typed since
+ */
+function statusOf({ byHand, forced }, changed) {
+  if (byHand || changed) return "Written by hand.";
+  if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
+  return "As the model wrote it.";
 }

@@ -1,4 +1,4 @@
-// What `encode_links` in viz/draw/word_links.py says: the words of a sentence and of its
+// Message of `encode_links` in viz/draw/word_links.py: the words of a sentence and of its
 // translation, and which of them belong together how strongly.
 
 /** @typedef {"source" | "target"} Side */
@@ -41,6 +41,6 @@ export const OTHER = { source: "target", target: "source" };
 export const linksOf = ({ links }, { side, index }) =>
   links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
 
-/** @param {Token | null} one @param {Token | null} other */
-export const same = (one, other) =>
-  one?.side === other?.side && one?.index === other?.index;
+/** @param {Token | null} token @param {Token | null} other */
+export const same = (token, other) =>
+  token?.side === other?.side && token?.index === other?.index;

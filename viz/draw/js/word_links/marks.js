@@ -5,11 +5,9 @@ import { digits, isolate, tidy } from "../core/text.js";
 import { linksOf, OTHER, same } from "./data.js";
 import { NUMBER } from "./plan.js";
 
-/** @typedef {import("../core/scene.js").Mark} Mark */
-/** @typedef {import("./data.js").Link} Link */
-/** @typedef {import("./data.js").Side} Side */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").Place} Place */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Link, LinkData, Side, Token } from "./data.js" */
+/** @import { LinkPlan, Place } from "./plan.js" */
 
 const FADED = { word: 0.38, link: 0.08 };
 const STROKE = { thinnest: 1.25, widest: 7 };
@@ -18,8 +16,8 @@ const EDGE = 8; // between a word and its number in a column
 
 /**
  * @typedef {object} LinkScene
- * @property {import("./data.js").LinkData} data
- * @property {import("./plan.js").LinkPlan} plan
+ * @property {LinkData} data
+ * @property {LinkPlan} plan
  * @property {import("../core/theme.js").Theme} theme
  * @property {import("../core/theme.js").Measure} measure
  * @property {Token | null} at under the pointer or the cursor
@@ -42,7 +40,7 @@ export function linkMarks(scene) {
 }
 
 /**
- * The strongest on top.
+ * Draw links, the strongest on top.
  * @param {LinkScene} scene
  * @param {Link[]} links
  * @param {number} opacity
@@ -61,7 +59,7 @@ function strokes({ data, plan }, links, opacity) {
 }
 
 /**
- * @param {import("./plan.js").LinkPlan} plan
+ * @param {LinkPlan} plan
  * @param {Place} source
  * @param {Place} target
  */
@@ -88,7 +86,8 @@ function words(scene, side, own) {
   return plan.places[side].flatMap((place, index) => {
     const token = { side, index };
     const isShown = same(token, shown);
-    const link = shown?.side === OTHER[side] ? own.find((one) => one[side] === index) : undefined;
+    const link = shown?.side === OTHER[side]
+      ? own.find((partner) => partner[side] === index) : undefined;
     const full = !shown || isShown || link;
     return [
       // a link from one pair of lines to the next runs behind the words
@@ -108,7 +107,7 @@ function words(scene, side, own) {
 /** @param {Place} place */
 const boxOf = ({ x, y, width, height }) => ({ x, y: y + 1, width, height: height - 2 });
 
-/** @param {import("./plan.js").LinkPlan} plan @param {Place} place @param {Side} side */
+/** @param {LinkPlan} plan @param {Place} place @param {Side} side */
 function textAt({ columns }, { x, y, width, height }, side) {
   const middle = y + height / 2 + 0.5;
   if (!columns) return /** @type {const} */ ({ x: x + width / 2, y: middle, anchor: "middle" });
@@ -137,7 +136,8 @@ function numberAt({ plan, theme, measure }, place, side, strength) {
   return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
 }
 
-/** A bar at the word that is pinned. @param {LinkScene} scene @param {Place} place
+/** Draw a bar at the pinned word.
+ * @param {LinkScene} scene @param {Place} place
  * @param {Side} side */
 function stem({ plan, theme }, { x, y, width, height }, side) {
   const first = side === "source";

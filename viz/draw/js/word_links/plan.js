@@ -1,16 +1,12 @@
-// Where every word goes. Where there is room, a line of the one sentence over a line of the other,
+// Layout of the words. Where there is room, a line of the one sentence over a line of the other,
 // as each is read, from the left or from the right; on a phone a column beside a column, where a
 // long word is one row all the same.
 
-import { brokenTogether } from "./lines.js";
-import { runsLeft, shortened } from "../core/text.js";
-import { lengthOf, placed } from "./place.js";
+import { runsLeft, shortened, within } from "../core/text.js";
 
-/** @typedef {import("./data.js").LinkData} LinkData */
-/** @typedef {import("./data.js").Link} Link */
-/** @typedef {import("./data.js").Side} Side */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("../core/theme.js").Measure} Measure */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { Link, LinkData, Side, Token } from "./data.js" */
+
 /** A word's place; its text is cut where it has no room.
  * @typedef {{text: string, x: number, y: number, width: number, height: number}} Place */
 
@@ -130,14 +126,16 @@ function inColumns({ source, target, links }, width, measure) {
   };
 }
 
-/** Which of the two sentences runs from right to left. @param {Pick<LinkData, Side>} data */
+/**
+ * Test for both sentences whether they run from right to left.
+ * @param {Pick<LinkData, Side>} data
+ */
 export const leftwardOf = ({ source, target }) =>
   ({ source: runsLeft(source.join(" ")), target: runsLeft(target.join(" ")) });
 
 /**
- * The starts of the words of two lines: the longer has its words one after the other, the other
- * one as near to their partners as they can stand.
- * @param {import("./lines.js").LinePair} pair
+ * Place the words of two lines: the longer packed, the other as near to its partners as it can.
+ * @param {LinePair} pair
  * @param {Record<Side, number[]>} all sizes of all words
  * @param {Link[]} links
  * @param {number} gap
@@ -194,3 +192,142 @@ export function hitLinks({ places }, x, y) {
   }
   return null;
 }
+
+/** From the first word up to the one after the last. @typedef {[from: number, to: number]} Span */
+/** @typedef {Record<Side, Span>} LinePair */
+
+// what a break costs, in strengths of cut links
+const LINE = 1; // one more pair of lines
+const RAGGED = 1; // a line that stays empty; less for one that is nearly full, by the square
+const FARTHEST = 24; // words by which one sentence may be ahead of the other: bounds the search
+
+/**
+ * The cheapest way to break both, found by dynamic programming over the pairs of places where a
+ * line can end.
+ * @param {Record<Side, number[]>} sizes of the words; none is longer than the room
+ * @param {Link[]} links
+ * @param {number} gap between two words
+ * @param {number} room of a line
+ * @returns {LinePair[]}
+ */
+export function brokenTogether(sizes, links, gap, room) {
+  const [n, m] = [sizes.source.length, sizes.target.length];
+  const cut = cutStrength(n, m, links);
+  const emptiness = {
+    source: emptinessFrom(sizes.source, gap, room), target: emptinessFrom(sizes.target, gap, room),
+  };
+  const best = new Float64Array((n + 1) * (m + 1)).fill(Infinity);
+  const cameFrom = new Int32Array(best.length);
+  best[0] = 0;
+  for (let place = 0; place < best.length; place++) {
+    const [i, j] = [Math.floor(place / (m + 1)), place % (m + 1)];
+    if (best[place] === Infinity || Math.abs(i * m - j * n) > FARTHEST * Math.max(n, m)) continue;
+    const [above, below] = [emptiness.source[i], emptiness.target[j]];
+    for (let words = 0; words < above.length; words++) {
+      for (let others = words ? 0 : 1; others < below.length; others++) {
+        const end = place + words * (m + 1) + others;
+        const cost = best[place] + LINE + cut(i + words, j + others)
+          + RAGGED * (above[words] ** 2 + below[others] ** 2) / 2;
+        if (cost < best[end]) {
+          best[end] = cost;
+          cameFrom[end] = place;
+        }
+      }
+    }
+  }
+  /** @type {LinePair[]} */
+  const lines = [];
+  for (let end = best.length - 1; end > 0; end = cameFrom[end]) {
+    const start = cameFrom[end];
+    lines.unshift({
+      source: [Math.floor(start / (m + 1)), Math.floor(end / (m + 1))],
+      target: [start % (m + 1), end % (m + 1)],
+    });
+  }
+  return lines;
+}
+
+/**
+ * For each first word of a line and each number of words that fit, which share of it stays empty.
+ * @param {number[]} sizes
+ * @param {number} gap
+ * @param {number} room
+ */
+function emptinessFrom(sizes, gap, room) {
+  return [...sizes.keys(), sizes.length].map((from) => {
+    const shares = [1];
+    for (let length = 0, to = from; to < sizes.length; to++) {
+      length += sizes[to] + (to > from ? gap : 0);
+      if (length > room) break;
+      shares.push(1 - length / room);
+    }
+    return shares;
+  });
+}
+
+/**
+ * The strength of all links between what stands before a pair of places and what stands after it,
+ * from sums over the links of the first i and the first j words.
+ * @param {number} n
+ * @param {number} m
+ * @param {Link[]} links
+ * @returns {(i: number, j: number) => number}
+ */
+function cutStrength(n, m, links) {
+  const sums = new Float64Array((n + 1) * (m + 1));
+  /** @param {number} i @param {number} j */
+  const at = (i, j) => i * (m + 1) + j;
+  for (const { source, target, strength } of links) sums[at(source + 1, target + 1)] += strength;
+  for (let i = 1; i <= n; i++) {
+    for (let j = 1; j <= m; j++) {
+      sums[at(i, j)] += sums[at(i - 1, j)] + sums[at(i, j - 1)] - sums[at(i - 1, j - 1)];
+    }
+  }
+  return (i, j) => sums[at(i, m)] + sums[at(n, j)] - 2 * sums[at(i, j)];
+}
+
+const LOOSE = 1e-3; // how much a word without a partner pulls at its neighbours
+
+/**
+ * The starts of a line's words that are nearest, by least squares, to what is wanted: isotonic
+ * regression by pooling adjacent violators (Barlow et al. 1972) on what remains of the wanted
+ * places once the words before have theirs.
+ * @param {{center: number, weight: number}[]} wanted where the middle of each word would stand, and
+ *   how much; a word of weight 0 follows the one before it
+ * @param {number[]} sizes of the words
+ * @param {number} gap least room between two
+ * @param {number} room of the line, which holds them all
+ */
+export function placed(wanted, sizes, gap, room) {
+  const offsets = [0];
+  for (const size of sizes) offsets.push(offsets[offsets.length - 1] + size + gap);
+  const pulls = wanted.map(({ center, weight }, n) =>
+    ({ at: center - sizes[n] / 2 - offsets[n], weight }));
+  let before = pulls.find(({ weight }) => weight)?.at ?? 0;
+  /** @type {{at: number, weight: number, count: number}[]} */
+  const pools = [];
+  for (const { at, weight } of pulls) {
+    if (weight) before = at;
+    let pool = { at: before, weight: weight || LOOSE, count: 1 };
+    for (let last = pools.at(-1); last && last.at > pool.at; last = pools.at(-1)) {
+      pools.pop();
+      const sum = last.weight + pool.weight;
+      pool = {
+        at: (last.at * last.weight + pool.at * pool.weight) / sum, weight: sum,
+        count: last.count + pool.count,
+      };
+    }
+    pools.push(pool);
+  }
+  const most = Math.max(0, room - (offsets[sizes.length] - gap));
+  return pools.flatMap(({ at, count }) => Array(count).fill(within(at, 0, most)))
+    .map((at, n) => at + offsets[n]);
+}
+
+/**
+ * The length of words in a row.
+ * @param {number[]} sizes
+ * @param {number} gap
+ */
+const lengthOf = (sizes, gap) =>
+  sizes.reduce((sum, size) => sum + size + gap, 0) - (sizes.length ? gap : 0);

@@ -2,18 +2,15 @@
 // as wide and as strong as its strength. A word that is pointed at keeps its partners in full ink.
 
 import { tableOf } from "../core/dom.js";
-import { reveal } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
-import { quote } from "../core/text.js";
-import { linksOf, OTHER, same } from "./data.js";
+import { digits, quote } from "../core/text.js";
+import { OTHER, linksOf, same } from "./data.js";
 import { linkMarks } from "./marks.js";
 import { hitLinks, leftwardOf, planLinks } from "./plan.js";
-import { pairRows, sentence } from "./words.js";
 
-/** @typedef {import("./data.js").LinkData} LinkData */
-/** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").LinkPlan} LinkPlan */
-/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @import { Visible } from "../core/picture_view.js" */
+/** @import { LinkData, Token } from "./data.js" */
+/** @import { LinkPlan } from "./plan.js" */
 
 /** The arrows along a line that runs to the left. @type {Record<string, string>} */
 const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
@@ -29,16 +26,13 @@ export class WordLinks extends PictureView {
     this.scroll.addEventListener("click", (event) => this.under(event) ?? this.pin(null));
     /** @type {Token | null} */
     this.pinned = null;
-    this.sentences = "";
+    this.picks = true;
   }
 
   update() {
     const { source, target, languages, title, note } = this.data;
-    const sentences = JSON.stringify([source, target]);
-    if (sentences !== this.sentences) this.at = this.pinned = null;
-    this.sentences = sentences;
-    this.root.setAttribute("aria-label", title);
-    this.scroll.setAttribute("aria-label", `${title}. ${HELP}`);
+    if (this.setTexts([source, target])) this.at = this.pinned = null;
+    this.setLabel(title, HELP);
     this.note.textContent = note;
     this.table.replaceChildren(
       ...tableOf(title, [...languages, "Strength"], pairRows(this.data)));
@@ -46,14 +40,7 @@ export class WordLinks extends PictureView {
 
   /** @param {number} width */
   arrange(width) {
-    /** @param {number} room */
-    const planned = (room) => planLinks(this.data, room, this.measure);
-    this.plan = planned(width);
-    const high = Math.min(this.plan.height, TALLEST_COLUMNS);
-    this.scroll.style.height = `${high}px`;
-    this.room.style.height = `${this.plan.height}px`;
-    if (this.plan.height > high) this.plan = planned(this.scroll.clientWidth); // beside a bar
-    this.room.style.width = `${this.plan.width}px`;
+    this.fit((room) => planLinks(this.data, room, this.measure), width, TALLEST_COLUMNS);
   }
 
   /** @param {Visible} visible */
@@ -67,18 +54,18 @@ export class WordLinks extends PictureView {
     return { data, plan, theme, measure, at, pinned, shown: at ?? pinned, visible };
   }
 
-  /** With what is pinned, but nothing is pointed at. */
+  /** Save the picture with the pinned word; nothing is pointed at. */
   sheet() {
-    const { data: { title, madeBy, note }, plan: { width, height }, theme } = this;
+    const { data: { title, madeBy, note }, plan: { width, height } } = this;
     return {
-      name: "word links", title, note, theme, width, height, lines: [madeBy], legend: [],
+      name: "word links", title, note, lines: [madeBy],
       marks: linkMarks(this.scene({ x: 0, y: 0, width, height }, null, this.pinned)),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
-  hit(x, y, visible) {
-    return hitLinks(this.plan, x + visible.x, y + visible.y);
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitLinks(this.plan, x, y);
   }
 
   /** @param {Token} token */
@@ -93,53 +80,53 @@ export class WordLinks extends PictureView {
     this.draw();
   }
 
-  draw() {
-    super.draw();
-    this.scroll.style.cursor = this.at ? "pointer" : "";
-  }
-
   /** @param {string} key */
   press(key) {
-    const { data, plan } = this;
     const at = this.at ?? this.pinned;
     if (key === "Escape") this.pin(null);
     else if ((key === "Enter" || key === " ") && at) {
       this.pick(at);
       this.live.textContent =
-        `${quote(data[at.side][at.index])} ${this.pinned ? "pinned" : "let go"}`;
-    } else {
-      const leftward = at && !plan.columns && leftwardOf(data)[at.side];
-      const to = moved(at, leftward ? TURNED[key] ?? key : key, data, plan.columns);
-      if (!to) return false;
-      const { x, y, width, height } = plan.places[to.side][to.index];
-      reveal(this.scroll, {
-        left: x, top: y - height, right: x + width, bottom: y + 2 * height,
-      });
-      this.point(to);
-      this.live.textContent = sentence(data, to);
-    }
+        `${quote(this.data[at.side][at.index])} ${this.pinned ? "pinned" : "let go"}`;
+    } else return super.press(key);
     return true;
   }
 
-  /**
-   * The whole of a word that is cut.
-   * @param {Token} at
-   * @param {Visible} visible
-   */
-  tell({ side, index }, { x, y }) {
-    const place = this.plan.places[side][index];
+  /** @param {string} key */
+  target(key) {
+    const { data, plan: { columns } } = this;
+    const at = this.at ?? this.pinned;
+    const leftward = at && !columns && leftwardOf(data)[at.side];
+    return moved(at, leftward ? TURNED[key] ?? key : key, data, columns);
+  }
+
+  /** @param {Token} at */
+  sentence(at) {
+    return sentence(this.data, at);
+  }
+
+  /** @param {Token} at */
+  boxOf({ side, index }) {
+    const { x, y, width, height } = this.plan.places[side][index];
+    return { left: x, top: y, right: x + width, bottom: y + height };
+  }
+
+  /** Add a line above the word and a line below it. @param {Token} at */
+  roomOf(at) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
+  }
+
+  /** Show the whole of a word that is cut. @param {Token} at */
+  tipNodes({ side, index }) {
     const word = this.data[side][index];
-    if (place.text === word) return null;
-    const [left, top] = [place.x - x, place.y - y];
-    return {
-      words: [word], box: { left, top, right: left + place.width, bottom: top + place.height },
-    };
+    return this.plan.places[side][index].text === word ? null : [word];
   }
 }
 
 /**
- * The word that a key leads to: along its own sentence, or to its strongest partner; from a word
- * without one to that of the same number.
+ * Find the word that a key leads to: along its sentence, or its strongest partner; from a word
+ * without partner, the word of the same number.
  * @param {Token | null} at
  * @param {string} key
  * @param {Pick<LinkData, "source" | "target" | "links">} data
@@ -172,4 +159,36 @@ export function moved(at, key, data, columns) {
     End: { side, index: last },
   };
   return moves[key];
+}
+
+const NONE = "no partner";
+
+/**
+ * A row for each pair in the order of the translation, then the words that are left over.
+ * @param {LinkData} data
+ * @returns {string[][]} word of the source, of the translation, and strength
+ */
+export function pairRows(data) {
+  const { source, target } = data;
+  const rows = target.flatMap((word, index) => {
+    const partners = linksOf(data, { side: "target", index });
+    return partners.length
+      ? partners.map((link) => [source[link.source], word, digits(link.strength)])
+      : [["", word, NONE]];
+  });
+  const linked = new Set(data.links.map((link) => link.source));
+  const left = source.flatMap((word, index) => (linked.has(index) ? [] : [[word, "", NONE]]));
+  return [...rows, ...left];
+}
+
+/**
+ * Describe the word under the cursor for a screen reader.
+ * @param {LinkData} data
+ * @param {Token} token
+ */
+function sentence(data, token) {
+  const { side, index } = token;
+  const partners = linksOf(data, token).map((link) =>
+    `${quote(data[OTHER[side]][link[OTHER[side]]])} ${digits(link.strength)}`);
+  return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
 }

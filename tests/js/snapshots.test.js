@@ -1,0 +1,218 @@
+// The picture of each component in both themes as SVG, compared with the files in snapshots/.
+// `npm run snapshots` writes them anew: look at the difference before you commit it.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
+import { planModel } from "../../viz/draw/js/architecture/plan.js";
+import { averageRow } from "../../viz/draw/js/attention_map/data.js";
+import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
+import { originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
+import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
+import { planTree } from "../../viz/draw/js/beam_tree/plan.js";
+import { rect } from "../../viz/draw/js/core/scene.js";
+import { svgOf } from "../../viz/draw/js/core/svg.js";
+import { gridMarks } from "../../viz/draw/js/head_grid/marks.js";
+import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
+import { insideMarks } from "../../viz/draw/js/inside_head/marks.js";
+import { planInside } from "../../viz/draw/js/inside_head/plan.js";
+import { rasterOfPanel, summaryMarks } from "../../viz/draw/js/lines/marks.js";
+import { planSummary } from "../../viz/draw/js/lines/plan.js";
+import { gridMarks as maskSquares, maskMarks } from "../../viz/draw/js/mask_grids/marks.js";
+import { extent, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
+import { ribbonsOf } from "../../viz/draw/js/ribbons/data.js";
+import { curveMarks, ribbonMarks } from "../../viz/draw/js/ribbons/marks.js";
+import { planRibbons } from "../../viz/draw/js/ribbons/plan.js";
+import { barMarks } from "../../viz/draw/js/step_bars/marks.js";
+import { planBars } from "../../viz/draw/js/step_bars/plan.js";
+import { stripMarks } from "../../viz/draw/js/tensor_strip/marks.js";
+import { planStrip } from "../../viz/draw/js/tensor_strip/plan.js";
+import { wordsOf } from "../../viz/draw/js/translation_editor/data.js";
+import { editorMarks } from "../../viz/draw/js/translation_editor/marks.js";
+import { linkMarks } from "../../viz/draw/js/word_links/marks.js";
+import { planLinks } from "../../viz/draw/js/word_links/plan.js";
+import {
+  gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
+  stripData, theme, treeData,
+} from "./samples.js";
+
+/** @import { Mark } from "../../viz/draw/js/core/scene.js" */
+/** @import { Theme } from "../../viz/draw/js/core/theme.js" */
+/** @typedef {{width: number, height: number, marks: Mark[]}} Picture */
+
+const FOLDER = new URL("snapshots/", import.meta.url);
+const RENEW = process.argv.includes("--renew");
+
+/** @type {Theme[]} */
+const THEMES = [theme, {
+  ...theme, name: "dark", paper: "#131415", ink: "#ffffff", line: "#444444",
+  quiet: "rgb(170,170,170)",
+}];
+
+/** Numbers from 0 to 1 in no order. @param {number} count */
+const numbers = (count) =>
+  Float32Array.from({ length: count }, (_, n) => ((37 * n + 11) % 97) / 96);
+
+/** @param {{width: number, height: number}} plan */
+const whole = ({ width, height }) => ({ x: 0, y: 0, width, height });
+
+/** Each component by its folder. @type {Record<string, (theme: Theme) => Picture>} */
+const PICTURES = {
+  architecture: (colors) => {
+    /** @type {string[]} */
+    const names = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
+    const shown = names.filter((name) => /^encoder|cross_attention$/.test(name));
+    const data = modelData(shown, { heads: 2 });
+    const plan = planModel(data.boxes, 700, 900, measure);
+    return { ...plan, marks: modelMarks({ data, plan, theme: colors, ratio: 1 }) };
+  },
+  attention_map: (colors) => {
+    const data = mapData(4, 5, { causal: true, weights: numbers(20), threshold: 0.1 });
+    const plan = planMap(data, 400, 400, measure);
+    const marks = mapMarks({
+      data, plan, theme: colors, measure, raster: mapRaster(data, data.palette[colors.name]),
+      average: averageRow(data), at: { row: 2, key: 3 }, pinned: 1,
+      origin: originOf(plan, whole(plan)), width: plan.width, height: plan.height,
+    });
+    return { ...plan, marks };
+  },
+  beam_tree: (colors) => {
+    const data = treeData([
+      [-1, "▁Zwei", -0.1], [-1, "▁Ein", -1, "dropped"], [0, "▁schwarze", -0.2, "forced"],
+      [0, "▁braune", -3], [2, "▁Hunde", -0.3], [2, "▁Hund", -1],
+      [4, "</s>", -0.1, "finished", -0.5],
+    ], { best: 6, chosen: 4 });
+    const plan = planTree(data, true, 600, measure);
+    const marks = treeMarks({ data, plan, theme: colors, at: 5, visible: whole(plan) });
+    return { ...plan, marks };
+  },
+  head_grid: (colors) => {
+    const weights = Uint8Array.from(numbers(2 * 2 * 9), (weight) => 255 * weight);
+    const parts = [
+      gridPart("encoder_self", 2, 2, 3, 3, { weights }),
+      gridPart("cross", 2, 2, 3, 3, { weights, last: 1 }),
+    ];
+    const plan = planGrid({ parts, order: null }, 400, measure);
+    return { ...plan, marks: gridMarks(plan, colors, 1, new Set(["cross 1 0"])) };
+  },
+  inside_head: (colors) => {
+    const data = insideData();
+    for (const array of Object.values(data.arrays)) array.set(numbers(array.length));
+    data.arrays.seen.set([1, 1, 0]);
+    const plan = planInside(data, 7, 900, measure);
+    return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
+  },
+  lines: (colors) => {
+    /** @type {import("../../viz/draw/js/lines/data.js").SummaryPart} */
+    const part = {
+      kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
+      profile: new Float64Array(numbers(21)),
+      heads: [2, 3, 1].map((mean, head) => ({
+        layer: 0, head, name: `L1 H${head + 1}`, role: "aligns", roles: [],
+        values: { entropy: [mean, 0.5, [mean - 1, 7], [mean + 1, 8]] },
+      })),
+    };
+    const plan = planSummary([part], "entropy", 500, measure);
+    const marks = summaryMarks({
+      data: /** @type {any} */ ({ parts: [part], reach: 2 }), plan, theme: colors,
+      measure: "entropy", rasters: [rasterOfPanel(plan.panels[0], colors.name)],
+      at: { panel: 0, row: 1, column: 2 }, open: ["cross", 0, 2],
+    });
+    return { ...plan, marks };
+  },
+  mask_grids: (colors) => {
+    const codes = Uint8Array.of(0, 1, 2, 0, 0, 3, 0, 0, 0);
+    const grid = maskGrid(3, 3, { codes, faded: [false, false, true] });
+    const plan = planMasks([grid], 400, 400, measure);
+    const squares = maskSquares(grid, plan, { color: "#0072b2", asNumbers: false, theme: colors });
+    const [width, height] = extent(plan, grid);
+    const marks = maskMarks({
+      grid, plan, theme: colors, measure, squares, chosen: 2, at: { row: 0, key: 1 },
+    });
+    return { width, height, marks };
+  },
+  ribbons: (colors) => {
+    const data = ribbonData(2, 3, 4, { weights: numbers(24) });
+    const [plan, on] = [planRibbons(data, 2, 500, measure), [0, 1]];
+    const shown = { side: /** @type {const} */ ("queries"), index: 1 };
+    const curves = { plan, colors: ["#0072b2", "#d55e00"], on, shown };
+    const marks = ribbonMarks({
+      ...curves, data, theme: colors, measure, at: shown, picked: shown, visible: whole(plan),
+      ribbons: curveMarks(curves, ribbonsOf(data, on, shown)),
+    });
+    return { ...plan, marks };
+  },
+  step_bars: (colors) => {
+    const steps = [["Zwei", "Ein"], ["Hunde", "Hund", "Tiere"]].map((labels) =>
+      labels.map((label, n) => ({ raw: label, label, p: [0.25, 0.5, 0][n] })));
+    const data = { title: "", note: "", steps };
+    const plan = planBars(data, measure);
+    const marks = barMarks({ data, plan, theme: colors, at: { step: 1, row: 1 }, steps: [0, 1] });
+    return { ...plan, marks };
+  },
+  tensor_strip: (colors) => {
+    const values = numbers(24).map((value) => 2 * value - 1);
+    const data = stripData(3, 8, { values });
+    const plan = planStrip(data, 300, measure);
+    return { ...plan, marks: stripMarks(data, plan, colors, false) };
+  },
+  translation_editor: (colors) => {
+    const pieces = [["Zwei", 0.9], ["Hun", 0.5], ["de", 0.4]].map(([label, p], n) => ({
+      raw: String(label), label: String(label), start: 5 * n, end: 5 * n + 4,
+      logProb: Math.log(Number(p)), p: Number(p), others: [],
+    }));
+    /** @param {number} n */
+    const box = (n) => ({ left: 60 * n, top: 10, right: 60 * n + 50, bottom: 40 });
+    const placed = wordsOf(pieces, [0, 1, 1], 1).map((word, index) => ({
+      word: { ...word, index, sure: true }, boxes: [box(index)],
+    }));
+    const marks = editorMarks({
+      placed, open: 1, boxesOf: (piece) => [box(piece)], fromRight: false,
+      data: /** @type {any} */ ({ pieces }), theme: colors,
+    });
+    return { width: 180, height: 50, marks };
+  },
+  word_links: (colors) => {
+    const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
+    const plan = planLinks(data, 500, measure);
+    const shown = { side: /** @type {const} */ ("target"), index: 1 };
+    const marks = linkMarks({
+      data, plan, theme: colors, measure, at: shown, pinned: shown, shown, visible: whole(plan),
+    });
+    return { ...plan, marks };
+  },
+};
+
+/** Rasters as their hashes, so that the files stay small.
+ * @param {import("../../viz/draw/js/core/raster.js").Raster} raster */
+const address = ({ width, height, pixels }) =>
+  `data:${width}x${height},${createHash("sha256").update(pixels).digest("hex").slice(0, 16)}`;
+
+/** A line for each mark. @param {Theme} colors @param {Picture} picture */
+function svgFile(colors, { width, height, marks }) {
+  const ground = rect({ x: 0, y: 0, width, height, fill: colors.paper });
+  const picture = { width, height, marks: [ground, ...marks], font: colors.font };
+  return `${svgOf(picture, { measure, address }).replaceAll("><", ">\n<")}\n`;
+}
+
+for (const [name, draw] of Object.entries(PICTURES)) {
+  for (const colors of THEMES) {
+    const path = new URL(`${name}.${colors.name}.svg`, FOLDER);
+    test(`${name} in ${colors.name} looks as in its snapshot`, () => {
+      const file = svgFile(colors, draw(colors));
+      if (RENEW) writeFileSync(path, file);
+      assert.equal(file, readFileSync(path, "utf8"));
+    });
+  }
+}
+
+test("every component that draws marks has a snapshot, and no snapshot is left over", () => {
+  const root = new URL("../../viz/draw/js/", import.meta.url);
+  const components = readdirSync(root).filter((name) =>
+    existsSync(new URL(`${name}/marks.js`, root)));
+  assert.deepEqual(Object.keys(PICTURES), components.sort());
+  assert.deepEqual(readdirSync(FOLDER).sort(), components.flatMap((name) =>
+    THEMES.map((colors) => `${name}.${colors.name}.svg`)).sort());
+});

@@ -44,9 +44,14 @@ from viz.pages.roles.removal.changes import (
     toggle_head,
 )
 from viz.pages.roles.removal.charts import word_log_probs, words_chart
-from viz.pages.roles.removal.controls import Controls, choose_removed, current_changes
-from viz.pages.roles.removal.importance import remove_by_importance
-from viz.pages.roles.removal.painting import paint_rows, toggle_squares
+from viz.pages.roles.removal.controls import (
+    Controls,
+    choose_removed,
+    current_changes,
+    paint_rows,
+    remove_by_importance,
+    toggle_squares,
+)
 
 MOST_CHANGED = 8
 """Most changed heads that are listed."""

@@ -17,7 +17,7 @@ from viz.pages.roles.removal.changes import (
     parse_changes,
     toggle_head,
 )
-from viz.pages.roles.removal.painting import toggle_squares
+from viz.pages.roles.removal.controls import toggle_squares
 
 CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
 DECODER = Head("decoder_self", 1, 2)

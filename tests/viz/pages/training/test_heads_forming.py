@@ -194,7 +194,7 @@ def test_the_chart_draws_the_measure_of_every_head_at_every_step(
     for n, step in enumerate(STEPS):
         expected = measure(by_pieces(_at(step), "decoder_self"), "decoder_self", name)
         assert np.array_equal(drawn["values"][n], expected)
-    assert (drawn["kind"], drawn["at"], drawn["unit"]) == ("decoder_self", 2, name)
+    assert (drawn["kind"], drawn["marked"], drawn["unit"]) == ("decoder_self", 2, name)
 
 
 def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, shown: dict) -> None:
@@ -383,13 +383,13 @@ def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
     assert "No cross head aligns" in text
 
 
-STEPS = [1, 2, 250]
+CHART_STEPS = [1, 2, 250]
 VALUES = np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
 
 
 def _spec() -> dict:
     chart = measure_chart(
-        STEPS, VALUES, kind="encoder_self", selected=(1, 2), at=2, unit="confidence"
+        CHART_STEPS, VALUES, kind="encoder_self", selected=(1, 2), marked=2, unit="confidence"
     )
     spec: dict = chart.to_dict()
     return spec
@@ -400,7 +400,7 @@ def test_each_value_stands_at_its_step_under_the_name_of_its_head() -> None:
     result = {(row["step"], row["head"]): row["value"] for row in rows}
     assert result == {
         (step, f"L{layer + 1} H{head + 1}"): VALUES[n, layer, head]
-        for n, step in enumerate(STEPS)
+        for n, step in enumerate(CHART_STEPS)
         for layer, head in np.ndindex(2, 4)
     }
     assert {row["head"] for row in rows if row["selected"]} == {"L2 H3"}

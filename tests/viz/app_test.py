@@ -36,9 +36,18 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
     return domain
 
 
+PAGE = """
+from viz.app.sentence import sentence_bar
+from viz.pages import {page}
+
+sentence_bar.show("{page}")
+{page}.show()
+"""
+
+
 @pytest.fixture
 def serve(trained_folder: Path) -> Iterator[Callable[..., AppTest]]:
-    """Open the app, or one page of it, at a URL."""
+    """Open the app, or one page of it by its path or as a function, at a URL."""
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
 
@@ -46,6 +55,8 @@ def serve(trained_folder: Path) -> Iterator[Callable[..., AppTest]]:
             patch.setenv(menu.CHECKPOINT_VARIABLE, str(checkpoint))
             if page is None:
                 app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+            elif isinstance(page, str):  # AppTest cannot navigate to a page
+                app = AppTest.from_string(PAGE.format(page=page), default_timeout=60)
             else:
                 app = AppTest.from_function(page, default_timeout=60)
             for name, value in url.items():
@@ -82,15 +93,6 @@ def given_translations(monkeypatch: pytest.MonkeyPatch) -> None:
         return traces[source]
 
     monkeypatch.setattr(cached_results, "trace", trace)
-
-
-def heads_page() -> None:
-    """AppTest cannot walk to a page; this is the way there."""
-    from viz.app.sentence import sentence_bar
-    from viz.pages import heads
-
-    sentence_bar.show("page")
-    heads.show()
 
 
 def texts(app: AppTest) -> list[str]:

@@ -30,7 +30,8 @@ from transformer.checkpoints import domain
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS
 from viz.notebook import explore
-from viz.pages.roles.corpus_roles import open_head, quantities, text
+from viz.pages.roles.corpus_roles import map as roles_map
+from viz.pages.roles.corpus_roles import open_head, text
 from viz.pages.roles.corpus_roles.map import spoken_table
 from viz.pages.roles.faithful import text as faithful_text
 from viz.pages.roles.faithful.charts import erasing_chart, kinds_chart, upper_end
@@ -158,8 +159,8 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
         assert report is not None
 
         def draw() -> None:
-            for quantity in quantities.QUANTITIES:
-                cells = quantities.report_cells(report, quantity)
+            for quantity in roles_map.QUANTITIES:
+                cells = roles_map.report_cells(report, quantity)
                 for kind in KINDS:
                     assert spoken_table(cells[kind], kind, quantity)
             for figures in (report.heads[0], report.heads[-1]):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import heads_page, in_url, texts
+from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis.alignment_settings import read_alignment
@@ -108,7 +108,7 @@ def damaged(kind: str, good: Path, folder: Path) -> Path:
         ("incomplete", "model.safetensors is missing"),
     ],
 )
-@pytest.mark.parametrize("page", [None, heads_page])
+@pytest.mark.parametrize("page", [None, "heads"])
 def test_a_bad_checkpoint_gets_one_sentence(
     serve, trained_folder: Path, tmp_path: Path, kind: str, says: str, page
 ) -> None:

@@ -95,7 +95,7 @@ class Box:
         code: functions that compute it.
         pages: URL paths of the pages that explain it.
         kind: kind of attention, which gives the colour.
-        inside: further values whose shape is shown: a title and a name in `Flow.values` each.
+        inside: further values with a displayed shape: title and name in `Flow.values`.
     """
 
     name: str

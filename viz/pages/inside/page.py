@@ -293,9 +293,7 @@ def show_rescaled_translation(
         edited = cached_results.translate_edited(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
-    except (
-        HeadlightError
-    ) as error:  # an edited translation may stand beside settings that were never tried
+    except HeadlightError as error:  # an edited translation can have untested settings
         st.text(str(error))
         return
     verdict = "the same words"

@@ -60,7 +60,7 @@ _LAST = "forming_last"
 """Name in the session state of the drawn run and its last step."""
 
 MAX_NAMED = 3
-"""Unreadable files that are named one by opened."""
+"""Unreadable files that are named one by one."""
 
 
 def heads_forming(row: DeltaGenerator) -> None:
@@ -76,7 +76,7 @@ def heads_forming(row: DeltaGenerator) -> None:
 
 
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
-    """Draw the saved attention of a run, or a message where there is nopened."""
+    """Draw the saved attention of a run, or a message where there is none."""
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)
     st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
@@ -92,7 +92,7 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
 
 
 def _run() -> tuple[str, Path]:
-    """Draw the menu of runs; return name and folder of opened."""
+    """Draw the menu of runs; return name and folder of one."""
     runs = offered_runs(RUN, known_runs())
     name = st.selectbox(
         "Run",
@@ -115,7 +115,7 @@ def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
 
 
 def _sentence(sentences: Sequence[Probes]) -> Probes:
-    """Draw the menu of sentences, named by their source; return opened."""
+    """Draw the menu of sentences, named by their source; return one."""
     names = [_name(probes) or f"sentence {n}" for n, probes in enumerate(sentences, start=1)]
     number = st.selectbox(
         "Sentence",
@@ -205,7 +205,7 @@ def _measure_name() -> str:
 def _step(folder: Path, steps: Sequence[int]) -> int:
     """Draw the slider of the saved steps; return one, at first the first.
 
-    A reader who looks at the last step of a live run moves on to its next opened.
+    A reader who looks at the last step of a live run moves on to its next one.
     """
     wanted = st.session_state.get(STEP)
     if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):

@@ -22,9 +22,7 @@ def show_tree(bar: BarTranslation) -> None:
     """Draw the tree of the search that found the translation in the bar."""
     try:
         translation = _searched(bar)
-    except (
-        HeadlightError
-    ) as error:  # an edited translation may stand beside settings that were never tried
+    except HeadlightError as error:  # an edited translation can have untested settings
         st.text(str(error))
         return
     tree = translation.tree

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from tests.viz.app_test import heads_page
 from viz.app.cache import memory
 from viz.app.cache.memory import (
     ByteCache,
@@ -140,7 +139,7 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
         return compute(trace, kind, **options)
 
     monkeypatch.setattr(page, "heads_of_kind", count)
-    people = [serve(heads_page, text="The dog sleeps.", words="true") for _ in range(2)]
+    people = [serve("heads", text="The dog sleeps.", words="true") for _ in range(2)]
     assert not any(person.exception for person in people)
     assert sorted(computed) == ["cross", "decoder_self", "encoder_self"]
     for person in people:

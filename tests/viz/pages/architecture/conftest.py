@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.architecture.reading import SENTENCE, architecture_page
+from tests.viz.pages.architecture.reading import SENTENCE
 
 
 @pytest.fixture
 def opened(serve):
     def open_(**url: str) -> AppTest:
-        app = serve(architecture_page, **{"text": SENTENCE, **url})
+        app = serve("architecture", **{"text": SENTENCE, **url})
         assert not app.exception
         return app
 

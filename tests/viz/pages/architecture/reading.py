@@ -10,15 +10,6 @@ from streamlit.testing.v1 import AppTest
 SENTENCE = "The dog sleeps in the garden."
 
 
-def architecture_page() -> None:
-    """Draw the page: AppTest cannot navigate to it."""
-    from viz.app.sentence import sentence_bar
-    from viz.pages import architecture
-
-    sentence_bar.show("page")
-    architecture.show()
-
-
 def drawn(app: AppTest, chart: int = 0) -> list[list[dict[Any, Any]]]:
     """Return the rows of each data set of a chart, which Streamlit sends as Arrow."""
     sets = app.get("vega_lite_chart")[chart].proto.datasets

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.architecture.reading import architecture_page
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.page import DRAWING, VIEWS
 
@@ -25,7 +24,7 @@ def test_a_view_that_does_not_exist_is_the_drawing(opened) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_a_translation_there_is_no_traceback(serve, view: str) -> None:
-    app = serve(architecture_page, text=" ", arch_view=view)
+    app = serve("architecture", text=" ", arch_view=view)
     assert not app.exception
     if view in (DRAWING, NORMS):
         assert "Without a translation there is nothing to draw." in texts(app)

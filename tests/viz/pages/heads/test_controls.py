@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.viz.app_test import heads_page, texts
+from tests.viz.app_test import texts
 from viz.app.models.menu import MODELS_VARIABLE
 
 SENTENCE = "The dog sleeps in the garden."
@@ -28,7 +28,7 @@ SENTENCE = "The dog sleeps in the garden."
 )
 @pytest.mark.parametrize("kind", ["encoder", "cross"])
 def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str], kind: str) -> None:
-    app = serve(heads_page, **{"text": SENTENCE, "kind": kind, **url})
+    app = serve("heads", **{"text": SENTENCE, "kind": kind, **url})
     assert not app.exception
     assert not any("nothing to draw" in line for line in texts(app))
 
@@ -38,7 +38,7 @@ def test_another_model_shows_all_its_layers(
 ) -> None:
     marian_folder.write(tmp_path / "deeper", layers=3)
     monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
-    app = serve(heads_page, text=SENTENCE)
+    app = serve("heads", text=SENTENCE)
     (layers,) = [element for element in app.get("button_group") if element.key == "layers"]
     assert layers.value == ["1", "2"]
     app.selectbox(key="model").select("deeper").run()

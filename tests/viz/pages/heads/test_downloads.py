@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.made_trace import made_trace
-from tests.viz.app_test import heads_page, texts
+from tests.viz.app_test import texts
 from transformer import AttentionTrace
 from transformer.text.languages import Languages
 from viz.app.sentence import sentence_bar
@@ -111,7 +111,7 @@ def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) 
     monkeypatch.setattr(
         downloads, "_button", lambda label, data, *_: files.setdefault(label, data())
     )
-    app = serve(heads_page, text="The dog 漢 waits.")
+    app = serve("heads", text="The dog 漢 waits.")
     (message,) = [text for text in texts(app) if "the model reads <unk>" in text]
     assert escape(message) in files["HTML report"].decode()
 

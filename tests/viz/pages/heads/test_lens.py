@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import GIVEN, heads_page, texts
+from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
@@ -53,7 +53,7 @@ def link_to(name: AnyLens) -> dict[str, str]:
 def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
     serve, translator: Translator, trace: AttentionTrace, name: AnyLens
 ) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="encoder", layer="2", head="3", **link_to(name))
+    app = serve("heads", text=SENTENCE, kind="encoder", layer="2", head="3", **link_to(name))
     rows = as_rows(lens(name, translator, trace, "encoder_self"))
     heads = rows if rows.ndim == 4 else rows[:, None]
     element = heads[1, min(2, heads.shape[1] - 1)]
@@ -74,7 +74,7 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
 
 
 def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="2")
+    app = serve("heads", text=SENTENCE, kind="cross", layer="2", head="2")
     app.selectbox(key="head").set_value("3").run()
     app.selectbox(key="lens").set_value("ALTI").run()
     assert title(app) == "layer 2 · all heads · cross · ALTI"
@@ -95,7 +95,7 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
 def test_a_lens_that_is_not_there_is_that_of_the_weights(
     serve, trace: AttentionTrace, link: dict[str, str]
 ) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="3", **link)
+    app = serve("heads", text=SENTENCE, kind="cross", layer="2", head="3", **link)
     np.testing.assert_array_equal(
         messages(app, "attention_map")[0][1]["weights"], trace.cross[1, 2]
     )
@@ -107,9 +107,7 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     serve, translator: Translator, trace: AttentionTrace, first: LensName, second: LensName
 ) -> None:
     link = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
-    app = serve(
-        heads_page, text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link
-    )
+    app = serve("heads", text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link)
     seen, also = (by_pieces(lensed(name, translator, trace), "cross") for name in (first, second))
     element, other = seen.weights, also.weights
     maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (element, other)]
@@ -136,7 +134,7 @@ def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(progress, "end_if_unwanted", lambda: asked.append("still wanted?"))
-    app = serve(heads_page, text=SENTENCE, lens="value zeroing")
+    app = serve("heads", text=SENTENCE, lens="value zeroing")
     layers = len(app.selectbox(key="layer").options) - 1  # one is the mean
     assert len(asked) == 3 * layers
     app.selectbox(key="layer").set_value("1").run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.app_test import heads_page, texts, unsure
+from tests.viz.app_test import texts, unsure
 from transformer import InputError, Translator
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
@@ -15,7 +15,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 
 def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another sentence"})
     app.text_input(key="text2").set_value("  ").run()
     assert any("The text is empty" in line for line in texts(app))
 
@@ -23,7 +23,7 @@ def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
 def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another sentence"})
     assert app.text_input(key="text2").value == EXAMPLES[1]
     french = Languages("French", "Finnish")
     monkeypatch.setattr(menu.load(translator.folder), "languages", french)
@@ -33,12 +33,12 @@ def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
 
 def test_what_a_reader_should_know_of_the_second_translation_is_said(serve, unsure_model) -> None:
     url = {"text2": "Her horse waits.", "with": "another sentence"}
-    app = serve(heads_page, text=SENTENCE, view="compare", **url)
+    app = serve("heads", text=SENTENCE, view="compare", **url)
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
 def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another model"})
     assert app.selectbox(key="model2").options == ["bundled"]
 
 
@@ -48,5 +48,5 @@ def test_a_pair_that_another_model_has_too_many_pieces_for_says_so(serve, monkey
         raise InputError("The translation has 1,682 pieces.")
 
     monkeypatch.setattr(cached_results, "trace_of_pair", refuse)
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another model"})
     assert "The translation has 1,682 pieces." in texts(app)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import GIVEN, heads_page, texts
+from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode
 from transformer import Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words, without_special
@@ -27,7 +27,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_numbers_beside_a_head_are_that_heads(serve, translator: Translator, kind: str) -> None:
-    app = serve(heads_page, text=SENTENCE, kind=kind, layer="1", head="2")
+    app = serve("heads", text=SENTENCE, kind=kind, layer="1", head="2")
     assert not app.exception
     trace = translator.trace(SENTENCE)
     weights = {
@@ -43,7 +43,7 @@ def test_the_numbers_beside_a_head_are_that_heads(serve, translator: Translator,
 
 
 def test_the_numbers_of_a_mean_are_those_of_the_mean(serve, translator: Translator) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="encoder", layer="mean", head="mean")
+    app = serve("heads", text=SENTENCE, kind="encoder", layer="mean", head="mean")
     expected = summarise(translator.trace(SENTENCE).encoder_self.mean((0, 1)))
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
@@ -51,7 +51,7 @@ def test_the_numbers_of_a_mean_are_those_of_the_mean(serve, translator: Translat
 
 @pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve(heads_page, text=SENTENCE, view="step by step", step="2")
+    app = serve("heads", text=SENTENCE, view="step by step", step="2")
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
@@ -66,7 +66,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
 ) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve(
-        heads_page, text=SENTENCE, kind=kind, layer="1", head="2", view="step by step", step="3",
+        "heads", text=SENTENCE, kind=kind, layer="1", head="2", view="step by step", step="3",
         sort="entropy",
     )  # fmt: skip
     whole = {"decoder": trace.decoder_self, "cross": trace.cross}[kind]
@@ -97,7 +97,7 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     """Words, and no special tokens: neither a piece nor `</s>` may be named."""
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve(
-        heads_page, text=SENTENCE, kind="cross", layer="1", head="1", words="true", special="false"
+        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true", special="false"
     )
     axes, _ = without_special(by_words(trace, "cross"))
     weights = axes.weights[0, 0]
@@ -119,14 +119,14 @@ def grid(app: AppTest) -> dict[str, Any]:
 
 
 def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
-    app = serve(heads_page, text=SENTENCE, view="step by step", special="false")
+    app = serve("heads", text=SENTENCE, view="step by step", special="false")
     assert app.slider(key="step").max == len(translator.trace(SENTENCE).target_tokens)
     assert app.toggle(key="special").disabled
 
 
 @pytest.mark.parametrize(("step", "is_last"), [("0", False), ("99", True), ("x", False)])
 def test_a_step_that_is_not_there_is_the_nearest_that_is(serve, step: str, is_last: bool) -> None:
-    app = serve(heads_page, text=SENTENCE, view="step by step", step=step)
+    app = serve("heads", text=SENTENCE, view="step by step", step=step)
     assert not app.exception
     slider = app.slider(key="step")
     assert slider.value == (slider.max if is_last else 1)
@@ -134,7 +134,7 @@ def test_a_step_that_is_not_there_is_the_nearest_that_is(serve, step: str, is_la
 
 @pytest.mark.usefixtures("given_translations")
 def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Translator) -> None:
-    app = serve(heads_page, text=SENTENCE, view="step by step")
+    app = serve("heads", text=SENTENCE, view="step by step")
     app.slider(key="step").set_value(app.slider(key="step").max).run()
     pieces = len(translator.trace("Dog.", target=GIVEN["Dog."]).target_tokens)
     assert app.slider(key="step").value > pieces
@@ -147,7 +147,7 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
 def test_the_largest_weight_is_named_by_tokens_of_the_map(
     serve, translator: Translator, url: dict[str, str]
 ) -> None:
-    app = serve(heads_page, **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
+    app = serve("heads", **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
     (message,) = [line for line in texts(app) if " looks at " in line]
     kind: Kind = "decoder_self" if "kind" in url else "encoder_self"
     heads = heads_of_kind(
@@ -178,7 +178,7 @@ def test_the_largest_weight_is_named_by_tokens_of_the_map(
 def test_the_text_counts_the_maps_that_are_drawn(
     serve, translator: Translator, chosen: dict[str, Any], counted: str
 ) -> None:
-    app = serve(heads_page, text=SENTENCE, **chosen)
+    app = serve("heads", text=SENTENCE, **chosen)
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)
     assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message

@@ -21,14 +21,6 @@ from viz.pages.inside.charts import MEASURES, factors
 SENTENCE = "The dog sleeps in the garden."
 
 
-def inside_page() -> None:
-    from viz.app.sentence import sentence_bar
-    from viz.pages import inside
-
-    sentence_bar.show("page")
-    inside.show()
-
-
 def html(app: AppTest) -> list[str]:
     return [element.proto.body for element in app.get("html")]
 
@@ -43,7 +35,7 @@ def drawn(app: AppTest, measure: str) -> np.ndarray:
 
 
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
-    app = serve(inside_page, text=SENTENCE)
+    app = serve("inside", text=SENTENCE)
     assert not app.exception
     assert any("are the paper's: choose others" in line for line in texts(app))
     assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
@@ -56,7 +48,7 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     third = display_tokens(trace.decoder_tokens)[2]
     app = serve(
-        inside_page, text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
+        "inside", text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
         scale_of="none", temperature="2.0", every="true",
     )  # fmt: skip
     assert not app.exception
@@ -78,7 +70,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     serve, translator: Translator, kind: str, label: str
 ) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    app = serve(inside_page, text=SENTENCE, kind=kind)
+    app = serve("inside", text=SENTENCE, kind=kind)
     assert app.selectbox(key="word").label == label
     (component,) = app.get("bidi_component")
     meta, _ = decode(component.proto.bytes)
@@ -103,7 +95,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     ],
 )
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, url: dict[str, str]) -> None:
-    app = serve(inside_page, **{"text": SENTENCE, **url})
+    app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
     assert app.selectbox(key="word").value == 2
     assert len(app.get("vega_lite_chart")) == 2
@@ -111,7 +103,7 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, url: dict[str, 
 
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serve) -> None:
     url = {"edited": "Der Hund schläft.", "forbid": "z.B.", "temperature": "0.5"}
-    app = serve(inside_page, text=SENTENCE, **url)
+    app = serve("inside", text=SENTENCE, **url)
     assert not app.exception
     assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
     assert len(app.get("vega_lite_chart")) == 2
@@ -123,7 +115,7 @@ def test_the_translation_under_another_scale_is_the_models_own(
 ) -> None:
     """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
     app = serve(
-        inside_page, text=SENTENCE, kind="cross", layer="2", head="1", scale_of="× √dₖ",
+        "inside", text=SENTENCE, kind="cross", layer="2", head="1", scale_of="× √dₖ",
         every=str(every).lower(),
     )  # fmt: skip
     model = translator.model
@@ -143,12 +135,12 @@ def test_the_translation_under_another_scale_is_the_models_own(
 
 
 def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
-    app = serve(inside_page, text=SENTENCE, scale_of="× √dₖ", every="true")
+    app = serve("inside", text=SENTENCE, scale_of="× √dₖ", every="true")
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
 def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) -> None:
-    app = serve(inside_page, text=SENTENCE, every="true")
+    app = serve("inside", text=SENTENCE, every="true")
     points = [name for name in translator.model.hook_points() if name.endswith("attn_scores")]
     for scale, by in (("none", 8**0.5), ("× √d_k", 8.0)):
         app.selectbox(key="scale_of").set_value(scale).run()
@@ -160,14 +152,14 @@ def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) 
 
 def test_two_tokens_are_enough(serve, translator: Translator) -> None:
     assert len(translator.trace("e").source_tokens) == 2
-    app = serve(inside_page, text="e", kind="encoder")
+    app = serve("inside", text="e", kind="encoder")
     assert not app.exception
     assert app.selectbox(key="word").value == 1
 
 
 @pytest.mark.usefixtures("given_translations")
 def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
-    app = serve(inside_page, text=SENTENCE, kind="decoder", layer="2", head="4")
+    app = serve("inside", text=SENTENCE, kind="decoder", layer="2", head="4")
     assert not app.exception
     _, cache = translator.model.run_with_cache(*_ids(translator))
     point = "decoder.layers.1.self_attention.hook_"
@@ -185,13 +177,13 @@ def _ids(translator: Translator):
 
 
 def test_the_first_word_of_the_decoder_sees_itself_alone(serve) -> None:
-    app = serve(inside_page, text=SENTENCE, kind="decoder", word="1 <s>")
+    app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
     assert not app.exception
     assert app.selectbox(key="word").value == 0
 
 
 def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Translator) -> None:
-    app = serve(inside_page, text=SENTENCE, kind="encoder")
+    app = serve("inside", text=SENTENCE, kind="encoder")
     last = len(translator.trace(SENTENCE).source_tokens) - 1
     app.selectbox(key="word").set_value(last).run()
     assert app.selectbox(key="word").value == last
@@ -217,12 +209,12 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
         )
 
     monkeypatch.setattr(cached_results, "trace", ended)
-    app = serve(inside_page, text=SENTENCE, kind=kind)
+    app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2
 
 
 def test_without_a_translation_the_page_says_so(serve) -> None:
-    app = serve(inside_page)
+    app = serve("inside")
     app.text_area(key="text").set_value(" ").run()
     assert texts(app)[-1] == "Without a translation there is nothing to draw."

@@ -41,7 +41,7 @@ def test_a_line_leads_from_what_is_written_to_where_it_is_read():
         assert (line["written"], line["from"]) == (line["read"] + 1, line["to"] - 1)
         token = at[line["written"], line["from"]]
         assert token == at[line["read"], line["to"]] != "<pad>"
-        assert line["says"] == (
+        assert line["text"] == (
             f"position {line['from'] + 1} writes “{token}”, position {line['to'] + 1} reads it"
         )
     # all but the last token of each sentence is read again, and no padding

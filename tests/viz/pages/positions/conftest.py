@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.positions.reading import SENTENCE, positions_page
+from tests.viz.pages.positions.reading import SENTENCE
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def opened(serve):
     """The page at a URL."""
 
     def open_(view: str, **url: str) -> AppTest:
-        app = serve(positions_page, pe_view=view, text=SENTENCE, **url)
+        app = serve("positions", pe_view=view, text=SENTENCE, **url)
         assert not app.exception
         return app
 

@@ -15,7 +15,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts, unsure
-from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture, positions_page
+from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
 from transformer.analysis.paper import positions
@@ -141,7 +141,7 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
 
 def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:
     """Found live, with the bundled model: the page claims what it has just computed."""
-    app = serve(positions_page, checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)
+    app = serve("positions", checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)
     message = [text for text in texts(app) if "becomes" in text]
     result = [re.findall("becomes “(.*?)”.*positions “(.*?)”", text)[0] for text in message]
     with_order, without = zip(*result, strict=True)
@@ -166,9 +166,9 @@ def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -
 
 @pytest.mark.parametrize("view", ["Your sentence", "Beyond", "Without"])
 def test_without_a_translation_a_view_of_the_sentence_says_so(serve, view: str) -> None:
-    app = serve(positions_page, pe_view=view, text="")
+    app = serve("positions", pe_view=view, text="")
     assert texts(app)[-1] == "Without a translation there is nothing to draw."
-    app = serve(positions_page, pe_view="Encoding", text="")
+    app = serve("positions", pe_view="Encoding", text="")
     assert map_values(picture(app)).shape == (256, 128)  # the formula needs none
 
 
@@ -183,10 +183,10 @@ def test_a_model_with_learned_positions_cannot_be_moved(
     )
     torch.manual_seed(1)
     checkpoint.save(tmp_path / "learned", Transformer(config), translator.tokenizer)
-    app = serve(positions_page, checkpoint=tmp_path / "learned", pe_view="Beyond", text=SENTENCE)
+    app = serve("positions", checkpoint=tmp_path / "learned", pe_view="Beyond", text=SENTENCE)
     assert "are learnt: its table has 64 rows," in texts(app)[-1]
     app = serve(
-        positions_page, checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
+        "positions", checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
     )
     assert not app.exception
     assert any("positions of this model are learnt" in element.value for element in app.markdown)

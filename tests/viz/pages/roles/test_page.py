@@ -10,29 +10,20 @@ from viz.pages.roles.page import VIEWS
 SENTENCE = "The dog sleeps in the garden."
 
 
-def roles_page() -> None:
-    """AppTest cannot walk to a page; this is the way there."""
-    from viz.app.sentence import sentence_bar
-    from viz.pages import roles
-
-    sentence_bar.show("page")
-    roles.show()
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens_by_its_link(serve, view: str) -> None:
-    app = serve(roles_page, text=SENTENCE, roles_view=view)
+    app = serve("roles", text=SENTENCE, roles_view=view)
     assert not app.exception
     assert app.button_group(key="roles_view").value == view
 
 
 def test_a_view_that_there_is_not_opens_the_page_as_ever(serve) -> None:
-    app = serve(roles_page, text=SENTENCE, roles_view="x", layer="99", head="-1", kind="<b>")
+    app = serve("roles", text=SENTENCE, roles_view="x", layer="99", head="-1", kind="<b>")
     assert not app.exception
     assert app.button_group(key="roles_view").value == next(iter(VIEWS))
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_a_translation_each_view_says_so(serve, view: str) -> None:
-    app = serve(roles_page, text="", roles_view=view)
+    app = serve("roles", text="", roles_view=view)
     assert any("nothing to draw" in line for line in texts(app))

@@ -194,7 +194,7 @@ def test_the_chart_draws_the_measure_of_every_head_at_every_step(
     for n, step in enumerate(STEPS):
         expected = measure(by_pieces(_at(step), "decoder_self"), "decoder_self", name)
         assert np.array_equal(drawn["values"][n], expected)
-    assert (drawn["kind"], drawn["at"], drawn["unit"]) == ("decoder_self", 2, name)
+    assert (drawn["kind"], drawn["marked"], drawn["unit"]) == ("decoder_self", 2, name)
 
 
 def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, shown: dict) -> None:

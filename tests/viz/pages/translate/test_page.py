@@ -29,14 +29,6 @@ from viz.pages.translate.word_picture import NOTHING, link_method
 SENTENCE = "The dog sleeps in the garden."
 
 
-def translate_page() -> None:
-    from viz.app.sentence import sentence_bar
-    from viz.pages import translate
-
-    sentence_bar.show("translate")
-    translate.show()
-
-
 def drawn(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the message of a component of the page."""
     pictures = (decode(element.proto.bytes) for element in app.get("bidi_component"))
@@ -54,7 +46,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     serve, translator: Translator, monkeypatch, settings: AlignmentSettings
 ) -> None:
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     assert not app.exception
     words, drawn_map = drawn(app, "word_links"), drawn(app, "attention_map")
     meta, arrays = words
@@ -115,7 +107,7 @@ def test_where_nothing_was_written_there_is_nothing_to_link(
     rows = slice(-1, None)
     empty = replace(end, target_pieces=end.target_pieces[rows], cross=end.cross[:, :, rows])
     monkeypatch.setattr(cached_results, "trace", lambda *_: empty)
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     assert not app.exception
     assert NOTHING in [caption.value for caption in app.caption]
 
@@ -125,7 +117,7 @@ def html(app: AppTest) -> list[str]:
 
 
 def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: Translator) -> None:
-    app = serve(translate_page, text=SENTENCE, beam="4")
+    app = serve("translate", text=SENTENCE, beam="4")
     bodies = [body for body in html(app) if "headlight-candidate" in body]
     best, *others = translator.translate(SENTENCE, beam_size=4).candidates
     assert len(bodies) == len(others) == 3
@@ -138,7 +130,7 @@ def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: 
 
 
 def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
-    app = serve(translate_page, text=SENTENCE, beam="1")
+    app = serve("translate", text=SENTENCE, beam="1")
     assert texts(app)
     assert any("nothing to compare" in caption.value for caption in app.caption)
 
@@ -177,7 +169,7 @@ def german(app: AppTest) -> str:
 def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     serve, translator: Translator, clicks: dict[str, object]
 ) -> None:
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     tree = translator.translate(SENTENCE, tree=True).tree
     assert tree is not None
     messages: Any = clicks["messages"]
@@ -208,7 +200,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
 def test_another_decoding_of_the_sentence_before_is_not_taken(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = serve(translate_page, text=SENTENCE, versus="greedy search")
+    app = serve("translate", text=SENTENCE, versus="greedy search")
     app.text_area(key="text").set_value("The cat sings.")
     typed = app._tree.get_widget_states()
     app.button(key="versus-take").click()
@@ -227,7 +219,7 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch, picture: str
 ) -> None:
     other = "The cat sings."
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     nodes = drawn(app, "beam_tree")[0]["texts"]
     known = translator.score(SENTENCE, [p.text for p in translator.translate(SENTENCE).best.pieces])
     clicked = {
@@ -254,7 +246,7 @@ def path(tree: SearchTree) -> tuple[int, ...]:
 def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
     serve, translator: Translator, clicks: dict[str, object]
 ) -> None:
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     own = translator.translate(SENTENCE)
     known = translator.score(SENTENCE, [piece.text for piece in own.best.pieces])
     before = "".join(piece.text for piece in known.pieces[:2])
@@ -274,7 +266,7 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
 def test_what_is_typed_is_scored_and_the_pictures_follow(
     serve, translator: Translator, clicks: dict[str, object]
 ) -> None:
-    app = serve(translate_page, text=SENTENCE)
+    app = serve("translate", text=SENTENCE)
     messages: Any = clicks["messages"]
     for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):
         send(app, clicks, "translate-editor", {"text": typed, "revision": revision})
@@ -325,7 +317,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     versus: dict[str, str],
     settings: dict[str, Any],
 ) -> None:
-    app = serve(translate_page, text=SENTENCE, versus_maps="true", **versus)
+    app = serve("translate", text=SENTENCE, versus_maps="true", **versus)
     own, other = translator.translate(SENTENCE), translator.translate(SENTENCE, **settings)
     bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
     for body, item in zip(bodies, (own, other), strict=True):
@@ -347,20 +339,20 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
 
 def test_what_a_reader_should_know_of_the_other_decoding_is_said_once(serve, unsure_model) -> None:
     text = "The dog 漢 sleeps."
-    app = serve(translate_page, text=text, versus="another prefix", versus_prefix="Mein Bruder")
+    app = serve("translate", text=text, versus="another prefix", versus_prefix="Mein Bruder")
     assert len(unsure(app)) == 2  # of the bar's, too
     assert sum("The vocabulary has no" in message for message in texts(app)) == 1
 
 
 def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translator) -> None:
     word = next(word for word in translator.translate(SENTENCE).text.split() if word.isalpha())
-    app = serve(translate_page, text=SENTENCE, forbid=word)
+    app = serve("translate", text=SENTENCE, forbid=word)
     assert word not in german(app).split()
     assert not app.exception
     assert drawn(app, "beam_tree")
 
 
 def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:
-    app = serve(translate_page, text=SENTENCE, versus="another prefix", versus_prefix="漢")
+    app = serve("translate", text=SENTENCE, versus="another prefix", versus_prefix="漢")
     assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)
     assert drawn(app, "attention_map")

@@ -25,7 +25,7 @@ from viz.app.sentence import search_request
 from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens, head_name, head_title
 from viz.draw.palette import COLOR
-from viz.pages.roles.corpus_roles.quantities import sentence_roles
+from viz.pages.roles.corpus_roles.map import sentence_roles
 from viz.pages.roles.corpus_roles.text import (
     ROLE_TEXTS,
     importance_text,

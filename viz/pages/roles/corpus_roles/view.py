@@ -21,21 +21,23 @@ from viz.app.sentence import sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.clicked_head import draw_clickable
-from viz.pages.roles.corpus_roles.map import Cell, kind_chart, spoken_table
+from viz.pages.roles.corpus_roles.map import (
+    QUANTITIES,
+    ROLE,
+    Cell,
+    describe_quantity,
+    is_signed,
+    kind_chart,
+    report_cells,
+    sentence_cells,
+    spoken_table,
+)
 from viz.pages.roles.corpus_roles.open_head import (
     draw_card,
     draw_examples,
     draw_sentence_card,
     draw_similar_heads,
     measures_table,
-)
-from viz.pages.roles.corpus_roles.quantities import (
-    QUANTITIES,
-    ROLE,
-    describe_quantity,
-    is_signed,
-    report_cells,
-    sentence_cells,
 )
 from viz.pages.roles.corpus_roles.text import corpus_text
 from viz.pages.roles.stored_report import stored_report

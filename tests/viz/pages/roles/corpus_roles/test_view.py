@@ -17,7 +17,7 @@ from tests.viz.pages.roles.made_reports import (
     head_report_of,
     made_figures,
 )
-from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import corpus_role
@@ -26,7 +26,7 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.corpus_roles.quantities import report_cells
+from viz.pages.roles.corpus_roles.map import report_cells
 from viz.pages.roles.corpus_roles.text import (
     deciding_measure,
     importance_text,
@@ -47,7 +47,7 @@ def opened(serve, report: HeadReport, trained_folder: Path, tmp_path: Path):
     folder = folder_with(trained_folder, tmp_path / "measured", report)
 
     def open_(**url: str) -> AppTest:
-        app = serve(roles_page, checkpoint=folder, text=SENTENCE, roles_view="Roles", **url)
+        app = serve("roles", checkpoint=folder, text=SENTENCE, roles_view="Roles", **url)
         assert not app.exception
         return app
 
@@ -201,7 +201,7 @@ def test_without_a_report_the_roles_on_the_sentence_are_there(
     folder = folder_with(trained_folder, tmp_path / "plain")
     if content:
         (folder / FILE).write_text(content)
-    app = serve(roles_page, checkpoint=folder, text=SENTENCE, roles_view="Roles", kind="encoder")
+    app = serve("roles", checkpoint=folder, text=SENTENCE, roles_view="Roles", kind="encoder")
     (message,) = [text for text in texts(app) if COMMAND in text]
     assert str(folder) in message
     trace = translator.trace(SENTENCE)

@@ -17,7 +17,7 @@ from tests.viz.pages.roles.made_reports import (
     folder_with,
     near,
 )
-from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
@@ -43,7 +43,7 @@ def opened(serve, translator: Translator, trained_folder: Path, tmp_path: Path):
 
     def open_(test: str, text: str = SENTENCE, **url: str) -> AppTest:
         url = {"roles_view": "Faithful?", "faithful_test": test, **url}
-        app = serve(roles_page, checkpoint=folder, text=text, **url)
+        app = serve("roles", checkpoint=folder, text=text, **url)
         assert not app.exception
         return app
 
@@ -239,6 +239,6 @@ def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
 
 
 def test_without_a_measurement_the_command_is_named(serve, trained_folder: Path) -> None:
-    app = serve(roles_page, checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
+    app = serve("roles", checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
     (message,) = [text for text in texts(app) if COMMAND in text]
     assert str(trained_folder) in message

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from tests.viz.pages.roles.charts import chart_tables
-from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.decomposition import stack_blocks
@@ -29,14 +28,7 @@ from viz.pages.roles.pieces import shown_piece
 STEP = 2
 
 
-@pytest.fixture
-def opened(serve):
-    def open_(**url: Any) -> AppTest:
-        app = serve(roles_page, **{"text": SENTENCE, "roles_view": "Layer by layer"} | url)
-        assert not app.exception
-        return app
-
-    return open_
+ROLES_VIEW = "Layer by layer"
 
 
 @pytest.fixture

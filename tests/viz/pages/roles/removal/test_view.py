@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
-from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
@@ -47,7 +47,7 @@ LINK = "c1.3,e0.0u"
 @pytest.fixture
 def opened(serve):
     def open_(**url: Any) -> AppTest:
-        app = serve(roles_page, **{"text": SENTENCE, "roles_view": "Take away"} | url)
+        app = serve("roles", **{"text": SENTENCE, "roles_view": "Take away"} | url)
         assert not app.exception
         return app
 

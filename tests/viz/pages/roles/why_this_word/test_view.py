@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, texts
 from tests.viz.pages.roles.charts import chart_tables
-from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis.logits.contrast import contrast
 from transformer.analysis.teacher_forcing import forced_pair
@@ -33,14 +33,7 @@ FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece
 
 
-@pytest.fixture
-def opened(serve):
-    def open_(**url: Any) -> AppTest:
-        app = serve(roles_page, **{"text": SENTENCE, "roles_view": "Why this word"} | url)
-        assert not app.exception
-        return app
-
-    return open_
+ROLES_VIEW = "Why this word"
 
 
 @pytest.fixture

@@ -100,5 +100,7 @@ def write(path: Path, content: bytes) -> None:
     """
     try:
         write_file(path, content)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise CheckpointError(unwritable(error, path)) from error
+    except ValueError as error:  # Python's, before it asks the system
+        raise CheckpointError(f"{path!r} cannot be the name of a file: choose another.") from error

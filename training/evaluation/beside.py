@@ -102,5 +102,5 @@ def write(path: Path, content: bytes) -> None:
         write_file(path, content)
     except OSError as error:
         raise CheckpointError(unwritable(error, path)) from error
-    except ValueError as error:  # no path at all, such as one with a zero byte
-        raise CheckpointError(f"{path!r} is no path: choose another place with --out.") from error
+    except ValueError as error:  # Python's, before it asks the system
+        raise CheckpointError(f"{path!r} cannot be the name of a file: choose another.") from error

@@ -315,9 +315,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     hides = unmasked.hides
     if not hides.any():
         reason = "has one position" if kind == "decoder_self" else "is padded"
-        every = "Every" if kind == "decoder_self" else "No"
+        quantifier = "Every" if kind == "decoder_self" else "No"
         return (
-            f"{every} sentence of this batch {reason}, so this mask hides nothing, nothing can "
+            f"{quantifier} sentence of this batch {reason}, so this mask hides nothing, nothing can "
             "leak, and the loss is the same: add one of another length."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
@@ -362,11 +362,13 @@ def _unchanged(masked: Leak, unmasked: Leak) -> str:
     """Describe the sentences without hidden keys, where the loss differs by rounding alone."""
     unaffected = ~unmasked.hides
     largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[unaffected]))
-    rest = "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
+    rounding = (
+        "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
+    )
     verb = "has" if unaffected.sum() == 1 else "have"
     return (
         f"{capitalised(_sentences(unaffected))} {verb} no padding: nothing can leak in, and the "
-        f"loss is the same {rest}."
+        f"loss is the same {rounding}."
     )
 
 

@@ -207,18 +207,18 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
 
     A reader who looks at the last step of a live run moves on to its next one.
     """
-    wanted = st.session_state.get(STEP)
-    if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):
+    requested = st.session_state.get(STEP)
+    if requested is not None and st.session_state.get(_LAST) == (folder, requested):
         st.session_state[STEP] = steps[-1]
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
         return steps[0]
     # a link, or the previous run, may have other steps
-    if wanted is not None and wanted not in steps:
-        st.session_state[STEP] = nearest(steps, wanted)
+    if requested is not None and requested not in steps:
+        st.session_state[STEP] = nearest(steps, requested)
     text = st.query_params.get(STEP, "").replace(",", "")
     valid = len(text) <= len(str(MAX_STEP)) and text.isascii() and text.isdecimal()
-    if wanted is None and valid:
+    if requested is None and valid:
         # set here and not as the slider's default, which Streamlit leaves out of the address
         st.session_state[STEP] = nearest(steps, int(text))
     step: int = st.select_slider(
@@ -238,10 +238,15 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     return step
 
 
-def _step_button(label: str, to: int, icon: str, step: int) -> None:
+def _step_button(label: str, target: int, icon: str, step: int) -> None:
     """Draw a button that leads to an adjacent step."""
     st.button(
-        label, on_click=_go_to, args=(to,), icon=icon, disabled=to == step, key=f"forming-{label}"
+        label,
+        on_click=_go_to,
+        args=(target,),
+        icon=icon,
+        disabled=target == step,
+        key=f"forming-{label}",
     )
 
 

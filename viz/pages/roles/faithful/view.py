@@ -213,9 +213,9 @@ def _replace(
         ),
     )
     words, by_word = word_log_probs(trace, changes)
-    where = "all layers" if layer is None else f"layer {layer + 1}"
+    layer_text = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
-        f"With {test} in all heads of {KIND_TITLES[kind]}, {where}, log P of the translation in "
+        f"With {test} in all heads of {KIND_TITLES[kind]}, {layer_text}, log P of the translation in "
         f"the bar changes by {format_number(changes.sum(), sign=True)}, "
         f"{format_number(changes.mean(), sign=True)} a piece."
     )

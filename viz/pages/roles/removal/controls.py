@@ -114,11 +114,9 @@ def current_changes(layers: int, heads: int) -> list[Change]:
         heads: number of heads of each layer.
     """
     named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
-    existing = [
-        change for change in named if change.head.layer < layers and change.head.head < heads
-    ]
-    first = {change.head: change for change in reversed(existing)}
-    return [change for change in existing if first[change.head] is change]
+    valid = [change for change in named if change.head.layer < layers and change.head.head < heads]
+    first = {change.head: change for change in reversed(valid)}
+    return [change for change in valid if first[change.head] is change]
 
 
 def second_sentence(
@@ -148,7 +146,7 @@ def second_sentence(
         return None, f"Second sentence: {error}"
 
 
-def open_without(head: Head) -> None:
+def open_removal(head: Head) -> None:
     """Open this view in the next run, with this head removed and open."""
     open_head(head)
     st.session_state[VIEW] = TAKE_AWAY

@@ -92,17 +92,17 @@ def _effect(
     Returns:
         The changes of the link, those of them that fit this sentence, and their effect.
     """
-    named, wrong = parse_changes(controls.removed, translator.model)
-    donor, no_donor = menus.second_sentence(translator, controls, named)
+    named, link_problem = parse_changes(controls.removed, translator.model)
+    donor, donor_problem = menus.second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()
-    changes, unfitting = fitting_changes(named, trace, donor, measured=measured)
-    effect, failed = Effect(trace, trace, translation), ""
+    changes, sentence_problem = fitting_changes(named, trace, donor, measured=measured)
+    effect, model_problem = Effect(trace, trace, translation), ""
     try:
         settings = sentence_bar.settings()
         effect = cached_effect(translator, translation, trace, donor, changes, settings)
     except HeadlightError as error:
-        changes, failed = [], str(error)
-    if problem := wrong or no_donor or unfitting or failed:
+        changes, model_problem = [], str(error)
+    if problem := link_problem or donor_problem or sentence_problem or model_problem:
         st.text(problem)
     return named, changes, effect
 
@@ -247,7 +247,7 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
         distances += [
             (Head(kind, *map(int, place)), float(moved[place])) for place in np.ndindex(moved.shape)
         ]
-    distances.sort(key=lambda item: -item[1])
+    distances.sort(key=lambda pair: -pair[1])
     return [(head, value) for head, value in distances[:MOST_CHANGED] if round(value, 2) > 0]
 
 

@@ -275,7 +275,6 @@ def _explain() -> None:
 
 
 def _scale_in_words(choices: Choices) -> str:
-    """Describe the scale and where it applies."""
     scale = "no scale" if choices.scale == "none" else shown_scale(choices.scale)
     temperature = "" if choices.temperature == 1 else f" and temperature {choices.temperature:g}"
     return f"{scale}{temperature} in {'every head' if choices.every_head else _name(choices)}"

@@ -129,7 +129,6 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
 
 
 def _name(probes: Probes) -> str | None:
-    """Return the source of the first readable file."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
@@ -137,7 +136,6 @@ def _name(probes: Probes) -> str | None:
 
 
 def _pictures(run: str, folder: Path, probes: Probes) -> None:
-    """Draw the pictures of one sentence."""
     traces, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
@@ -190,7 +188,6 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
 
 
 def _measure_name() -> str:
-    """Draw the menu of the measure over the steps."""
     return st.selectbox(
         "Measure, step after step",
         list(MEASURES),
@@ -341,7 +338,6 @@ def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
 
 
 def _aligns(trace: AttentionTrace) -> bool:
-    """Return whether some cross head aligns."""
     return any("aligns" in layer for layer in roles(trace, "cross"))
 
 

@@ -89,8 +89,8 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
         size += sum(trace.weights(kind).nbytes for kind in KINDS)
         if size > MAX_TOTAL_BYTES:
             raise CheckpointError(
-                f"The attention saved of this sentence has more than {MAX_TOTAL_BYTES:,} bytes up to "
-                f"step {step:,}: keep fewer of its steps."
+                f"The attention saved of this sentence has more than {MAX_TOTAL_BYTES:,} bytes up "
+                f"to step {step:,}: keep fewer of its steps."
             )
         traces[step] = trace
     return traces, problems

@@ -61,8 +61,8 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
         return (
             f"On the sentence in the bar nothing dominates: nearest is “{result.nearest}”, {score}."
         )
-    role_description = ROLE_TEXTS[result.role]
-    return f"On the sentence in the bar it {role_description[:1].lower()}{role_description[1:]} ({score})."
+    action = ROLE_TEXTS[result.role]
+    return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
 
 
 def _title(head: Head, role: str) -> None:

@@ -99,7 +99,6 @@ def _step(
 
 
 def _heads(logits: DirectLogits, step: int) -> None:
-    """Draw the summand of each head of the decoder."""
     st.subheader("Head by head", anchor=False)
     values = {kind: heads[..., step] for kind, heads in logits.heads.items()}
     maximum = max(float(np.abs(heads).max()) for heads in values.values())
@@ -122,7 +121,6 @@ def _heads(logits: DirectLogits, step: int) -> None:
 
 
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
-    """Draw the shares of source and earlier words in each written word."""
     st.subheader("From the source, or from what was written before", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
     if pieces > MOST_UNASKED and not st.toggle(

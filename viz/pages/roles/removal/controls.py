@@ -167,7 +167,7 @@ def session_history() -> History[str]:
 
 
 def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
-    """Draw undo, redo and “all back”, which `choose` a text of the link for the next run."""
+    """Draw undo, redo and “all back”, which set the link by `choose`."""
     st.button(
         "Undo",
         key="removal-undo",
@@ -326,7 +326,6 @@ def first_heads(curve: Curve, count: int) -> str:
 
 
 def _caption(report: HeadReport, curve: Curve, removed: int | None) -> str:
-    """Describe the measurement and the position on the curve."""
     source = (
         f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
         f"those that gave the order, with its 95 % bootstrap interval."

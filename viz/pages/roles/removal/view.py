@@ -157,7 +157,6 @@ def _translation(
 
 
 def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
-    """Say how many heads are removed."""
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     if not changes:
         action = "open it, then paint its rows" if how == "rows" else "switch it off"
@@ -252,7 +251,6 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
 
 
 def _words(effect: Effect) -> None:
-    """Draw log P of each word of the translation in the bar."""
     words, before = word_log_probs(effect.before, effect.before.log_probs)
     _, after = word_log_probs(effect.before, effect.after.log_probs)
     st.subheader("The translation in the bar, word by word", anchor=False)
@@ -264,7 +262,6 @@ def _words(effect: Effect) -> None:
 
 
 def _changed(changes: Sequence[Change]) -> str:
-    """Name the changed heads in the caption of a saved picture."""
     return f"heads changed: {', '.join(change.name for change in changes) or 'none'}."
 
 

@@ -93,7 +93,6 @@ def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
 
 
 def _odds(written: str, other: str, probability: float, log_odds: float) -> str:
-    """Describe the two probabilities and the logarithm of their ratio."""
     favoured = written if log_odds >= 0 else other
     return (
         f"P is {format_probability(probability)} for {quoted(written)} and "
@@ -143,7 +142,6 @@ def _sources(
 
 
 def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
-    """Explain how to read the bars."""
     written, other = map(quoted, names)
     text = f"Above 0 a piece speaks for {written}, below for {other}."
     if not any(marked or ()):

@@ -233,7 +233,7 @@ def test_a_long_sentence_keeps_its_rows_and_has_fewer_labels() -> None:
 def test_the_curves_of_a_moved_sentence_are_their_numbers() -> None:
     steps = [0, 1, 2, 4]
     curves = {"both": np.array([-1.0, -2, -3, -4]), "one": np.array([-1.0, -1.5, -1, -9])}
-    chart = moved_chart(steps, curves, at=2)
+    chart = moved_chart(steps, curves, marked=2)
     points = data(chart, "log_p")
     for name, values in curves.items():
         result = [(row["k"], row["log_p"]) for row in points if row["moved"] == name]

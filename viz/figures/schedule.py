@@ -60,13 +60,13 @@ DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
 equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
 
 
-def sample_steps(last: int, *also: int) -> npt.NDArray[np.int64]:
-    """Sample the steps from 1 to `last` for a curve, with `also` among them, such as a peak.
+def sample_steps(last: int, *included: int) -> npt.NDArray[np.int64]:
+    """Sample the steps from 1 to `last` for a curve, and the `included` ones, such as a peak.
 
     Half of them are evenly spaced, and half evenly on a logarithmic axis.
     """
     even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
-    inside = [step for step in also if 1 <= step <= last]
+    inside = [step for step in included if 1 <= step <= last]
     return np.unique(np.concatenate([even, log, inside]).round().astype(np.int64))
 
 
@@ -90,14 +90,14 @@ def schedule_chart(
     )
     if log:
         frame = frame[frame["rate"] > 0]  # 0 has no logarithm
-    scale, tall = alt.Scale(zero=True), alt.Scale(zero=True)
+    scale, rate_scale = alt.Scale(zero=True), alt.Scale(zero=True)
     ticks: Any = alt.Undefined  # Vega chooses
     across: dict[str, Any] = {}
     if log:
         # a rate that falls to 0 has no lower end: four decades are drawn
         top = math.ceil(math.log10(frame["rate"].max()))
         scale = alt.Scale(type="log", nice=False)
-        tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
+        rate_scale = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
         steps = log_ticks(frame["step"])
         if steps is not alt.Undefined:
@@ -110,7 +110,7 @@ def schedule_chart(
     y = alt.Y(
         "rate:Q",
         title="learning rate",
-        scale=tall,
+        scale=rate_scale,
         axis=alt.Axis(tickCount=5, labelExpr=tick_label("~e"), values=ticks),
     )
     tooltip = [

@@ -189,10 +189,10 @@ def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
         legend = legend_below(orient="top", columns=2, symbolOpacity=1)
         colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
         return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
-    single = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
+    key = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
     colors = [COLORS[int(field.startswith("validation"))] for field in fields]
     scale = alt.Scale(domain=list(fields.values()), range=colors)
-    return alt.Color("what:N", scale=scale, legend=single)
+    return alt.Color("what:N", scale=scale, legend=key)
 
 
 def _legend_height(runs: int, quantities: int) -> int:

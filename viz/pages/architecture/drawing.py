@@ -186,7 +186,6 @@ def _picture(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> None
 def _shapes(
     box: Box, tensors: Flow, trace: AttentionTrace, layer: int, config: TransformerConfig
 ) -> dict[str, str]:
-    """List the shapes of the open box by name."""
     inside = {name: tensors.values[hook.format(layer)] for name, hook in box.inside}
     shapes = {name: _times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and config.activation == "relu":
@@ -196,7 +195,6 @@ def _shapes(
 
 
 def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
-    """List the parameters of a box: each matrix with its shape, and the total."""
     if not box.module:
         return {"parameters": "none"}
     name = box.module.format(layer)

@@ -85,7 +85,6 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _vocabulary(config: TransformerConfig) -> str:
-    """Describe how often the vocabulary counts, in Markdown."""
     if config.source_vocab_size is None:
         return (
             "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
@@ -154,7 +153,6 @@ def _like_a_preset(
 
 
 def _counted_model(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
-    """Name the model whose parameters are counted."""
     names = [name for name, preset in presets.items() if preset == config]
     return f"Counted below: {' and '.join(names) or AS_CHOSEN}."
 

@@ -182,9 +182,9 @@ SHORTEST, POINTS = 4, 80
 _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 
-def lengths(longest: int, *also: float) -> npt.NDArray[np.float64]:
-    """Return lengths for a curve, evenly spaced on a logarithmic axis, with `also` among them."""
-    inside = [n for n in also if SHORTEST <= n <= longest]
+def lengths(longest: int, *included: float) -> npt.NDArray[np.float64]:
+    """Return lengths for a curve, evenly spaced on a logarithmic axis, and the `included` ones."""
+    inside = [n for n in included if SHORTEST <= n <= longest]
     return np.unique(np.concatenate([np.geomspace(SHORTEST, longest, POINTS), inside]))
 
 

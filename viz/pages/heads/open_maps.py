@@ -86,9 +86,9 @@ def _overlaid(controls: Controls, heads: Heads) -> list[tuple[int, int]]:
         bind="query-params",
         placeholder=f"Choose {subject} of the same kind",
     )
-    own = outlined(controls.lens, controls.layer, controls.head)
+    opened_place = outlined(controls.lens, controls.layer, controls.head)
     # in the order of the menu, as the ribbons and their switches
-    return [named[name] for name in others if named[name] != own]
+    return [named[name] for name in others if named[name] != opened_place]
 
 
 def show_compared(
@@ -100,10 +100,17 @@ def show_compared(
         return None
     compared, second_heads = result
     second, languages, caption = compared
-    own = _caption(trace, controls)
+    first_caption = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
-        _map(controls, first, trace.languages, own, beside_difference=True, key="heads-first")
+        _map(
+            controls,
+            first,
+            trace.languages,
+            first_caption,
+            beside_difference=True,
+            key="heads-first",
+        )
     with columns[1]:
         _map(controls, second, languages, caption, beside_difference=True, key="heads-second")
     with columns[2]:
@@ -120,7 +127,7 @@ def show_compared(
             writes=first.writes,
             signed=True,
             note=None if controls.special else "Each square is first minus second.",
-            caption=["First:", *own, "Second:", *caption],
+            caption=["First:", *first_caption, "Second:", *caption],
         )
         mount("heads-difference", difference)
     if first.lens != second.lens:
@@ -358,10 +365,10 @@ def _rows(controls: Controls, first: Heads, second: Heads) -> None:
         )
         for heads in (first, second)
     )
-    whole = first.whole
+    weights = first.whole
     distances = row_distances(first_map, second_map)  # [query]
-    counted = first_counted_row(len(distances), causal=whole.is_causal(first.kind))
-    names = row_names(whole.labels.queries, reads=whole.reads, writes=whole.writes)
+    counted = first_counted_row(len(distances), causal=weights.is_causal(first.kind))
+    names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
     st.markdown("**By row** of the open map")
     with st.container(gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:

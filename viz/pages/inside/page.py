@@ -54,7 +54,7 @@ class Choices:
     word: int
     scale: Scale
     temperature: float
-    every: bool
+    every_head: bool
 
     @property
     def as_trained(self) -> bool:
@@ -125,7 +125,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
             width=200,
             help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
         )
-    every = below.toggle(
+    every_head = below.toggle(
         "In every head",
         key="every",
         bind="query-params",
@@ -133,7 +133,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
         help="Scale and temperature of all heads of all layers, not of this one alone. There "
         "is nothing to change in them while both are the paper's.",
     )
-    return Choices(kind, layer, head, word, scale, float(temperature), every)
+    return Choices(kind, layer, head, word, scale, float(temperature), every_head)
 
 
 def _word(trace: AttentionTrace, kind: Kind) -> int:
@@ -164,7 +164,7 @@ def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
     if choices.as_trained:
         return {}
     factor = choices.factor(translator.model.config.d_k)
-    if not choices.every:
+    if not choices.every_head:
         module = attention_name(choices.kind, choices.layer)
         return {f"{module}.hook_attn_scores": scaling.rescale(factor, choices.head)}
     points = translator.model.hook_points()
@@ -185,7 +185,7 @@ def _scale_in_use(choices: Choices) -> Hashable:
     """Return the part of a cache key that the scale gives; None for the paper's scale."""
     if choices.as_trained:
         return None
-    return choices.scale, choices.temperature, None if choices.every else choices.head
+    return choices.scale, choices.temperature, None if choices.every_head else choices.head
 
 
 def _picture(
@@ -275,10 +275,9 @@ def _explain() -> None:
 
 
 def _scale_in_words(choices: Choices) -> str:
-    """Describe the scale and where it applies."""
     scale = "no scale" if choices.scale == "none" else shown_scale(choices.scale)
     temperature = "" if choices.temperature == 1 else f" and temperature {choices.temperature:g}"
-    return f"{scale}{temperature} in {'every head' if choices.every else _name(choices)}"
+    return f"{scale}{temperature} in {'every head' if choices.every_head else _name(choices)}"
 
 
 def _name(choices: Choices) -> str:

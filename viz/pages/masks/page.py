@@ -55,7 +55,6 @@ _NAMES: dict[MaskName, str] = {
 
 
 def _rows(languages: Languages) -> dict[Kind, str]:
-    """Describe a row of the grid, by kind."""
     return {
         "encoder_self": f"Each row is {languages.one('source', 'token')} that looks",
         "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
@@ -66,7 +65,6 @@ def _rows(languages: Languages) -> dict[Kind, str]:
 
 
 def _which_mask(languages: Languages) -> dict[Kind, str]:
-    """Explain the model's mask, by kind."""
     return {
         "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
         "the encoder has the padding mask alone.",
@@ -315,9 +313,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     hides = unmasked.hides
     if not hides.any():
         reason = "has one position" if kind == "decoder_self" else "is padded"
-        every = "Every" if kind == "decoder_self" else "No"
+        scope = "Every" if kind == "decoder_self" else "No"
         return (
-            f"{every} sentence of this batch {reason}, so this mask hides nothing, nothing can "
+            f"{scope} sentence of this batch {reason}, so this mask hides nothing, nothing can "
             "leak, and the loss is the same: add one of another length."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
@@ -362,15 +360,16 @@ def _unchanged(masked: Leak, unmasked: Leak) -> str:
     """Describe the sentences without hidden keys, where the loss differs by rounding alone."""
     unaffected = ~unmasked.hides
     largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[unaffected]))
-    rest = "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
+    rounding = (
+        "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
+    )
     verb = "has" if unaffected.sum() == 1 else "have"
     return (
         f"{capitalised(_sentences(unaffected))} {verb} no padding: nothing can leak in, and the "
-        f"loss is the same {rest}."
+        f"loss is the same {rounding}."
     )
 
 
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:
-    """Format numbers of sentences, such as `sentences 1 and 3`."""
     numbers = [str(number) for number in np.flatnonzero(selected) + 1]
     return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"

@@ -66,7 +66,6 @@ def learned() -> None:
 
 
 def _results() -> None:
-    """Draw the results of the two small models beside the paper's."""
     rows = {name: read(ROWS / name) for name in PAPER}
     for name, paper in PAPER.items():
         row = rows[name]
@@ -86,7 +85,6 @@ def _results() -> None:
 
 
 def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
-    """Explain why these results can differ where the paper's are equal."""
     paper_waves, paper_table = PAPER.values()
     steps = f"{waves.steps:,} steps"
     if table.steps != waves.steps:

@@ -190,7 +190,6 @@ def _summary(
     edits: Mapping[str, Edit],
     bar_log_p: Mapping[str, float],
 ) -> str:
-    """Summarise the effect of the edits on this sentence."""
     unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
     changed = [
         name
@@ -211,7 +210,6 @@ def _summary(
 def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
-    """Draw the translation under an edit as a candidate."""
     new = _edited(translator, translation, edit)
     log_prob, bar_log_prob = format_number(new.log_prob), format_number(bar_log_p)
     show_candidate(

@@ -181,7 +181,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     top = [ids[choice.piece] for choice in choices]
     piece, message = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
-        entered = st.text_input(
+        entry = st.text_input(
             "and not",
             key=OTHER,
             bind="query-params",
@@ -192,7 +192,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
-        typed = _normalise(entered or "")
+        typed = _normalise(entry or "")
         try:
             if typed:
                 piece = _require_other(written, find_piece(translator, typed), typed)
@@ -268,9 +268,9 @@ def clear_other() -> None:
     st.session_state[OTHER] = ""
 
 
-def _normalise(entered: str) -> str:
+def _normalise(text: str) -> str:
     """Normalise typed text: no lone surrogates, single spaces between words."""
-    return " ".join(entered.encode(errors="replace").decode().split())
+    return " ".join(text.encode(errors="replace").decode().split())
 
 
 def _require_other(written: int, piece: int, typed: str) -> int:

@@ -104,7 +104,6 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
 
 
 def _small(runs: dict[str, Sequence[Record]]) -> None:
-    """Draw the other quantities, smaller, two in a row."""
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Perplexity", anchor=False)

@@ -129,7 +129,6 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
 
 
 def _name(probes: Probes) -> str | None:
-    """Return the source of the first readable file."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
@@ -137,7 +136,6 @@ def _name(probes: Probes) -> str | None:
 
 
 def _pictures(run: str, folder: Path, probes: Probes) -> None:
-    """Draw the pictures of one sentence."""
     traces, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
@@ -190,7 +188,6 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
 
 
 def _measure_name() -> str:
-    """Draw the menu of the measure over the steps."""
     return st.selectbox(
         "Measure, step after step",
         list(MEASURES),
@@ -207,18 +204,18 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
 
     A reader who looks at the last step of a live run moves on to its next one.
     """
-    wanted = st.session_state.get(STEP)
-    if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):
+    requested = st.session_state.get(STEP)
+    if requested is not None and st.session_state.get(_LAST) == (folder, requested):
         st.session_state[STEP] = steps[-1]
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
         return steps[0]
     # a link, or the previous run, may have other steps
-    if wanted is not None and wanted not in steps:
-        st.session_state[STEP] = nearest(steps, wanted)
+    if requested is not None and requested not in steps:
+        st.session_state[STEP] = nearest(steps, requested)
     text = st.query_params.get(STEP, "").replace(",", "")
     valid = len(text) <= len(str(MAX_STEP)) and text.isascii() and text.isdecimal()
-    if wanted is None and valid:
+    if requested is None and valid:
         # set here and not as the slider's default, which Streamlit leaves out of the address
         st.session_state[STEP] = nearest(steps, int(text))
     step: int = st.select_slider(
@@ -238,10 +235,15 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     return step
 
 
-def _step_button(label: str, to: int, icon: str, step: int) -> None:
+def _step_button(label: str, target: int, icon: str, step: int) -> None:
     """Draw a button that leads to an adjacent step."""
     st.button(
-        label, on_click=_go_to, args=(to,), icon=icon, disabled=to == step, key=f"forming-{label}"
+        label,
+        on_click=_go_to,
+        args=(target,),
+        icon=icon,
+        disabled=target == step,
+        key=f"forming-{label}",
     )
 
 
@@ -336,7 +338,6 @@ def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
 
 
 def _aligns(trace: AttentionTrace) -> bool:
-    """Return whether some cross head aligns."""
     return any("aligns" in layer for layer in roles(trace, "cross"))
 
 

@@ -21,7 +21,7 @@ MAX_FILES = 3_000
 MAX_BYTES = 4 * 2**20
 """Largest unpacked file; a base model's weights on forty pieces have 2.8 MB."""
 
-MAX_TOGETHER = 256 * 2**20
+MAX_TOTAL_BYTES = 256 * 2**20
 """Largest unpacked size of all steps of one sentence, in bytes."""
 
 MAX_HEADS = 64
@@ -87,18 +87,18 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
             )
             continue
         size += sum(trace.weights(kind).nbytes for kind in KINDS)
-        if size > MAX_TOGETHER:
+        if size > MAX_TOTAL_BYTES:
             raise CheckpointError(
-                f"The attention saved of this sentence has more than {MAX_TOGETHER:,} bytes up to "
-                f"step {step:,}: keep fewer of its steps."
+                f"The attention saved of this sentence has more than {MAX_TOTAL_BYTES:,} bytes up "
+                f"to step {step:,}: keep fewer of its steps."
             )
         traces[step] = trace
     return traces, problems
 
 
-def nearest(steps: Sequence[int], wanted: int) -> int:
+def nearest(steps: Sequence[int], requested: int) -> int:
     """Return the step nearest to a step of another run."""
-    return min(steps, key=lambda step: abs(step - wanted))
+    return min(steps, key=lambda step: abs(step - requested))
 
 
 def _read(path: Path) -> AttentionTrace:

@@ -27,7 +27,7 @@ BUNDLED_NAME = "bundled"
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
 
-LIVE_FOR = 600.0
+LIVE_SECONDS = 600.0
 """Seconds after the last line of its log for which a run counts as live: a validation writes no
 line for minutes, and a run that counted as ended is not followed any more."""
 
@@ -67,7 +67,7 @@ def is_live(folder: Path) -> bool:
     """Return whether the run in a folder seems to continue: a recent log without its end."""
     log = folder / LOG
     try:
-        if time.time() - log.stat().st_mtime >= LIVE_FOR:
+        if time.time() - log.stat().st_mtime >= LIVE_SECONDS:
             return False
         records = load_log(log).records
     except (OSError, RunLogError):

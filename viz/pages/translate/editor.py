@@ -19,9 +19,9 @@ _REVISION = "translate.revision"
 def show_editor(bar: BarTranslation) -> None:
     """Draw the translation of the bar in an editor, with its buttons."""
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
-    refused = bool(request.edited) and not bar.used.edited
+    invalid = bool(request.edited) and not bar.used.edited
     try:
-        pieces = [] if refused else _pieces(bar)
+        pieces = [] if invalid else _pieces(bar)
     except HeadlightError:  # too long for the maps, which report it
         pieces = []
 

@@ -14,7 +14,7 @@ from training.run import journal
 from transformer.files.installed import BUNDLED
 from viz.pages.training.probes import find
 from viz.pages.training.runs import (
-    LIVE_FOR,
+    LIVE_SECONDS,
     RUNS_VARIABLE,
     is_live,
     known_runs,
@@ -115,7 +115,7 @@ def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
 def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
     log = beside / "new" / "run.jsonl"
     assert is_live(log.parent)
-    os.utime(log, (time.time() - LIVE_FOR - 1,) * 2)
+    os.utime(log, (time.time() - LIVE_SECONDS - 1,) * 2)
     assert not is_live(log.parent)
     assert not is_live(beside / "none")
 

@@ -33,7 +33,7 @@ from viz.pages.roles.corpus_roles.text import (
     role_text,
     with_interval,
 )
-from viz.pages.roles.removal.controls import open_without
+from viz.pages.roles.removal.controls import open_removal
 
 
 def draw_card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> None:
@@ -61,8 +61,8 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
         return (
             f"On the sentence in the bar nothing dominates: nearest is “{result.nearest}”, {score}."
         )
-    looks = ROLE_TEXTS[result.role]
-    return f"On the sentence in the bar it {looks[:1].lower()}{looks[1:]} ({score})."
+    action = ROLE_TEXTS[result.role]
+    return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
 
 
 def _title(head: Head, role: str) -> None:
@@ -77,7 +77,7 @@ def _links(head: Head) -> None:
         parameters = in_link(*head)
         navigation.link("heads", "its map on the sentence in the bar", parameters)
         navigation.link("inside", "how it comes to its weights", parameters)
-        st.button("Take it away", key="measured-take-away", on_click=open_without, args=(head,))
+        st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
 _SIDE = 170  # CSS pixels of a small map

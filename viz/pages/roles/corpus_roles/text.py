@@ -182,8 +182,8 @@ def with_interval(measure: str, figure: Figure) -> str:
 def _at_offset(offset: int) -> str:
     if offset in (-1, 0, 1):
         return ROLE_TEXTS[{-1: "previous", 0: "itself", 1: "next"}[offset]]
-    way = "back" if offset < 0 else "ahead"
-    return f"Looks {abs(offset)} tokens {way}"
+    direction = "back" if offset < 0 else "ahead"
+    return f"Looks {abs(offset)} tokens {direction}"
 
 
 def _not_positional(figures: HeadFigures) -> str:

@@ -56,9 +56,9 @@ def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
 def corpus_text(report: FaithfulnessReport) -> str:
     """On what all of it was measured."""
     left_out = f", {report.left_out:,} left out" if report.left_out else ""
-    whose = "the reference" if report.forced else "the model's own"
+    translations = "the reference" if report.forced else "the model's own"
     return (
-        f"Measured on {report.sentences:,} sentences{left_out}, over pieces of {whose} "
+        f"Measured on {report.sentences:,} sentences{left_out}, over pieces of {translations} "
         f"translations, with 95 % bootstrap intervals over the sentences."
     )
 

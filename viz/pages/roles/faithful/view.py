@@ -200,7 +200,6 @@ def _replace(
     layer: int | None,
     seed: int,
 ) -> None:
-    """Draw the change of log P with uniform or permuted weights."""
     layers = None if layer is None else (layer,)
     model = translator.model
     changes = memo_per_trace(
@@ -213,9 +212,9 @@ def _replace(
         ),
     )
     words, by_word = word_log_probs(trace, changes)
-    where = "all layers" if layer is None else f"layer {layer + 1}"
+    scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
-        f"With {test} in all heads of {KIND_TITLES[kind]}, {where}, log P of the translation in "
+        f"With {test} in all heads of {KIND_TITLES[kind]}, {scope}, log P of the translation in "
         f"the bar changes by {format_number(changes.sum(), sign=True)}, "
         f"{format_number(changes.mean(), sign=True)} a piece."
     )
@@ -239,7 +238,6 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
 
 
 def _plain(curve: tuple[float, ...]) -> tuple[Figure, ...]:
-    """Return figures without an interval."""
     return tuple(Figure(value, value, value) for value in curve)
 
 

@@ -29,8 +29,8 @@ def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
         A layer from 0 for each step; None where the last layer has another piece first.
     """
     first = rank == 0
-    stays = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
-    return [int(steps.argmax()) if steps.any() else None for steps in stays.T]
+    stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
+    return [int(steps.argmax()) if steps.any() else None for steps in stable.T]
 
 
 def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
@@ -74,21 +74,21 @@ def top_html(predictions: LayerPredictions, step: int) -> str:
 
 
 def _heading(name: str, chosen: bool) -> str:
-    under = "box-shadow:inset 0 -2px currentColor;" if chosen else ""
+    underline = "box-shadow:inset 0 -2px currentColor;" if chosen else ""
     weight = 600 if chosen else 400
     current = ' aria-current="true"' if chosen else ""
     return (
-        f'<th scope="col"{current} style="{_CELL};{under}font-weight:{weight}">'
+        f'<th scope="col"{current} style="{_CELL};{underline}font-weight:{weight}">'
         f"<bdi>{escape(name)}</bdi></th>"
     )
 
 
-def _cell(predictions: LayerPredictions, layer: int, step: int, stays: bool) -> str:
+def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) -> str:
     pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
     rank = int(predictions.rank[layer, step])
     depth = round(_DEEPEST * float(values[0]))
     style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
-    if stays:
+    if stable:
         style += ";box-shadow:inset 0 0 0 2px currentColor"
     if rank == 0:
         style += ";font-weight:600"
@@ -98,7 +98,7 @@ def _cell(predictions: LayerPredictions, layer: int, step: int, stays: bool) -> 
     )
     quiet = _QUIET if rank else ""  # full ink on a deep colour
     below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
-    hidden = '<span class="headlight-unseen">, stays from here</span>' if stays else ""
+    hidden = '<span class="headlight-unseen">, stays from here</span>' if stable else ""
     return (
         f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
         f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{hidden}</span></td>'

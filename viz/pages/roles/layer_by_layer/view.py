@@ -26,7 +26,7 @@ from viz.pages.roles.why_this_word.charts import heads_chart
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed."""
-AT_ONCE = 160
+MOST_UNASKED = 160
 """Pieces of both sides up to which they are computed unasked; more take seconds."""
 TOP = 5
 """Most probable pieces of each layer that a tooltip lists."""
@@ -41,9 +41,9 @@ def show() -> None:
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."
     )
-    step, no_step = pick_written(trace, least_certain_step(step_choices(translator, trace)))
-    if no_step:
-        st.text(no_step)
+    step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
+    if problem:
+        st.text(problem)
     layers = memo_per_trace(
         trace, ("layer predictions", TOP), lambda: layer_predictions(translator, trace, TOP)
     )
@@ -99,7 +99,6 @@ def _step(
 
 
 def _heads(logits: DirectLogits, step: int) -> None:
-    """Draw the summand of each head of the decoder."""
     st.subheader("Head by head", anchor=False)
     values = {kind: heads[..., step] for kind, heads in logits.heads.items()}
     maximum = max(float(np.abs(heads).max()) for heads in values.values())
@@ -122,10 +121,9 @@ def _heads(logits: DirectLogits, step: int) -> None:
 
 
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
-    """Draw the shares of source and earlier words in each written word."""
     st.subheader("From the source, or from what was written before", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
-    if pieces > AT_ONCE and not st.toggle(
+    if pieces > MOST_UNASKED and not st.toggle(
         f"Compute the shares of {pieces} pieces", key=SHARES, bind="query-params"
     ):
         st.text("The shares take some seconds on a sentence of this length.")

@@ -37,12 +37,12 @@ from viz.pages.roles.pieces import (
     shown_piece,
     step_choices,
 )
-from viz.pages.roles.removal.controls import open_without
+from viz.pages.roles.removal.controls import open_removal
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, heads_chart, pieces_chart, strongest
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased."""
-ERASED_AT_ONCE = 32
+MOST_ERASED_UNASKED = 32
 """Pieces up to which the check runs unasked; more take seconds."""
 MOST_ERASED = 128
 """Pieces up to which the check is offered: its time grows with the cube of the length."""
@@ -63,10 +63,10 @@ def show() -> None:
     with controls_row("why-controls"):
         head = pick_head(translator)
     choices = step_choices(translator, trace)
-    step, no_step = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
+    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
     other, message = pick_other(translator, written.id, choices[step][1:])
-    for sentence in filter(None, (no_step, message)):
+    for sentence in filter(None, (step_problem, message)):
         st.text(sentence)
     names = shown_piece(written.text), shown_piece(piece_text(translator, other))
     evidence = memo_per_trace(
@@ -93,7 +93,6 @@ def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
 
 
 def _odds(written: str, other: str, probability: float, log_odds: float) -> str:
-    """Describe the two probabilities and the logarithm of their ratio."""
     favoured = written if log_odds >= 0 else other
     return (
         f"P is {format_probability(probability)} for {quoted(written)} and "
@@ -143,7 +142,6 @@ def _sources(
 
 
 def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
-    """Explain how to read the bars."""
     written, other = map(quoted, names)
     text = f"Above 0 a piece speaks for {written}, below for {other}."
     if not any(marked or ()):
@@ -164,7 +162,7 @@ def _erased(
             f"Pieces are erased one by one in sentences of up to {MOST_ERASED} pieces: this one "
             f"has {pieces}."
         )
-    if pieces > ERASED_AT_ONCE and not st.toggle(
+    if pieces > MOST_ERASED_UNASKED and not st.toggle(
         f"Erase each of {pieces} pieces", key=ERASE, bind="query-params"
     ):
         return None, "The check by erasing takes some seconds on a sentence of this length."
@@ -221,8 +219,8 @@ def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None
         )
     )
     ordered = heads_by_value(values)
-    _name_heads(written, [item for item in ordered if item[1] > 0][:MOST_NAMED])
-    _name_heads(other, [item for item in reversed(ordered) if item[1] < 0][:MOST_NAMED])
+    _name_heads(written, [pair for pair in ordered if pair[1] > 0][:MOST_NAMED])
+    _name_heads(other, [pair for pair in reversed(ordered) if pair[1] < 0][:MOST_NAMED])
 
 
 def heads_by_value(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
@@ -236,7 +234,7 @@ def heads_by_value(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
         for kind, array in values.items()
         for place in np.ndindex(array.shape)
     ]
-    return sorted(heads, key=lambda item: -item[1])
+    return sorted(heads, key=lambda pair: -pair[1])
 
 
 def show_open_head(
@@ -253,16 +251,16 @@ def show_open_head(
         summary += f", {direct} by direct logits"
     st.text(f"{summary}: above 0 it speaks for {quoted(written)}, below for {quoted(other)}.")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
-    more: dict[str, Array] = {}
+    further: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
-        more["weight"] = trace.weights(kind)[place][step, : len(values)]
+        further["weight"] = trace.weights(kind)[place][step, : len(values)]
     altair_chart(
         pieces_chart(
             display_tokens(tokens),
             values,
             "gradient × value, nats",
             places=strongest(values),
-            more=more,
+            more=further,
         ),
         key="why-open",
         alt="Gradient × value of each key of the open head.",
@@ -270,7 +268,7 @@ def show_open_head(
     with st.container(key="why-links", horizontal=True, gap="small"):
         navigation.link("heads", "where this head looks", in_link(*head))
         st.button(
-            "Take it away: what changes", key="why-remove", on_click=open_without, args=(head,)
+            "Take it away: what changes", key="why-remove", on_click=open_removal, args=(head,)
         )
 
 

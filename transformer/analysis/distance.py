@@ -17,7 +17,7 @@ def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floati
 
     Args:
         first: `[..., query, key]`, rows that sum to 1.
-        second: likewise.
+        second: the other map, of the same shape.
 
     Returns:
         `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
@@ -35,6 +35,8 @@ def total_variation(
     key to another counts once.
 
     Args:
+        first: `[..., query, key]`, rows that sum to 1.
+        second: the other map, of the same shape.
         causal: whether a query sees no later key: then the first row, which is the same in every
             head, does not count.
     """

@@ -15,7 +15,7 @@ class BeamCache:
     """Keys and values of all layers, side by side in one tensor.
 
     Args:
-        rows: of the first step.
+        rows: the number of rows of the first step.
         like: a tensor of the type and device that keys and values have.
     """
 
@@ -31,6 +31,7 @@ class BeamCache:
         """Add the new positions of one layer and return all of its keys and values.
 
         Args:
+            layer: the layer, from 0.
             keys_and_values: `[row, position, h * (d_k + d_v)]`.
 
         Returns:
@@ -78,7 +79,7 @@ class BeamCache:
         self._view()
 
     def _view(self) -> None:
-        """Views of the rows in use, by layer: whole, and its keys and values by head."""
+        """Renew the views of the rows in use, by layer: whole, and its keys and values by head."""
         used = self._buffer[:, : self.rows]
         keys, values = used.split((self.h * self.d_k, self.h * self.d_v), dim=-1)
         self._written = used.unbind(0)

@@ -25,11 +25,15 @@ def attend(
     """softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
 
     Args:
-        q: `[row, head, query, d_k]`; k and v likewise.
-        mask: broadcasts to `[row, head, query, key]`, True where seen.
-        is_causal: no query sees a later key; then there are as many keys as queries, and no mask.
-        patterns: gets the weights, `[row, head, query, key]`; without it they are never a tensor.
-        silenced: heads that give zeros.
+        q: `[row, head, query, d_k]`.
+        k: `[row, head, key, d_k]`.
+        v: `[row, head, key, d_v]`.
+        mask: `[row, head, query, key]` or broadcast to it, True where seen.
+        is_causal: whether no query sees a later key; then there are as many keys as queries, and no
+            mask.
+        patterns: a list to which the weights are added, `[row, head, query, key]`; without it they
+            are never a tensor.
+        silenced: the heads whose output is 0.
 
     Returns:
         `[row, query, head * d_v]`.

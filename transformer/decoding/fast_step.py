@@ -36,7 +36,7 @@ class FastDecoder:
     The weights are read when it is made: it serves one search.
 
     Args:
-        patterns: gets the attention weights of a pass that `start` makes over a translation.
+        patterns: lists for the attention weights of a pass that `start` makes over a translation.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class FastDecoder:
 
     @staticmethod
     def serves(model: Transformer) -> bool:
-        """Whether nothing watches the model, and its modules compute no more than the formulas.
+        """Return whether no hook but `Silence` is set, and the modules compute only the formulas.
 
         Heads may be silenced. Only hook points count: PyTorch's own hooks are not called in a
         search.
@@ -116,7 +116,7 @@ class FastDecoder:
 
 
 def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
-    """The heads that the hooks of this context silence, of each layer.
+    """List the heads that the hooks of this context silence, of each layer.
 
     Raises:
         HookError: if there is no such head.
@@ -145,10 +145,12 @@ def _encode(
     """As `Transformer.encode`, where nothing watches it.
 
     Args:
+        embedding: the embedding of the encoder.
+        layers: the weights of the encoder's layers.
         source: `[sentence, source]` token ids.
         mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
-        silenced: of each layer, heads that give zeros.
-        patterns: gets the weights of each layer, `[sentence, head, source, source]`.
+        silenced: the heads of each layer whose output is 0.
+        patterns: a list for the weights of each layer, `[sentence, head, source, source]`.
 
     Returns:
         `[sentence, source, d_model]`.
@@ -189,8 +191,11 @@ class _Layer:
         """As `DecoderLayer.forward`: `[row, position, d_model]` to the same.
 
         Args:
-            index: of the layer in the cache.
-            beams: rows of a sentence.
+            x: `[row, position, d_model]`.
+            index: the index of the layer in the cache.
+            cache: the keys and values of the decoder's own attention.
+            beams: the number of rows of a sentence.
+            mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
         """
         rows, new, _ = x.shape
 

@@ -13,8 +13,9 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
     """Write the most probable piece at each step.
 
     Args:
+        model: the model, in evaluation mode.
         source: `[batch, source]` token ids, padded on the right.
-        max_extra: stop at source length + this many tokens.
+        max_extra: the length limit beyond the source's length.
 
     Returns:
         One hypothesis for each sentence.

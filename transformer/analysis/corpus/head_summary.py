@@ -44,9 +44,10 @@ class SentenceHeads:
 
     Args:
         counts: heads of each layer; what lies beyond in the arrays stands for no head.
-        rows: how many rows count.
-        measures: of all heads, for their roles.
-        values: by the names of `MEASURES`, `[layer, head]` each, means over the rows that count.
+        rows: the number of rows that count.
+        measures: the measures of all heads, for their roles.
+        values: the means over the rows that count, by the names of `MEASURES`, `[layer, head]`
+            each.
         profile: `[layer, head, 2 · REACH + 3]`, what `offset_profile` gives.
         roles: `[layer][head]`, the role on this sentence alone.
     """
@@ -70,7 +71,7 @@ class OverSentences:
     """One measure of one head over the sentences.
 
     Args:
-        mean: over all rows.
+        mean: the mean over all rows.
         deviation: standard deviation of the sentences' means, each weighted by its rows.
         lowest: the smallest of the sentences' means, and the number of the first that has it.
         highest: the largest, likewise.
@@ -88,12 +89,12 @@ class HeadSummary:
 
     Args:
         place: its kind, layer and number.
-        role: from its means over all rows, as on the Roles page; rare words are not counted, since
-            it is known after the last sentence alone which these are.
-        roles: in how many sentences it has which role there; "" where nothing dominates.
-        values: by the names of `MEASURES`.
+        role: its role by its means over all rows, as on the Roles page; rare words are not counted,
+            since only after the last sentence is it known which these are.
+        roles: the number of sentences on which it has each role; "" where nothing dominates.
+        values: its measures, by the names of `MEASURES`.
         profile: `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives.
-        varies: how far a sentence's profile lies from this one, √E‖p − p̄‖²: 0 where all are the
+        varies: the distance of a sentence's profile from this one, √E‖p − p̄‖²: 0 where all are the
             same, below 1 always.
     """
 
@@ -109,8 +110,8 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence.
 
     Args:
-        axes: its weights, by pieces or by words.
-        kind: of attention.
+        axes: the weights, by pieces or by words.
+        kind: the kind of attention.
     """
     axes = in_shares(axes)
     counts = tuple(axes.has_head.sum(-1).tolist())

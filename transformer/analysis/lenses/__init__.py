@@ -73,11 +73,12 @@ def lens(
     the hooks of the current context: it gives the same numbers each time.
 
     Args:
+        name: the name of the lens, from `NAMES` or `VARIANTS`.
         translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`, which
             then see the weights of the trace itself, whoever's they are.
         trace: a sentence pair; with a model, only its pieces are used.
-        kind: of attention.
-        progress: called after each layer with the number done and the number of all.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
 
     Returns:
         `[layer, head, query, key]`, or `[layer, query, key]` unless the name is in `HAS_HEADS`.
@@ -104,8 +105,11 @@ def lens_of_kinds(
     """See several kinds of attention through one lens, from one pass over the sentence.
 
     Args:
-        kinds: those of the trace unless given.
-        progress: called after each layer of each kind with the number done and that of all.
+        name: the name of the lens, from `NAMES` or `VARIANTS`.
+        translator: the model that made the trace, or None, as in `lens`.
+        trace: the trace of the sentence and its translation.
+        kinds: the kinds of attention; those of the trace unless given.
+        progress: a callback after each layer of each kind, with the number done and that of all.
 
     Returns:
         What `lens` gives, by kind.
@@ -142,7 +146,7 @@ def require_loaded(translator: object) -> None:
 
 
 def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
-    """Raise CheckpointError if a value of a lens is not finite."""
+    """Raise CheckpointError if not all that a lens gave is finite."""
     if not np.isfinite(values).all():
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "

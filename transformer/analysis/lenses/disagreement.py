@@ -16,9 +16,10 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     together, the means over their heads are compared.
 
     Args:
-        first: rows that sum to 1.
-        second: likewise, of as many layers and the same tokens.
-        kind: of attention; the first row of a causal decoder sees one key alone, in every lens.
+        first: the first map, with rows that sum to 1.
+        second: the second map, of as many layers and the same tokens.
+        kind: the kind of attention; the first row of a causal decoder sees one key alone, in every
+            lens.
 
     Returns:
         `[layer, head]`, NaN where a layer has no such head; with one head unless both have the

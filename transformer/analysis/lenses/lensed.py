@@ -22,9 +22,10 @@ def lensed(
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 
     Args:
-        name: of the lens; "weights" gives the trace itself.
+        name: the name of the lens; "weights" leaves the trace as it is.
         translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`.
-        progress: called after each layer of each kind with the number done and that of all.
+        trace: the trace of the sentence and its translation.
+        progress: a callback after each layer of each kind, with the number done and that of all.
 
     Returns:
         A trace of `[layer, head, query, key]`, with one head where the lens has none of its own

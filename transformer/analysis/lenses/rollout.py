@@ -51,7 +51,11 @@ def rollout(
     input; it is left out, and the rows are scaled to sum to 1.
 
     Args:
-        cache: what a pass over this trace gave at `points`; without it, one is made.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
+        cache: the values at `points` in a pass over this trace; without them, a pass is made.
 
     Returns:
         `[layer, query, key]`; each row sums to 1.

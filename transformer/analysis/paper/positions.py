@@ -52,6 +52,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
     Args:
         positions: `[position]`, whole or between two whole ones.
+        d_model: the width of the model.
 
     Returns:
         `[position, d_model]`.
@@ -64,7 +65,8 @@ def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, and d_model / 2 where k is 0.
 
     Args:
-        distances: `[distance]`, the k, in positions.
+        distances: `[distance]`, distances k in positions.
+        d_model: the width of the model.
 
     Returns:
         `[distance]`.
@@ -89,6 +91,7 @@ def rotation(k: int, d_model: int) -> Floats:
 
     Args:
         k: the number of positions; negative is back.
+        d_model: the width of the model.
 
     Returns:
         `[d_model, d_model]`, block-diagonal.
@@ -106,8 +109,8 @@ class RotationError(NamedTuple):
     """Largest |PE(pos + k) - M_k PE(pos)| over all dimensions and positions.
 
     Args:
-        exact: with the encoding in float64.
-        model: with the float32 table that a model adds.
+        exact: the error of the encoding in float64.
+        model: the error of the float32 table that a model adds.
     """
 
     exact: float
@@ -136,9 +139,9 @@ class Edit:
     Args:
         change: "moved" by `number` positions (sinusoids alone can be), "removed", or "shuffled",
             as `shuffled_order` says for the seed `number`.
-        stacks: which of the two are edited. A search writes the decoder's positions one by one,
-            and one alone has no order: "shuffled" says nothing there.
-        number: how many positions, or the seed.
+        stacks: the stacks that are edited. A search writes the decoder's positions one by one, and
+            one alone has no order: "shuffled" changes nothing there.
+        number: the number of positions, or the seed.
     """
 
     change: Change

@@ -35,15 +35,15 @@ def fields_of_outputs(
     languages: Languages | None,
     second_start: int | None,
 ) -> TraceFields:
-    """What `AttentionTrace.from_huggingface` does.
+    """Make the fields of `AttentionTrace.from_huggingface`.
 
     Raises:
         InputError: as it does.
     """
-    found = read(outputs)
+    attentions = read(outputs)
     given = GivenTokens(
         Vocabulary(tokenizer),
-        Row(found, index),
+        Row(attentions, index),
         tokens,
         decoder_tokens,
         target_tokens,
@@ -52,15 +52,15 @@ def fields_of_outputs(
         second_start,
     )
     wanted = _wanted(kinds)
-    if found.single:
-        sides = _single(found, given)
+    if attentions.single:
+        sides = _single(attentions, given)
     else:
         sides = _Sides()
-        if found.decoder or found.cross:
-            _decoder(found, given, wanted, sides)
-        if found.encoder or found.cross:
-            _source(found, given, wanted, sides)
-    _require_there(kinds, found, sides)
+        if attentions.decoder or attentions.cross:
+            _decoder(attentions, given, wanted, sides)
+        if attentions.encoder or attentions.cross:
+            _source(attentions, given, wanted, sides)
+    _require_there(kinds, attentions, sides)
     made = from_arrays.fields_of_arrays(
         {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
         source_tokens=sides.source,
@@ -76,7 +76,7 @@ def fields_of_outputs(
     )
     fused = (
         f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
-        for stack in found.fused
+        for stack in attentions.fused
         if f"{stack}_self" in wanted
     )
     return replace(made, notes=(*made.notes, *fused))
@@ -100,16 +100,16 @@ def _wanted(kinds: Any) -> Collection[Kind]:
         raise InputError(
             f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
         )
-    found: Collection[Kind] = kinds
-    return found
+    checked: Collection[Kind] = kinds
+    return checked
 
 
-def _require_there(kinds: Collection[Kind] | None, found: Outputs, sides: _Sides) -> None:
-    """Raises InputError if a kind that was asked for is not there; notes say what was fused."""
-    stacks = zip(KINDS, (found.encoder, found.decoder, found.cross), strict=True)
-    there = [*sides.layers] if found.single else [kind for kind, layers in stacks if layers]
+def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sides) -> None:
+    """Raise InputError if a kind that was asked for is not there; notes say what was fused."""
+    stacks = zip(KINDS, (outputs.encoder, outputs.decoder, outputs.cross), strict=True)
+    there = [*sides.layers] if outputs.single else [kind for kind, layers in stacks if layers]
     absent = [kind for kind in kinds or () if kind not in there]
-    if all(kind.removesuffix("_self") in found.fused for kind in absent):
+    if all(kind.removesuffix("_self") in outputs.fused for kind in absent):
         if absent and len(absent) == len(kinds or ()):
             raise InputError(NONE_THERE)
         return
@@ -118,10 +118,10 @@ def _require_there(kinds: Collection[Kind] | None, found: Outputs, sides: _Sides
     )
 
 
-def _single(found: Outputs, given: GivenTokens) -> _Sides:
-    """A model of one stack: a decoder, if no position sees a later one, else an encoder."""
+def _single(outputs: Outputs, given: GivenTokens) -> _Sides:
+    """Read a model of one stack: a decoder, if no position sees a later one, else an encoder."""
     texts, mask = given.texts(given.ids, "source"), given.mask
-    layers = [_cut(one, mask, mask) for one in _rows(found.single, given, "self-attention")]
+    layers = [_cut(layer, mask, mask) for layer in _rows(outputs.single, given, "self-attention")]
     writes = given.texts(given.target_tokens, "target")
     texts = None if texts is None else _without_padding(texts, mask, "source")
     if writes is None and any(np.triu(layer, 1).any() for layer in layers):
@@ -131,56 +131,56 @@ def _single(found: Outputs, given: GivenTokens) -> _Sides:
     return _Sides({"decoder_self": layers}, reads=texts, writes=writes)
 
 
-def _source(found: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
-    """The encoder's side: its own attention, and the keys of cross-attention."""
+def _source(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+    """Read the encoder's side: its own attention, and the keys of cross-attention."""
     texts, mask = given.texts(given.ids, "source"), given.mask
     sides.source = None if texts is None else _without_padding(texts, mask, "source")
-    if found.encoder and "encoder_self" in wanted:
+    if outputs.encoder and "encoder_self" in wanted:
         layers = [
-            row_of(layer, given.row.of(len(layer)), f"encoder self-attention of layer {number}")
-            for number, layer in enumerate(_no_gaps(found.encoder), start=1)
+            row_of(layer, given.row.among(len(layer)), f"encoder self-attention of layer {number}")
+            for number, layer in enumerate(_no_gaps(outputs.encoder), start=1)
         ]
         sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
     if "cross" in sides.layers:
         sides.layers["cross"] = [_cut(layer, None, mask) for layer in sides.layers["cross"]]
 
 
-def _decoder(found: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
-    """The decoder's side: its own attention, and the rows of cross-attention."""
-    if found.sequences is None:
+def _decoder(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+    """Read the decoder's side: its own attention, and the rows of cross-attention."""
+    if outputs.sequences is None:
         mask = given.decoder_mask
         layers: dict[Kind, list[Weights]] = {}
-        if found.decoder and "decoder_self" in wanted:
-            layers["decoder_self"] = _rows(found.decoder[0], given, "decoder self-attention")
-        if found.cross and "cross" in wanted:
-            layers["cross"] = _rows(found.cross[0], given, "cross-attention")
+        if outputs.decoder and "decoder_self" in wanted:
+            layers["decoder_self"] = _rows(outputs.decoder[0], given, "decoder self-attention")
+        if outputs.cross and "cross" in wanted:
+            layers["cross"] = _rows(outputs.cross[0], given, "cross-attention")
         reads = given.texts(given.decoder_ids, "decoder")
         writes = given.texts(given.target_tokens, "target")
     else:
-        mask, layers, reads, writes = _generated(found, given, wanted)
+        mask, layers, reads, writes = _generated(outputs, given, wanted)
     sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
     sides.writes = None if writes is None else _without_padding(writes, mask, "target")
-    for kind, of_kind in layers.items():
+    for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None
-        sides.layers[kind] = [_cut(layer, mask, keys) for layer in of_kind]
+        sides.layers[kind] = [_cut(layer, mask, keys) for layer in maps]
 
 
 def _generated(
-    found: Outputs, given: GivenTokens, wanted: Collection[Kind]
+    outputs: Outputs, given: GivenTokens, wanted: Collection[Kind]
 ) -> tuple[Keep | None, dict[Kind, list[Weights]], Texts, Texts]:
-    """What `generate` wrote, step after step; a position reads a token and writes the next one.
+    """Read the steps of `generate`; a position reads a token and writes the next one.
 
     Returns:
         Which positions are no padding of the prompt, the layers of each kind, what each position
         reads and what it writes.
     """
-    assert found.sequences is not None
-    number, sequence = given.row.number, found.sequences[given.row.number]
-    every = found.decoder or found.cross
-    title = "decoder self-attention" if found.decoder else "cross-attention"
-    rows = _rows_of_steps(found, number, len(every))
+    assert outputs.sequences is not None
+    number, sequence = given.row.number, outputs.sequences[given.row.number]
+    every = outputs.decoder or outputs.cross
+    title = "decoder self-attention" if outputs.decoder else "cross-attention"
+    rows = _rows_of_steps(outputs, number, len(every))
     prompt = steps.prompt_length(every, rows, title)
-    alone = found.one_stack  # a decoder without an encoder
+    alone = outputs.one_stack  # a decoder without an encoder
     named = given.decoder_ids
     if named is None and alone and not is_inputs(given.tokens) and _are_texts(given.tokens):
         named = given.tokens
@@ -205,34 +205,34 @@ def _generated(
                 f"in its first step: give the mask of the prompt."
             )
     layers: dict[Kind, list[Weights]] = {}
-    if found.decoder and "decoder_self" in wanted:
+    if outputs.decoder and "decoder_self" in wanted:
         title = "decoder self-attention"
-        layers["decoder_self"] = steps.self_attention(found.decoder, rows, mask, title)
-    if found.cross and "cross" in wanted:
-        layers["cross"] = steps.cross_attention(found.cross, rows, "cross-attention")
+        layers["decoder_self"] = steps.self_attention(outputs.decoder, rows, mask, title)
+    if outputs.cross and "cross" in wanted:
+        layers["cross"] = steps.cross_attention(outputs.cross, rows, "cross-attention")
     if mask is not None:
         mask = np.concatenate([mask, np.ones(len(rows) - 1, bool)])
     return mask, layers, texts[:-1], texts[1:]
 
 
-def _rows_of_steps(found: Outputs, number: int, count: int) -> list[int]:
-    """The row of each step's batch through which a sequence came.
+def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
+    """Return the row of each step's batch through which a sequence came.
 
     A beam search puts the prefixes that it keeps in another order at each step.
     """
-    assert found.sequences is not None
-    first = next(iter((found.decoder or found.cross)[0]), None)
+    assert outputs.sequences is not None
+    first = next(iter((outputs.decoder or outputs.cross)[0]), None)
     size = 0 if first is None else len(first)  # of a step that has no layer, `steps` says so
-    if found.beams is None:
-        if first is not None and size != len(found.sequences):
+    if outputs.beams is None:
+        if first is not None and size != len(outputs.sequences):
             raise InputError(
-                f"There are {len(found.sequences)} sequences and {size} rows of attention: give "
+                f"There are {len(outputs.sequences)} sequences and {size} rows of attention: give "
                 f"the outputs with their beam_indices, from generate with output_scores=True."
             )
         return [number] * count
-    if number >= len(found.beams):
+    if number >= len(outputs.beams):
         raise InputError("There are fewer rows of beam_indices than sequences: give both whole.")
-    rows = [row for row in found.beams[number] if row >= 0][:count]
+    rows = [row for row in outputs.beams[number] if row >= 0][:count]
     if first is not None and max(rows, default=0) >= size:
         raise InputError(
             f"The sequence came through row {max(rows)} of the beam, and the outputs hold {size} "
@@ -269,19 +269,19 @@ def _cut(layer: Weights, rows: Keep | None, keys: Keep | None) -> Weights:
     return layer
 
 
-def _without_padding(texts: Texts, mask: Keep | None, of: str) -> Texts:
+def _without_padding(texts: Texts, mask: Keep | None, side: str) -> Texts:
     if mask is None or len(texts) == mask.sum():
         return texts
     if len(texts) != len(mask):
         raise InputError(
-            f"There are {len(texts)} tokens of the {of} and {len(mask)} positions in its mask: "
+            f"There are {len(texts)} tokens of the {side} and {len(mask)} positions in its mask: "
             f"give as many of both."
         )
     return tuple(text for text, keep in zip(texts, mask, strict=True) if keep)
 
 
 def _are_texts(tokens: Any) -> bool:
-    """Whether these are tokens as texts, of one sentence or of a batch."""
+    """Return whether these are tokens as texts, of one sentence or of a batch."""
     if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens:
         return False
     return isinstance(tokens[0], str) or _are_texts(tokens[0])

@@ -19,9 +19,9 @@ from transformer.decoding.hypothesis import ALPHA, BEAM_SIZE, MAX_EXTRA, length_
 from transformer.decoding.ranking import forbid, largest
 from transformer.model import Transformer
 
-LOOK_EVERY = 4
+CHECK_INTERVAL = 4
 """Steps between two looks at which sentences are done, since a look waits for the device."""
-WORTH_MOVING = 0.75
+COMPACTION_SHARE = 0.75
 """Share of unfinished sentences below which the others are taken out: to move them costs a copy."""
 
 
@@ -51,7 +51,7 @@ def bulk_search(
     while search.goes_on:
         search.step()
         step += 1
-        if step % LOOK_EVERY == 0 or step >= search.longest:
+        if step % CHECK_INTERVAL == 0 or step >= search.longest:
             search.drop_done()
     return search.translations()
 
@@ -132,7 +132,7 @@ class _BulkSearch:
         """Take the sentences that are done out, where that is worth it."""
         left = int(self.active.sum())
         self.goes_on = left > 0
-        if left > WORTH_MOVING * len(self.active):
+        if left > COMPACTION_SHARE * len(self.active):
             return
         self._results[self._numbers] = self.best
         unfinished = self.active.nonzero().flatten()

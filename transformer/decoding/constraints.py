@@ -88,7 +88,7 @@ class Constraints:
         return tokens[: bisect_left(ends, len(prefix.text)) + 1]
 
 
-class Written(NamedTuple):
+class PrefixState(NamedTuple):
     """The state of a prefix that decides which pieces may follow it.
 
     Args:
@@ -100,7 +100,7 @@ class Written(NamedTuple):
     place: int
 
 
-NOTHING = Written("", 0)
+EMPTY = PrefixState("", 0)
 
 
 class Bans:
@@ -117,7 +117,7 @@ class Bans:
         self._look_ahead = look_ahead
         self._end = len(self.prefix.text) if self.prefix else 0
         self._vocab = range(len(self.words.texts))
-        self._pieces: dict[tuple[Written, int], list[int]] = {}
+        self._pieces: dict[tuple[PrefixState, int], list[int]] = {}
         self._likely_ends: dict[tuple[int, ...], bool] = {}
 
     def for_sentence(self, look_ahead: LookAhead | None) -> Bans:
@@ -138,18 +138,18 @@ class Bans:
                 f"translation may have at most {length:,}: shorten the prefix."
             )
 
-    def after(self, written: Written, piece: int) -> Written:
+    def after(self, written: PrefixState, piece: int) -> PrefixState:
         """Return the state after a piece that may follow is written."""
-        return Written(
+        return PrefixState(
             self.words.open_word((piece,), written.open_word),
             min(written.place + len(self.words.texts[piece]), self._end),
         )
 
-    def is_open(self, written: Written) -> bool:
+    def is_open(self, written: PrefixState) -> bool:
         """Return whether the text prefix is not yet complete."""
         return written.place < self._end
 
-    def refuses(self, written: Written, piece: int, left: int) -> bool:
+    def refuses(self, written: PrefixState, piece: int, left: int) -> bool:
         """Return whether a piece departs from the text prefix, or completes a forbidden word.
 
         Args:
@@ -157,19 +157,19 @@ class Bans:
             piece: the token id of the next piece.
             left: pieces that the length limit allows after it.
         """
-        departs = piece not in self._that_may_follow(written, left)
+        departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)
 
-    def refuses_end(self, written: Written) -> bool:
+    def refuses_end(self, written: PrefixState) -> bool:
         """Return whether the translation must not end here."""
         return self.refuses(written, EOS, 0)
 
-    def pieces(self, written: Written, left: int) -> list[int]:
+    def pieces(self, written: PrefixState, left: int) -> list[int]:
         """All pieces that `refuses` refuses; worked out once for each end of a prefix."""
         # once the text prefix is complete, all that counts is whether this piece is the last
         key = (written, left if self.is_open(written) else min(left, 1))
         if key not in self._pieces:
-            follow = self._that_may_follow(written, left)
+            follow = self._continuations(written, left)
             completes = self.words.completes
             self._pieces[key] = [
                 piece
@@ -178,7 +178,9 @@ class Bans:
             ]
         return self._pieces[key]
 
-    def likely_ends_forbidden(self, tokens: tuple[int, ...], before: Written, left: int) -> bool:
+    def likely_ends_forbidden(
+        self, tokens: tuple[int, ...], before: PrefixState, left: int
+    ) -> bool:
         """Return whether the model would sooner end than extend a forbidden word in these pieces.
 
         Args:
@@ -199,7 +201,7 @@ class Bans:
             self._likely_ends[tokens] = ended >= float(probability.sum()) - ended
         return self._likely_ends[tokens]
 
-    def _that_may_follow(self, written: Written, left: int) -> Container[int]:
+    def _continuations(self, written: PrefixState, left: int) -> Container[int]:
         """Return the pieces that continue the text prefix; all where it is complete."""
         if self.prefix is None or not self.is_open(written):
             return self._vocab

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import EOS
-from transformer.decoding.constraints import NOTHING, Bans, Written
+from transformer.decoding.constraints import EMPTY, Bans, PrefixState
 from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
 from transformer.decoding.ranking import Candidates
 from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
@@ -34,7 +34,7 @@ class Prefix:
     total: float
     row: int = 0
     node: int | None = None
-    written: Written = NOTHING
+    written: PrefixState = EMPTY
 
     def chain(self) -> list[Prefix]:
         """List the prefixes of one piece, of two, and so on up to this one."""
@@ -158,7 +158,7 @@ class SentenceSearch:
             self._end("limit")
         elif self._is_decided:
             self._end("bound")
-        self._seat()
+        self._assign_rows()
         return bool(self.live)
 
     def stop(self) -> bool:
@@ -173,7 +173,7 @@ class SentenceSearch:
 
     def settled(self) -> tuple[int, ...]:
         """Return the first pieces of the translation that no later step can change."""
-        rivals = [prefix for prefix in self.live if not self._loses(prefix)]
+        rivals = [prefix for prefix in self.live if not self._is_pruned(prefix)]
         best = [leaf for _, leaf in self._ranked()[:1]]
         pieces = [prefix.tokens() for prefix in (*rivals, *best)]
         same = takewhile(lambda at: len(set(at)) == 1, zip(*pieces, strict=False))
@@ -200,7 +200,7 @@ class SentenceSearch:
         scores = sorted((h.score for h, _ in self.finished if h.complete), reverse=True)
         return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
 
-    def _loses(self, prefix: Prefix) -> bool:
+    def _is_pruned(self, prefix: Prefix) -> bool:
         """Return whether a finished hypothesis scores at least the upper bound of this prefix."""
         return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.finished)
 
@@ -227,7 +227,7 @@ class SentenceSearch:
                 self._mark(prefix, "dropped", reason)
         self.live = []
 
-    def _seat(self) -> None:
+    def _assign_rows(self) -> None:
         """Give each live prefix a row: that of its parent where it can, so that few rows move."""
         free = dict.fromkeys(range(self.limits.K))
         moved = []

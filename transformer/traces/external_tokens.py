@@ -147,7 +147,7 @@ def _speller(
     if any(token.endswith("</w>") for token in some):
         return _ends_marked
     if any(token.endswith("@@") and len(token) > 2 for token in some):
-        return _rests_marked
+        return _continuations_marked
     return _as_words
 
 
@@ -196,7 +196,7 @@ def _ends_marked(tokens: Sequence[str]) -> _Spelt:
     return _from_beginnings([token.removesuffix("</w>") for token in tokens], begins)
 
 
-def _rests_marked(tokens: Sequence[str]) -> _Spelt:
+def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
     begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
     return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
 

@@ -10,8 +10,9 @@ from tests.transformer.analysis.lens_cases import Case, uneven
 from tests.transformer.reference import is_one_sentence
 from transformer import InputError, Piece, Tokenizer, Translator
 from transformer.analysis.corpus.faithfulness import drops_without_each_word
-from transformer.analysis.heads.effect import effect, patched
+from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import patched
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow

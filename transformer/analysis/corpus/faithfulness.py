@@ -287,8 +287,8 @@ def permuted_changes(
 
     def permute(scores: Tensor, _name: str) -> Tensor:
         # of one sentence every mask hides the last keys alone: what is seen comes first
-        lot = torch.rand(scores.shape, generator=generator).to(scores.device)
-        order = lot.masked_fill(scores.isneginf(), 2).argsort(-1)
+        noise = torch.rand(scores.shape, generator=generator).to(scores.device)
+        order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}

@@ -192,7 +192,7 @@ class CorpusSummary:
         self._offsets: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._offset_rows = 0
         self._roles: dict[tuple[int, int], Counter[str]] = {}
-        self._ends: dict[str, _Ends] = {name: _Ends() for name in MEASURES}
+        self._extremes: dict[str, _Extremes] = {name: _Extremes() for name in MEASURES}
 
     def add(self, number: int, heads: SentenceHeads) -> None:
         """Count one sentence.
@@ -216,8 +216,8 @@ class CorpusSummary:
         self._profile.add(heads.profile, heads.rows)
         self._offsets += heads.measures.offset_counts
         self._offset_rows += heads.measures.rows
-        for name, ends in self._ends.items():
-            ends.add(number, heads.values[name])
+        for name, extremes in self._extremes.items():
+            extremes.add(number, heads.values[name])
         for (layer, head), roles in self._roles.items():
             roles[heads.roles[layer][head]] += 1
 
@@ -235,9 +235,9 @@ class CorpusSummary:
                 name: OverSentences(
                     float(self._means[name].mean[at]),
                     float(self._means[name].variance[at]) ** 0.5,
-                    *ends.head(at),
+                    *extremes.head(at),
                 )
-                for name, ends in self._ends.items()
+                for name, extremes in self._extremes.items()
             },
             profile=self._profile.mean[at],
             varies=float(self._profile.variance[at].sum()) ** 0.5,
@@ -270,26 +270,28 @@ class _WeightedMean:
         return np.asarray(self._squares / self.weight)
 
 
-class _Ends:
+class _Extremes:
     """The smallest and the largest value of each head, and the sentences that have them."""
 
     def __init__(self) -> None:
-        self._ends: list[tuple[Floats, npt.NDArray[np.int64]]] = []
+        self._extremes: list[tuple[Floats, npt.NDArray[np.int64]]] = []
 
     def add(self, number: int, value: Floats) -> None:
         here = np.full(value.shape, number)
-        if not self._ends:
-            self._ends = [(value, here), (value, here)]
+        if not self._extremes:
+            self._extremes = [(value, here), (value, here)]
             return
-        self._ends = [
+        self._extremes = [
             (np.where(better, value, end), np.where(better, here, numbers))
             for (end, numbers), better in zip(
-                self._ends, (value < self._ends[0][0], value > self._ends[1][0]), strict=True
+                self._extremes,
+                (value < self._extremes[0][0], value > self._extremes[1][0]),
+                strict=True,
             )
         ]
 
     def head(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
-        (low, lowest), (high, highest) = self._ends
+        (low, lowest), (high, highest) = self._extremes
         return (float(low[at]), int(lowest[at])), (float(high[at]), int(highest[at]))
 
 

@@ -99,7 +99,7 @@ class Vocabulary:
 
 
 def field_of(tokens: Any, name: str) -> Any:
-    """One of a model's inputs, if they were given as a mapping, as a tokenizer returns them."""
+    """Return an input by its name, if they were given as a mapping, as a tokenizer returns them."""
     if not is_inputs(tokens):
         return None
     return tokens[name] if name in tokens else None  # noqa: SIM401  a BatchEncoding's get differs
@@ -176,16 +176,16 @@ def start_of_second(types: Any, choose: Callable[[int], int]) -> int | None:
     return int(seconds[0]) if len(seconds) and seconds[0] > 0 else None
 
 
-def _table(given: Any, name: str) -> npt.NDArray[Any]:
-    """Rows of one length; one row for a flat list.
+def _table(values: Any, name: str) -> npt.NDArray[Any]:
+    """Convert to rows of one length; a flat list is one row.
 
     Raises:
         InputError: if their lengths differ.
     """
     try:
-        return np.atleast_2d(np.asarray(given.tolist() if hasattr(given, "tolist") else given))
+        return np.atleast_2d(np.asarray(values.tolist() if hasattr(values, "tolist") else values))
     except ValueError as error:
         raise InputError(
-            f"The rows of the {name} differ in length: give the inputs that the model was given, "
+            f"The rows of the {name} differ in length: give the inputs that the model was inputs, "
             f"with padding=True."
         ) from error

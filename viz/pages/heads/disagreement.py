@@ -7,9 +7,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.distance import row_distances
+from transformer.analysis.distance import head_distances, row_distances
 from transformer.analysis.heads.measures import first_counted_row
-from transformer.analysis.lenses.disagreement import head_distances
 from viz.draw.labels import capitalised, row_names
 from viz.draw.lens_words import tells_heads
 from viz.draw.open_head import Heads, mean, short_name

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses import AnyLens
+from transformer.analysis.lenses import AnyLens, lens_trace
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.lensed import lensed
 from transformer.analysis.lenses.norm_lens import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
@@ -128,7 +127,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
-    """Cached: what `lensed` makes of a trace, with its progress where that takes long.
+    """Cached: see a trace through a lens by `lens_trace`, with its progress where that takes long.
 
     Args:
         translator: the one that made the trace; that of the sentence bar unless given.
@@ -146,7 +145,7 @@ def through_lens(
 
 def _compute(name: AnyLens, translator: Translator, trace: AttentionTrace) -> AttentionTrace:
     with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
-        return lensed(name, translator, trace, progress=progress)
+        return lens_trace(name, translator, trace, progress=progress)
 
 
 def explanation(name: AnyLens) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.paper.learned_positions import (
+from transformer.analysis.paper.positions import (
     TABLE,
     LearnedPositions,
+    cosines,
     learned_positions,
 )
-from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart

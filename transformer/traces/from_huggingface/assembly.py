@@ -1,4 +1,4 @@
-"""A model's outputs and its tokens put together as one trace."""
+"""Assembly of a model's outputs and tokens into the fields of a trace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from transformer.text.languages import Languages
 from transformer.traces import from_arrays
 from transformer.traces.fields import TraceFields, Weights
 from transformer.traces.from_huggingface import steps
-from transformer.traces.from_huggingface.given import GivenTokens, Row, Texts
 from transformer.traces.from_huggingface.outputs import NONE_THERE, Layers, Outputs, read, row_of
-from transformer.traces.from_huggingface.tokens import Keep, Vocabulary, is_inputs
+from transformer.traces.from_huggingface.tokens import (
+    Keep,
+    Vocabulary,
+    field_of,
+    is_inputs,
+    kept_positions,
+    start_of_second,
+    texts_of,
+)
 
 
 def fields_of_outputs(
@@ -41,7 +48,7 @@ def fields_of_outputs(
         InputError: as it does.
     """
     attentions = read(outputs)
-    given = GivenTokens(
+    inputs = ModelInputs(
         Vocabulary(tokenizer),
         Row(attentions, index),
         tokens,
@@ -53,13 +60,13 @@ def fields_of_outputs(
     )
     wanted = _wanted(kinds)
     if attentions.single:
-        sides = _single(attentions, given)
+        sides = _single(attentions, inputs)
     else:
         sides = _Sides()
         if attentions.decoder or attentions.cross:
-            _decoder(attentions, given, wanted, sides)
+            _decoder(attentions, inputs, wanted, sides)
         if attentions.encoder or attentions.cross:
-            _source(attentions, given, wanted, sides)
+            _source(attentions, inputs, wanted, sides)
     _require_there(kinds, attentions, sides)
     made = from_arrays.fields_of_arrays(
         {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
@@ -69,10 +76,10 @@ def fields_of_outputs(
         source=source,
         target=target,
         languages=languages,
-        second_start=given.second_start("encoder_self" in sides.layers),
-        special=given.vocabulary.special,
-        ends=given.vocabulary.ends,
-        vocabulary=given.vocabulary.every,
+        second_start=inputs.second_start("encoder_self" in sides.layers),
+        special=inputs.vocabulary.special,
+        ends=inputs.vocabulary.ends,
+        vocabulary=inputs.vocabulary.every,
     )
     fused = (
         f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
@@ -118,11 +125,11 @@ def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sid
     )
 
 
-def _single(outputs: Outputs, given: GivenTokens) -> _Sides:
+def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
     """Read a model of one stack: a decoder, if no position sees a later one, else an encoder."""
-    texts, mask = given.texts(given.ids, "source"), given.mask
-    layers = [_cut(layer, mask, mask) for layer in _rows(outputs.single, given, "self-attention")]
-    writes = given.texts(given.target_tokens, "target")
+    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
+    layers = [_cut(layer, mask, mask) for layer in _rows(outputs.single, inputs, "self-attention")]
+    writes = inputs.texts(inputs.target_tokens, "target")
     texts = None if texts is None else _without_padding(texts, mask, "source")
     if writes is None and any(np.triu(layer, 1).any() for layer in layers):
         return _Sides({"encoder_self": layers}, source=texts)
@@ -131,13 +138,13 @@ def _single(outputs: Outputs, given: GivenTokens) -> _Sides:
     return _Sides({"decoder_self": layers}, reads=texts, writes=writes)
 
 
-def _source(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+def _source(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides) -> None:
     """Read the encoder's side: its own attention, and the keys of cross-attention."""
-    texts, mask = given.texts(given.ids, "source"), given.mask
+    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
     sides.source = None if texts is None else _without_padding(texts, mask, "source")
     if outputs.encoder and "encoder_self" in wanted:
         layers = [
-            row_of(layer, given.row.among(len(layer)), f"encoder self-attention of layer {number}")
+            row_of(layer, inputs.row.among(len(layer)), f"encoder self-attention of layer {number}")
             for number, layer in enumerate(_no_gaps(outputs.encoder), start=1)
         ]
         sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
@@ -145,19 +152,21 @@ def _source(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], side
         sides.layers["cross"] = [_cut(layer, None, mask) for layer in sides.layers["cross"]]
 
 
-def _decoder(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+def _decoder(
+    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides
+) -> None:
     """Read the decoder's side: its own attention, and the rows of cross-attention."""
     if outputs.sequences is None:
-        mask = given.decoder_mask
+        mask = inputs.decoder_mask
         layers: dict[Kind, list[Weights]] = {}
         if outputs.decoder and "decoder_self" in wanted:
-            layers["decoder_self"] = _rows(outputs.decoder[0], given, "decoder self-attention")
+            layers["decoder_self"] = _rows(outputs.decoder[0], inputs, "decoder self-attention")
         if outputs.cross and "cross" in wanted:
-            layers["cross"] = _rows(outputs.cross[0], given, "cross-attention")
-        reads = given.texts(given.decoder_ids, "decoder")
-        writes = given.texts(given.target_tokens, "target")
+            layers["cross"] = _rows(outputs.cross[0], inputs, "cross-attention")
+        reads = inputs.texts(inputs.decoder_ids, "decoder")
+        writes = inputs.texts(inputs.target_tokens, "target")
     else:
-        mask, layers, reads, writes = _generated(outputs, given, wanted)
+        mask, layers, reads, writes = _generated(outputs, inputs, wanted)
     sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
     sides.writes = None if writes is None else _without_padding(writes, mask, "target")
     for kind, maps in layers.items():
@@ -166,7 +175,7 @@ def _decoder(outputs: Outputs, given: GivenTokens, wanted: Collection[Kind], sid
 
 
 def _generated(
-    outputs: Outputs, given: GivenTokens, wanted: Collection[Kind]
+    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]
 ) -> tuple[Keep | None, dict[Kind, list[Weights]], Texts, Texts]:
     """Read the steps of `generate`; a position reads a token and writes the next one.
 
@@ -175,28 +184,28 @@ def _generated(
         reads and what it writes.
     """
     assert outputs.sequences is not None
-    number, sequence = given.row.number, outputs.sequences[given.row.number]
+    number, sequence = inputs.row.number, outputs.sequences[inputs.row.number]
     every = outputs.decoder or outputs.cross
     title = "decoder self-attention" if outputs.decoder else "cross-attention"
     rows = _rows_of_steps(outputs, number, len(every))
     prompt = steps.prompt_length(every, rows, title)
     alone = outputs.one_stack  # a decoder without an encoder
-    named = given.decoder_ids
-    if named is None and alone and not is_inputs(given.tokens) and _are_texts(given.tokens):
-        named = given.tokens
+    named = inputs.decoder_ids
+    if named is None and alone and not is_inputs(inputs.tokens) and _are_texts(inputs.tokens):
+        named = inputs.tokens
     if named is None:
         ids = sequence[: prompt + len(rows)]
-        ids = ids[: prompt + given.vocabulary.end_of(ids[prompt:])] if len(ids) > prompt else ids
-        texts = given.vocabulary.texts(ids, "generated sequence")
+        ids = ids[: prompt + inputs.vocabulary.end_of(ids[prompt:])] if len(ids) > prompt else ids
+        texts = inputs.vocabulary.texts(ids, "generated sequence")
     else:
-        texts = (given.texts(named, "generated sequence") or ())[: prompt + len(rows)]
+        texts = (inputs.texts(named, "generated sequence") or ())[: prompt + len(rows)]
     if len(texts) <= prompt:
         raise InputError(
             f"The generated sequence has {len(texts)} tokens, and the model read {prompt} in its "
             f"first step: give the whole sequence, prompt included."
         )
     rows = rows[: len(texts) - prompt]
-    mask = given.mask if alone else given.decoder_mask
+    mask = inputs.mask if alone else inputs.decoder_mask
     if mask is not None:
         mask = mask[:prompt]
         if len(mask) != prompt:
@@ -242,9 +251,9 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
     return rows
 
 
-def _rows(layers: Layers, given: GivenTokens, title: str) -> list[Weights]:
+def _rows(layers: Layers, inputs: ModelInputs, title: str) -> list[Weights]:
     return [
-        row_of(layer, given.row.number, f"{title} of layer {number}")
+        row_of(layer, inputs.row.number, f"{title} of layer {number}")
         for number, layer in enumerate(_no_gaps(layers), start=1)
     ]
 
@@ -285,3 +294,104 @@ def _are_texts(tokens: Any) -> bool:
     if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens:
         return False
     return isinstance(tokens[0], str) or _are_texts(tokens[0])
+
+
+Texts = tuple[str, ...]
+
+
+class Row:
+    """The row of the batch that is read, also of inputs with one row for several sequences.
+
+    Raises:
+        InputError: if there are several and none is chosen, or there is no such row.
+    """
+
+    def __init__(self, outputs: Outputs, index: Any) -> None:
+        self.count = outputs.batch_size
+        rows = (
+            "sentences in this batch" if outputs.sequences is None else "sequences in these outputs"
+        )
+        if index is None and self.count > 1:
+            raise InputError(f"There are {self.count} {rows}: choose one with index=, from 0.")
+        number = 0 if index is None else index
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < self.count:
+            raise InputError(
+                f"There is no index {quoted(index)} among the {self.count} {rows}: choose one from "
+                f"0 to {self.count - 1}."
+            )
+        self.number = int(number)
+
+    def among(self, rows: int) -> int:
+        """Return the row among so many: `generate` writes sequences of one sentence in turn.
+
+        Raises:
+            InputError: if so many cannot be of this batch.
+        """
+        if rows == 0 or self.count % rows:
+            raise InputError(
+                f"There are {rows} rows of tokens or of a mask for a batch of {self.count}: give "
+                f"those that the model was given."
+            )
+        return self.number * rows // self.count
+
+
+@dataclass
+class ModelInputs:
+    """The tokens, masks and settings that came with the outputs."""
+
+    vocabulary: Vocabulary
+    row: Row
+    tokens: Any
+    decoder_tokens: Any
+    target_tokens: Any
+    attention_mask: Any
+    decoder_attention_mask: Any
+    second_text_start: Any = None
+
+    def texts(self, tokens: Any, side: str) -> Texts | None:
+        """Return the tokens of the sentence that is read, from texts or ids of all."""
+        return texts_of(tokens, self.row.among, self.vocabulary, side)
+
+    @property
+    def ids(self) -> Any:
+        """The input of the encoder, or of the only stack; None for frames of sound."""
+        return field_of(self.tokens, "input_ids") if is_inputs(self.tokens) else self.tokens
+
+    @property
+    def decoder_ids(self) -> Any:
+        """The input of the decoder of an encoder-decoder, if it was given."""
+        if self.decoder_tokens is None:
+            return field_of(self.tokens, "decoder_input_ids")
+        if is_inputs(self.decoder_tokens):
+            return field_of(self.decoder_tokens, "input_ids")
+        return self.decoder_tokens
+
+    @property
+    def mask(self) -> Keep | None:
+        """The mask of the tokens that are no padding."""
+        mask = self.attention_mask
+        if mask is None and field_of(self.tokens, "input_ids") is not None:
+            mask = field_of(self.tokens, "attention_mask")  # that of sound is of other frames
+        return kept_positions(mask, self.row.among, "attention_mask")
+
+    def second_start(self, encodes: bool) -> Any:
+        """Count the tokens, padding aside, before the second text of a pair.
+
+        Args:
+            encodes: whether the tokens are read by an encoder; others have types of other uses.
+        """
+        start = self.second_text_start
+        if start is None and encodes:
+            start = start_of_second(field_of(self.tokens, "token_type_ids"), self.row.among)
+        whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+        if self.mask is None or not whole or not 0 <= start < len(self.mask):
+            return start  # what is no position is refused where the tokens are counted
+        return int(self.mask[:start].sum())
+
+    @property
+    def decoder_mask(self) -> Keep | None:
+        """The mask of the decoder's tokens that are no padding."""
+        mask = self.decoder_attention_mask
+        if mask is None:
+            mask = field_of(self.tokens, "decoder_attention_mask")
+        return kept_positions(mask, self.row.among, "decoder_attention_mask")

@@ -1,6 +1,6 @@
 """Scaled dot-product attention and multi-head attention (§3.2).
 
-Searches that nothing watches compute the same by `decoding/fast_attention.py`;
+Searches that nothing watches compute the same by `decoding/fast_step.py`;
 `tests/transformer/decoding/test_fast_step.py` holds the two equal.
 """
 

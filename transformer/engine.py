@@ -115,12 +115,14 @@ class CTranslate2Translator(Translator):
         settings = SearchSettings(beam_size, alpha, prefix, forbidden, n_best, max_length, tree)
         source = self.reader.text(text)
         row = [piece.id for piece in source]
-        found = self.search([row], settings, should_stop)[0]
-        found = [self._with_log_probs(row, one) for one in found]
+        hypotheses = self.search([row], settings, should_stop)[0]
+        hypotheses = [self._with_log_probs(row, hypothesis) for hypothesis in hypotheses]
         return Translation(
             source=text,
-            candidates=tuple(Candidate.from_hypothesis(one, self.tokenizer) for one in found),
-            notices=warnings.search_warnings(self, text, source, found[0], settings),
+            candidates=tuple(
+                Candidate.from_hypothesis(hypothesis, self.tokenizer) for hypothesis in hypotheses
+            ),
+            notices=warnings.search_warnings(self, text, source, hypotheses[0], settings),
             seconds=time.perf_counter() - started,
             settings=settings,
         )
@@ -132,9 +134,9 @@ class CTranslate2Translator(Translator):
         should_stop: Callable[[], bool] = lambda: False,
         **arguments: Unpack[SearchArguments],
     ) -> Iterator[Partial]:
-        """The translation as one part: CTranslate2 says nothing before its end."""
-        found = self.translate(text, should_stop=should_stop, **arguments)
-        yield Partial(found.text, found.best.pieces, found.text, found)
+        """Yield the translation as one part: CTranslate2 says nothing before its end."""
+        translation = self.translate(text, should_stop=should_stop, **arguments)
+        yield Partial(translation.text, translation.best.pieces, translation.text, translation)
 
     def require_weights(self) -> None:
         """As `Translator.require_weights`; an exported folder holds none."""
@@ -153,6 +155,8 @@ class CTranslate2Translator(Translator):
         """As `Translator.search`; a hypothesis may have log P alone, not that of each token.
 
         Args:
+            rows: the token ids of each sentence.
+            settings: the settings of the search.
             should_stop: not asked, for the engine cannot be stopped.
 
         Raises:
@@ -169,28 +173,28 @@ class CTranslate2Translator(Translator):
         most = self.model.config.max_length
         limits = [min(settings.max_length or len(row) + MAX_EXTRA, most) for row in rows]
         K, alpha = settings.beam_size, settings.alpha
-        found = self._batch(rows, max(limits), K, alpha)
+        results = self._batch(rows, max(limits), K, alpha)
         for index, (row, limit) in enumerate(zip(rows, limits, strict=True)):
-            if any(len(one.tokens) > limit for one in found[index]):
-                found[index] = self._batch([row], limit, K, alpha)[0]
-            if any(set(NEVER_WRITTEN) & set(one.tokens) for one in found[index]):
+            if any(len(hypothesis.tokens) > limit for hypothesis in results[index]):
+                results[index] = self._batch([row], limit, K, alpha)[0]
+            if any(set(NEVER_WRITTEN) & set(hypothesis.tokens) for hypothesis in results[index]):
                 try:
-                    found[index] = plain_search(self._log_p_after(row), limit, K, alpha)
+                    results[index] = plain_search(self._log_p_after(row), limit, K, alpha)
                 except NotFiniteError as error:
                     raise self.not_finite() from error
-        for hypotheses in found:
-            self.require_finite([one.score for one in hypotheses] or [math.nan])
-        return [hypotheses[: settings.n_best] for hypotheses in found]
+        for hypotheses in results:
+            self.require_finite([hypothesis.score for hypothesis in hypotheses] or [math.nan])
+        return [hypotheses[: settings.n_best] for hypotheses in results]
 
-    def _with_log_probs(self, row: Row, found: Hypothesis) -> Hypothesis:
-        """The same with log P of each token, by one forced pass."""
+    def _with_log_probs(self, row: Row, hypothesis: Hypothesis) -> Hypothesis:
+        """Add log P of each token, by one forced pass."""
         result = self._engine.score_batch(
             [[self._pieces[id_] for id_ in row]],
-            [[self._pieces[id_] for id_ in found.tokens if id_ != EOS]],
+            [[self._pieces[id_] for id_ in hypothesis.tokens if id_ != EOS]],
             max_input_length=0,
         )[0]
-        log_probs = tuple(result.log_probs[: len(found.tokens)])
-        return dataclasses.replace(found, log_probs=log_probs)
+        log_probs = tuple(result.log_probs[: len(hypothesis.tokens)])
+        return dataclasses.replace(hypothesis, log_probs=log_probs)
 
     def _batch(
         self, rows: Sequence[Row], limit: int, K: int, alpha: float
@@ -221,7 +225,7 @@ class CTranslate2Translator(Translator):
         ]
 
     def _log_p_after(self, row: Row) -> Log_P:
-        """log P of each piece after a prefix, all pieces in the softmax."""
+        """Return the function that computes log P of each next piece, all pieces in the softmax."""
         source = [self._pieces[id_] for id_ in row]
 
         def log_p(prefixes: list[list[int]]) -> Tensor:
@@ -243,22 +247,22 @@ class CTranslate2Translator(Translator):
         return log_p
 
 
-def _ranked(found: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypothesis]:
+def _ranked(results: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypothesis]:
     """Tokens and log P of each to hypotheses, best first, and those that were cut last."""
     hypotheses = [
         Hypothesis(tuple(tokens), (log_prob,), log_prob / length_penalty(len(tokens), alpha))
-        for tokens, log_prob in found
+        for tokens, log_prob in results
     ]
-    return sorted(hypotheses, key=lambda one: (not one.complete, -one.score))
+    return sorted(hypotheses, key=lambda hypothesis: (not hypothesis.complete, -hypothesis.score))
 
 
 @torch.inference_mode()
 def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
-    """The beam search of `decoding` for one sentence, each prefix read anew at each step.
+    """Search with the beam of `decoding` for one sentence, each prefix read anew at each step.
 
     Args:
-        log_p_after: gives log P of each next piece.
-        limit: pieces of the longest hypothesis.
+        log_p_after: the function from prefixes to log P of each next piece.
+        limit: the largest number of pieces of a hypothesis.
         K: beam size.
         alpha: α of the length penalty.
 

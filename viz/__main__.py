@@ -12,8 +12,7 @@ from typing import get_args
 import torch
 
 from transformer import KINDS, InputError, Translator
-from transformer.analysis.lenses import NAMES, VARIANTS
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import NAMES, VARIANTS, lens_trace
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.decoding import BEAM_SIZE
@@ -82,7 +81,7 @@ def _page(options: argparse.Namespace) -> str:
         notices = warnings.given_warnings(translator, trace)
     noted = replace(trace, notes=(*trace.notes, *notices))
     return report(
-        lensed(options.lens, translator, noted),
+        lens_trace(options.lens, translator, noted),
         _explorer_options(options),
         title=options.title,
         theme=options.theme,

@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 
 from transformer import InputError, Translator
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import lens_trace
 from transformer.cli import command, standard_input
 from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
@@ -100,7 +100,7 @@ def _require_heads(translator: Translator, options: ExplorerOptions) -> None:
     Raises:
         InputError: if there is no such head.
     """
-    encode_explorer(lensed(options.lens, translator, translator.trace("a", "a")), options)
+    encode_explorer(lens_trace(options.lens, translator, translator.trace("a", "a")), options)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class _Lines:
         self, number: int, trace: AttentionTrace, notices: tuple[str, ...]
     ) -> SentenceRecord:
         noted = replace(trace, notes=(*trace.notes, *notices))
-        shown = lensed(self.options.lens, self.translator, noted)
+        shown = lens_trace(self.options.lens, self.translator, noted)
         made = pack_sentence(
             number,
             shown,

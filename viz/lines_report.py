@@ -215,8 +215,8 @@ def lines_report(
     as the page stays within `MOST_BYTES`.
 
     Args:
-        traces: of one model, at least one; what `lensed` makes of them, where the options have a
-            lens other than the weights.
+        traces: the traces of one model, at least one; those of `lens_trace`, where the options have
+            a lens other than the weights.
         options: what is shown of each, and how; `ExplorerOptions()` unless given.
         title: heading of the page.
         theme: auto follows the reader's system.

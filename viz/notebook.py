@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, lens_trace
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
 from viz.draw.explorer_options import ExplorerOptions
@@ -171,7 +170,7 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
             f"The lens {lens} runs the model, and a trace holds none: give explore() the "
             f"translator that made it, or take one of {', '.join(sorted(NEEDS_NO_MODEL))}."
         )
-    return lensed(lens, translator, trace)
+    return lens_trace(lens, translator, trace)
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:

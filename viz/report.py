@@ -62,7 +62,7 @@ def report(
     the options leave out of the grid are left out of the page.
 
     Args:
-        trace: our own or anybody's; what `lensed` makes of one, where the options have a lens
+        trace: our own or anybody's; what `lens_trace` makes of one, where the options have a lens
             other than the weights.
         options: what is shown, and how; `ExplorerOptions()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.

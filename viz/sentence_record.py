@@ -56,7 +56,7 @@ def pack_sentence(
 
     Args:
         number: of its line, from 1.
-        trace: what `lensed` makes of one, where the options have a lens other than the weights.
+        trace: what `lens_trace` makes of one, where the options have a lens other than the weights.
         options: what is shown, and how; of heads that the trace has.
         origin: the sentence and its model, if they are to be told in saved pictures.
 

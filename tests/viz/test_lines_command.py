@@ -9,7 +9,7 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import lens_trace
 from transformer.translation.batch import LineSearch
 from viz import lines_command
 from viz.__main__ import main
@@ -70,7 +70,7 @@ def test_translations_are_forced_line_by_line(run, translator, pairs):
     assert status == 0
     options = ExplorerOptions(lens="norm")
     for number, pair in enumerate(pairs[:3], start=1):
-        trace = lensed("norm", translator, translator.trace(pair.english, pair.german))
+        trace = lens_trace("norm", translator, translator.trace(pair.english, pair.german))
         origin = Origin.from_translator(translator, pair.english, pair.german)
         assert blocks_of(page)[number] == encode_explorer(trace, options, origin)
 
@@ -131,7 +131,7 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
 def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp_path, lens):
     options = ["--lens", lens, "--traces", "traces", "--trace-formats", "npz", "csv", "parquet"]
     assert run("--lines", "in", *options, **{"in": "The dog waits.\n"})[0] == 0
-    shown = lensed(lens, translator, translator.trace("The dog waits."))
+    shown = lens_trace(lens, translator, translator.trace("The dog waits."))
     path = tmp_path / "traces" / "line-0001"
     for frame in (pd.read_csv(f"{path}.csv"), pd.read_parquet(f"{path}.parquet")):
         assert set(frame["lens"]) == {lens}

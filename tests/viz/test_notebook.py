@@ -13,7 +13,7 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import lens_trace
 from viz import notebook
 from viz.draw.explorer_options import ExplorerOptions
 from viz.figures.heads import head_bars
@@ -101,7 +101,7 @@ def test_what_is_no_trace_is_refused():
 def test_rollout_needs_no_translator_and_takes_a_trace_of_anybody():
     weights = np.array([[[[0.5, 0.5], [0.25, 0.75]]], [[[1, 0], [0.5, 0.5]]]], np.float32)
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b"])
-    seen = lensed("rollout", None, trace)
+    seen = lens_trace("rollout", None, trace)
     options = ExplorerOptions(lens="rollout")
     assert notebook.explore(trace, lens="rollout").page == report(seen, options)
     own = (weights[:, 0] + np.eye(2)) / 2

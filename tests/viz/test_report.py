@@ -15,7 +15,7 @@ from tests.viz.draw.message import decode
 from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses import lens_trace
 from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
@@ -195,7 +195,7 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     more = ["--checkpoint", str(checkpoint_folder), "--layer", "2", "--lens", lens, *head]
     assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
     page = out.read_text(encoding="utf-8")
-    trace = lensed(lens, translator, translator.trace(TEXT, "Der Hund."))
+    trace = lens_trace(lens, translator, translator.trace(TEXT, "Der Hund."))
     meta, arrays = decode(gzip.decompress(base64.b64decode(text_of(page))))
     assert meta["title"].startswith(title)
     for kind in KINDS:

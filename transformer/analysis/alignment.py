@@ -60,9 +60,11 @@ def align(
     """Pair the words of a translation with those of its source.
 
     Args:
-        settings: which map, and which of its pairs; those of the checkpoint unless given.
-        words: count as `Piece.word` does, where punctuation is a word of its own, or as the text
-            was typed, between blanks: what gold links and other programs count.
+        translator: the model with its tokenizers.
+        trace: the trace of the sentence and its translation.
+        settings: the map, and the rule for its pairs; those of the checkpoint unless given.
+        words: the words that are counted: those of `Piece.word`, where punctuation is a word of its
+            own, or those between blanks, as typed, which gold links and other programs count.
 
     Returns:
         In the order of the translation; a word may have no partner, and a word of the source
@@ -181,8 +183,8 @@ def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], ro
         source: the word of each key, or `NO_WORD`, whose share is left out.
         target: the word of each piece that is written; position i writes piece i and reads piece
             i − 1.
-        row: that stands for a target word. The last piece of a translation that has no `</s>` is
-            read by no row.
+        row: the row that stands for a target word. The last piece of a translation that has no
+            `</s>` is read by no row.
 
     Returns:
         `[target word, source word]`, each row at most 1 in sum.

@@ -32,8 +32,8 @@ class GoldFigures:
     """Alignment error on a gold set, whose links people drew.
 
     Args:
-        name: of the gold set.
-        sentences: how many it has.
+        name: the name of the gold set.
+        sentences: the number of its sentences.
         aer: alignment error rate, 0 to 100 (Och & Ney 2003).
     """
 
@@ -47,12 +47,12 @@ class AlignmentSettings:
     """The map of cross-attention that aligns words.
 
     Args:
-        layer: of the decoder, from 0.
-        head: from 0; None is the whole layer.
-        row: that stands for a target word.
-        lens: through which the attention is seen.
-        links: which of the strongest pairs count.
-        gold: how well that did; None if it was never measured.
+        layer: the layer of the decoder, from 0.
+        head: the head, from 0; None is the whole layer.
+        row: the row that stands for a target word.
+        lens: the lens through which the attention is seen.
+        links: the rule by which the strongest pairs count.
+        gold: its error on gold links; None if it was never measured.
     """
 
     layer: int

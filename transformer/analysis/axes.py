@@ -34,10 +34,10 @@ class LabelledWeights(NamedTuple):
         special: the tokens that stand for no text.
         head_counts: the heads of each layer; None where every layer has all.
         causal: whether a position of the decoder sees only itself and what stands before it.
-        second_start: of encoder self-attention, the row and column at which the second text of a
-            pair begins; None where there is one.
-        all_queries: how many rows the whole map of cross-attention has where only its first ones
-            are here; None where all are.
+        second_start: the row and column of encoder self-attention at which the second text of a
+            pair begins; None where there is one text.
+        all_queries: the number of rows of the whole map of cross-attention, where only its first
+            ones are here; None where all are.
     """
 
     weights: Weights

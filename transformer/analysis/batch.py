@@ -23,9 +23,9 @@ class TraceBatch:
         target: `[sentence, target]` token ids that the decoder reads: `<s>`, then what was
             written before (§3.1, "shifted right").
         written: `[sentence, target]` token ids that the decoder is to write.
-        source_tokens: of each sentence, `<pad>` included; as long as the rows of `source`.
-        decoder_tokens: likewise, of `target`.
-        target_tokens: likewise, of `written`.
+        source_tokens: the tokens of `source`, row by row, `<pad>` included.
+        decoder_tokens: the tokens of `target`, likewise.
+        target_tokens: the tokens of `written`, likewise.
     """
 
     source: Tensor

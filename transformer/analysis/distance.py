@@ -7,7 +7,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from transformer.analysis.axes import LabelledWeights, mean_of_heads
 from transformer.analysis.heads.measures import first_counted_row
+from transformer.kinds import Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -17,7 +19,7 @@ def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floati
 
     Args:
         first: `[..., query, key]`, rows that sum to 1.
-        second: likewise.
+        second: the other map, of the same shape.
 
     Returns:
         `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
@@ -35,8 +37,35 @@ def total_variation(
     key to another counts once.
 
     Args:
+        first: `[..., query, key]`, rows that sum to 1.
+        second: the other map, of the same shape.
         causal: whether a query sees no later key: then the first row, which is the same in every
             head, does not count.
     """
     counted = first_counted_row(first.shape[-2], causal=causal)
     return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
+
+
+def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
+    """Compute the `total_variation` of each head, or of each layer.
+
+    Where the two have not the same heads in each layer, as where one has a single head, all heads
+    together, the means over their heads are compared.
+
+    Args:
+        first: the first map, with rows that sum to 1.
+        second: the second map, of as many layers and the same tokens.
+        kind: the kind of attention; the first row of a causal decoder sees one key alone, in every
+            lens.
+
+    Returns:
+        `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
+        same.
+    """
+    there = first.has_head
+    if np.array_equal(there, second.has_head):
+        weights = first.weights, second.weights
+    else:
+        weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
+        there = there[:, :1]  # each layer has one head
+    return np.where(there, total_variation(*weights, causal=first.is_causal(kind)), np.nan)

@@ -88,7 +88,11 @@ def patterns(
     """Compute the weights of every head, `[layer, head, query, key]` (§3.2.1).
 
     Args:
-        cache: what a pass over this trace gave at `pattern_points`; without it, one is made.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        cache: the values at `pattern_points` in a pass over this trace; without them, a pass is
+            made.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -103,8 +107,8 @@ def counted(progress: Progress | None, steps: int) -> Progress:
     """One count over several runs, each of which counts its own layers from 1.
 
     Args:
-        progress: told of it, if there is one.
-        steps: of all runs.
+        progress: the callback that is called, if there is one.
+        steps: the number of steps of all runs.
     """
     done = count(1)
 

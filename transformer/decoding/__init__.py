@@ -1,9 +1,8 @@
 """Search for a translation: greedy and beam search, steered and recorded (§6.1)."""
 
-from transformer.decoding.beam import BeamSearch, beam_search
+from transformer.decoding.beam import BeamSearch, beam_search, greedy
 from transformer.decoding.bulk import bulk_search
 from transformer.decoding.constraints import Constraints
-from transformer.decoding.greedy import greedy
 from transformer.decoding.hypothesis import (
     ALPHA,
     BEAM_SIZE,

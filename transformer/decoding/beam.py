@@ -41,16 +41,17 @@ def beam_search(
     """Extend the `beam_size` best prefixes until as many hypotheses are finished.
 
     Args:
+        model: the model, in evaluation mode.
         source: `[batch, source]` token ids, padded on the right.
-        beam_size: prefixes kept; 1 is greedy search.
+        beam_size: the number of prefixes kept; 1 is greedy search.
         alpha: α of the length penalty.
-        max_extra: stop at source length + this many tokens.
-        max_length: stop at this many tokens, `</s>` included, instead.
-        n_best: end as soon as no prefix can still become one of so many best, and return these;
-            all `beam_size` unless given.
+        max_extra: the length limit beyond the source's length.
+        max_length: the length limit, `</s>` included, in the place of `max_extra`.
+        n_best: the number of translations to return; the search ends as soon as no
+            prefix can still become one of them; `beam_size` unless given.
         constraints: a forced prefix and forbidden words.
-        should_stop: asked after each step; once it says so, the prefixes that the search has then
-            stand as hypotheses, as at the length limit.
+        should_stop: a callback after each step; once it returns True, the prefixes that the search
+            has then stand as hypotheses, as at the length limit.
 
     Returns:
         For each sentence its hypotheses, best score first.
@@ -82,7 +83,8 @@ class BeamSearch:
     Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it.
 
     Args:
-        record: keep the whole tree of each sentence. The others are those of `beam_search`.
+        record: whether to keep the whole tree of each sentence. The others are those of
+            `beam_search`.
 
     Attributes:
         sentences: the search of each: its `hypotheses()`, `settled()` and `tree()`.
@@ -128,7 +130,7 @@ class BeamSearch:
 
     @property
     def unfinished(self) -> int:
-        """How many sentences' searches go on."""
+        """The number of sentences whose searches go on."""
         return len(self._unfinished)
 
     @torch.inference_mode()
@@ -172,7 +174,7 @@ class BeamSearch:
         return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
     def _rank(self, logits: Tensor) -> list[Candidates]:
-        """The 2 K best continuations of each unfinished sentence that are not forbidden."""
+        """Find the 2 K best continuations of each unfinished sentence that are not forbidden."""
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p = forbid(logits.log_softmax(-1, dtype=exact))
         totals = torch.tensor(
@@ -192,7 +194,7 @@ class BeamSearch:
 
 
 def _bans(constraints: Constraints, source: Tensor) -> list[Bans | None]:
-    """Of each sentence; none where nothing is forbidden."""
+    """Make the bans of each sentence; None where nothing is forbidden."""
     if (forbidden := constraints.forbidden) is None:
         return [None] * source.size(0)
     bans = Bans(forbidden)
@@ -203,7 +205,7 @@ def _bans(constraints: Constraints, source: Tensor) -> list[Bans | None]:
 
 
 def _totals(sentence: SentenceSearch, rows: int) -> list[float]:
-    """log P of each row's prefix; -∞ where there is none."""
+    """Return log P of each row's prefix; -∞ where there is none."""
     totals = [-math.inf] * rows
     for prefix in sentence.live:
         totals[prefix.row] = prefix.total
@@ -213,7 +215,7 @@ def _totals(sentence: SentenceSearch, rows: int) -> list[float]:
 def _fill_gaps(
     sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
 ) -> list[SentenceSearch]:
-    """The sentences that go on; the last ones take the places of those that do not."""
+    """Let the last sentences take the places of those that are done."""
     count = sum(goes_on)
     last = list(compress(sentences[count:], goes_on[count:]))
     return [
@@ -223,7 +225,7 @@ def _fill_gaps(
 
 
 def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
-    """log P of each of these pieces: from `[sentence, position, vocab]`, by sentence."""
+    """Return log P of each of these pieces: from `[sentence, position, vocab]`, by sentence."""
     before = logits[:, : len(pieces)]
     exact = torch.promote_types(logits.dtype, torch.float32)
     log_p = before.log_softmax(-1, dtype=exact)[:, range(len(pieces)), list(pieces)]
@@ -252,3 +254,18 @@ def _require_room(prefix: int, length: int) -> None:
         raise InputError(
             f"The translation may have at most {length:,} pieces, so it has none: allow more."
         )
+
+
+def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) -> list[Hypothesis]:
+    """Write the most probable piece at each step.
+
+    Args:
+        model: the model, in evaluation mode.
+        source: `[batch, source]` token ids, padded on the right.
+        max_extra: the length limit beyond the source's length.
+
+    Returns:
+        One hypothesis for each sentence.
+    """
+    sentences = beam_search(model, source, beam_size=1, max_extra=max_extra)
+    return [hypotheses[0] for hypotheses in sentences]

@@ -19,9 +19,9 @@ from transformer.decoding.hypothesis import ALPHA, BEAM_SIZE, MAX_EXTRA, length_
 from transformer.decoding.ranking import forbid, largest
 from transformer.model import Transformer
 
-LOOK_EVERY = 4
+CHECK_INTERVAL = 4
 """Steps between two looks at which sentences are done, since a look waits for the device."""
-WORTH_MOVING = 0.75
+COMPACTION_SHARE = 0.75
 """Share of unfinished sentences below which the others are taken out: to move them costs a copy."""
 
 
@@ -34,14 +34,14 @@ def bulk_search(
     alpha: float = ALPHA,
     max_extra: int = MAX_EXTRA,
 ) -> list[list[int]]:
-    """What `beam_search` finds first for each sentence, without hooks, constraints or a tree.
+    """Find the best translation of each sentence, without hooks, constraints or a tree.
 
     Args:
-        model: in evaluation mode; may be in bfloat16.
+        model: the model, in evaluation mode; may be in bfloat16.
         source: `[sentence, source]` token ids, padded on the right, on the model's device.
-        beam_size: prefixes kept, fewer than there are pieces; 1 is greedy search.
+        beam_size: the number of prefixes kept, fewer than there are pieces; 1 is greedy search.
         alpha: α of the length penalty.
-        max_extra: stop at source length + this many tokens.
+        max_extra: the length limit beyond the source's length.
 
     Returns:
         Token ids of each translation; they end with `</s>` unless the limit came first.
@@ -51,7 +51,7 @@ def bulk_search(
     while search.goes_on:
         search.step()
         step += 1
-        if step % LOOK_EVERY == 0 or step >= search.longest:
+        if step % CHECK_INTERVAL == 0 or step >= search.longest:
             search.drop_done()
     return search.translations()
 
@@ -63,8 +63,8 @@ class _BulkDecoder(FastDecoder):
         """Logits of the next piece of each row, `[row, vocab]`.
 
         Args:
-            sentences: those that go on; all unless given.
-            rows: for each new row, which row of the last step it goes on from; itself unless given.
+            sentences: the sentences that go on; all unless given.
+            rows: the row of the last step that each new row continues; itself unless given.
             pieces: `[row]`, the token id that each row adds.
         """
         if sentences is not None:
@@ -132,7 +132,7 @@ class _BulkSearch:
         """Take the sentences that are done out, where that is worth it."""
         left = int(self.active.sum())
         self.goes_on = left > 0
-        if left > WORTH_MOVING * len(self.active):
+        if left > COMPACTION_SHARE * len(self.active):
             return
         self._results[self._numbers] = self.best
         unfinished = self.active.nonzero().flatten()
@@ -144,13 +144,13 @@ class _BulkSearch:
         self._kept = unfinished  # the decoder learns it with the next pieces
 
     def translations(self) -> list[list[int]]:
-        """The best of each sentence, in the order in which they were given."""
+        """Return the best of each sentence, in the order in which they were given."""
         self._results[self._numbers] = self.best
         rows: list[list[int]] = self._results.tolist()
         return [[piece for piece in pieces if piece != PAD] for pieces in rows]
 
     def _candidates(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Of the 2 K best continuations log P of the whole, row and piece, best first."""
+        """Rank the 2 K best continuations: log P of the whole, row and piece, best first."""
         logits = self._decode() if self._logits is None else self._logits
         self._logits = None
         log_p = forbid(logits.log_softmax(-1, dtype=torch.float32))  # [sentence, row, vocab]
@@ -171,7 +171,7 @@ class _BulkSearch:
         return logits.view(sentences, K, -1)
 
     def _written_by(self, rows: Tensor) -> Tensor:
-        """The pieces of these rows, `[sentence, row, position]`."""
+        """Return the pieces of these rows, `[sentence, row, position]`."""
         return self.written.gather(1, rows[..., None].expand(-1, -1, self.length - 1))
 
     def _finish(self, values: Tensor, rows: Tensor, ends: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""What a search must write, and what it must not."""
+"""Constraints of a search: a forced prefix and forbidden words."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LookAheads = Callable[[Sequence[int]], LookAhead]
 
 @dataclass(frozen=True)
 class ForbiddenText:
-    """What no translation may be: one with a forbidden word, or with another beginning.
+    """Forbidden words and the text prefix of a translation.
 
     Args:
-        words: none of which it may contain.
-        prefix: with which it must begin.
-        look_aheads: gives that of each sentence that is searched for. With it a piece that writes
-            the last letter of a forbidden word is refused where the model would sooner end the word
+        words: the words that it must not contain.
+        prefix: the text with which it must begin.
+        look_aheads: a factory of the look-ahead of each sentence. With it a piece that writes the
+            last letter of a forbidden word is refused where the model would sooner end the word
             than make it longer; without it the search sees that only one piece later, when all that
             is left may be a word that the model hardly finds possible.
     """
@@ -77,10 +77,10 @@ class Constraints:
             )
 
     def forced(self, tokens: Sequence[int]) -> Sequence[int]:
-        """The leading pieces of a translation in which the prefix stands.
+        """Return the leading pieces of a translation in which the prefix stands.
 
         Args:
-            tokens: of a translation that the constraints allow.
+            tokens: the tokens of a translation that the constraints allow.
         """
         if self.forbidden is None or (prefix := self.forbidden.prefix) is None:
             return tokens[: len(self.prefix)]
@@ -88,27 +88,28 @@ class Constraints:
         return tokens[: bisect_left(ends, len(prefix.text)) + 1]
 
 
-class Written(NamedTuple):
-    """What of a prefix decides which pieces may follow it.
+class PrefixState(NamedTuple):
+    """The state of a prefix that decides which pieces may follow it.
 
     Args:
-        open_word: its end, as `ForbiddenWords.open_word` gives it.
-        place: characters of the `TextPrefix` that are written.
+        open_word: the end of the prefix, as `ForbiddenWords.open_word` returns it.
+        place: the number of characters of the `TextPrefix` that are written.
     """
 
     open_word: str
     place: int
 
 
-NOTHING = Written("", 0)
+EMPTY = PrefixState("", 0)
 
 
 class Bans:
     """The continuations that one search must not write.
 
     Args:
-        look_ahead: of the sentence, if there is one; `for_sentence` gives a batch's sentences
-            theirs.
+        forbidden: the forbidden words and the text prefix.
+        look_ahead: the look-ahead of the sentence, if there is one; `for_sentence` gives a batch's
+            sentences theirs.
     """
 
     def __init__(self, forbidden: ForbiddenText, look_ahead: LookAhead | None = None) -> None:
@@ -116,11 +117,11 @@ class Bans:
         self._look_ahead = look_ahead
         self._end = len(self.prefix.text) if self.prefix else 0
         self._vocab = range(len(self.words.texts))
-        self._pieces: dict[tuple[Written, int], list[int]] = {}
+        self._pieces: dict[tuple[PrefixState, int], list[int]] = {}
         self._likely_ends: dict[tuple[int, ...], bool] = {}
 
     def for_sentence(self, look_ahead: LookAhead | None) -> Bans:
-        """The same for one sentence of a batch; pieces that are worked out for one serve all."""
+        """Return the bans of one sentence of a batch; all share the pieces that are worked out."""
         bans = copy(self)
         bans._look_ahead, bans._likely_ends = look_ahead, {}
         return bans
@@ -137,36 +138,38 @@ class Bans:
                 f"translation may have at most {length:,}: shorten the prefix."
             )
 
-    def after(self, written: Written, piece: int) -> Written:
-        """The same once a piece that may follow is written."""
-        return Written(
+    def after(self, written: PrefixState, piece: int) -> PrefixState:
+        """Return the state after a piece that may follow is written."""
+        return PrefixState(
             self.words.open_word((piece,), written.open_word),
             min(written.place + len(self.words.texts[piece]), self._end),
         )
 
-    def is_open(self, written: Written) -> bool:
-        """Whether the text prefix is not yet complete."""
+    def is_open(self, written: PrefixState) -> bool:
+        """Return whether the text prefix is not yet complete."""
         return written.place < self._end
 
-    def refuses(self, written: Written, piece: int, left: int) -> bool:
-        """Whether a piece departs from the text prefix, or completes a forbidden word.
+    def refuses(self, written: PrefixState, piece: int, left: int) -> bool:
+        """Return whether a piece departs from the text prefix, or completes a forbidden word.
 
         Args:
+            written: the state of the prefix.
+            piece: the token id of the next piece.
             left: pieces that the length limit allows after it.
         """
-        departs = piece not in self._that_may_follow(written, left)
+        departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)
 
-    def refuses_end(self, written: Written) -> bool:
-        """Whether the translation must not end here."""
+    def refuses_end(self, written: PrefixState) -> bool:
+        """Return whether the translation must not end here."""
         return self.refuses(written, EOS, 0)
 
-    def pieces(self, written: Written, left: int) -> list[int]:
+    def pieces(self, written: PrefixState, left: int) -> list[int]:
         """All pieces that `refuses` refuses; worked out once for each end of a prefix."""
         # once the text prefix is complete, all that counts is whether this piece is the last
         key = (written, left if self.is_open(written) else min(left, 1))
         if key not in self._pieces:
-            follow = self._that_may_follow(written, left)
+            follow = self._continuations(written, left)
             completes = self.words.completes
             self._pieces[key] = [
                 piece
@@ -175,8 +178,10 @@ class Bans:
             ]
         return self._pieces[key]
 
-    def likely_ends_forbidden(self, tokens: tuple[int, ...], before: Written, left: int) -> bool:
-        """Whether these pieces write a forbidden word that the model would sooner end than go on.
+    def likely_ends_forbidden(
+        self, tokens: tuple[int, ...], before: PrefixState, left: int
+    ) -> bool:
+        """Return whether the model would sooner end than extend a forbidden word in these pieces.
 
         Args:
             tokens: a prefix and its next piece, which `refuses` allows.
@@ -196,8 +201,8 @@ class Bans:
             self._likely_ends[tokens] = ended >= float(probability.sum()) - ended
         return self._likely_ends[tokens]
 
-    def _that_may_follow(self, written: Written, left: int) -> Container[int]:
-        """The pieces with which the text prefix goes on; all where it is complete."""
+    def _continuations(self, written: PrefixState, left: int) -> Container[int]:
+        """Return the pieces that continue the text prefix; all where it is complete."""
         if self.prefix is None or not self.is_open(written):
             return self._vocab
         return self.prefix.allowed(written.place, left)

@@ -4,6 +4,9 @@ Three things make it fast. The source's keys, values and mask stand once for eac
 beams are K queries of one row. W_Q, W_K and W_V are one matrix. The decoder's own keys and values
 grow in place, and only those rows are copied that another beam has taken over.
 
+It is the second implementation of attention beside `transformer/attention.py`;
+`tests/transformer/decoding/test_fast_step.py` holds the two equal.
+
 Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` is used instead. A
 hook that only silences heads (`Silence`) is known for what it does, and is done here.
 """
@@ -17,13 +20,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.attention import split_heads
-from transformer.decoding.beam_cache import BeamCache
-from transformer.decoding.fast_attention import attend
+from transformer.attention import attention_scores, split_heads
+from transformer.config import TransformerConfig
 from transformer.decoding.weights import DecoderLayerWeights, EncoderLayerWeights, search_weights
 from transformer.embedding import Embedding
 from transformer.kinds import KINDS, Kind, attention_name
-from transformer.masks import padding_mask
+from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
 
 Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
@@ -36,7 +38,7 @@ class FastDecoder:
     The weights are read when it is made: it serves one search.
 
     Args:
-        patterns: gets the attention weights of a pass that `start` makes over a translation.
+        patterns: lists for the attention weights of a pass that `start` makes over a translation.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class FastDecoder:
 
     @staticmethod
     def serves(model: Transformer) -> bool:
-        """Whether nothing watches the model, and its modules compute no more than the formulas.
+        """Return whether no hook but `Silence` is set, and the modules compute only the formulas.
 
         Heads may be silenced. Only hook points count: PyTorch's own hooks are not called in a
         search.
@@ -116,7 +118,7 @@ class FastDecoder:
 
 
 def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
-    """The heads that the hooks of this context silence, of each layer.
+    """List the heads that the hooks of this context silence, of each layer.
 
     Raises:
         HookError: if there is no such head.
@@ -145,10 +147,12 @@ def _encode(
     """As `Transformer.encode`, where nothing watches it.
 
     Args:
+        embedding: the embedding of the encoder.
+        layers: the weights of the encoder's layers.
         source: `[sentence, source]` token ids.
         mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
-        silenced: of each layer, heads that give zeros.
-        patterns: gets the weights of each layer, `[sentence, head, source, source]`.
+        silenced: the heads of each layer whose output is 0.
+        patterns: a list for the weights of each layer, `[sentence, head, source, source]`.
 
     Returns:
         `[sentence, source, d_model]`.
@@ -189,8 +193,11 @@ class _Layer:
         """As `DecoderLayer.forward`: `[row, position, d_model]` to the same.
 
         Args:
-            index: of the layer in the cache.
-            beams: rows of a sentence.
+            x: `[row, position, d_model]`.
+            index: the index of the layer in the cache.
+            cache: the keys and values of the decoder's own attention.
+            beams: the number of rows of a sentence.
+            mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
         """
         rows, new, _ = x.shape
 
@@ -213,3 +220,121 @@ class _Layer:
         x = cross.output_add_norm(x, z.view(rows, new, -1))
 
         return self.weights.feed_forward(x)
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    patterns: list[Tensor] | None = None,
+    silenced: Sequence[int] = (),
+) -> Tensor:
+    """softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
+
+    Args:
+        q: `[row, head, query, d_k]`.
+        k: `[row, head, key, d_k]`.
+        v: `[row, head, key, d_v]`.
+        mask: `[row, head, query, key]` or broadcast to it, True where seen.
+        is_causal: whether no query sees a later key; then there are as many keys as queries, and no
+            mask.
+        patterns: a list to which the weights are added, `[row, head, query, key]`; without it they
+            are never a tensor.
+        silenced: the heads whose output is 0.
+
+    Returns:
+        `[row, query, head * d_v]`.
+    """
+    if patterns is None:
+        z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+    else:
+        seen = causal_mask(q.size(2), k.size(2), q.device) if is_causal else mask
+        scores = attention_scores(q, k, seen)
+        pattern = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+        patterns.append(pattern)
+        z = pattern.to(v.dtype) @ v
+    if silenced:
+        z[:, silenced] = 0
+    return z.transpose(1, 2).flatten(2)
+
+
+FIRST_ROOM = 32  # positions; doubled whenever they are full
+
+
+class BeamCache:
+    """Keys and values of all layers, side by side in one tensor.
+
+    Args:
+        rows: the number of rows of the first step.
+        like: a tensor of the type and device that keys and values have.
+    """
+
+    def __init__(self, config: TransformerConfig, rows: int, like: Tensor) -> None:
+        self.h, self.d_k, self.d_v = config.h, config.d_k, config.d_v
+        self.rows, self.length = rows, 0
+        width = config.h * (config.d_k + config.d_v)
+        # [layer, row, position, width]; the first `rows` rows and `length` positions are in use
+        self._buffer = like.new_empty(config.N, rows, FIRST_ROOM, width)
+        self._view()
+
+    def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the new positions of one layer and return all of its keys and values.
+
+        Args:
+            layer: the layer, from 0.
+            keys_and_values: `[row, position, h * (d_k + d_v)]`.
+
+        Returns:
+            K and V, each `[row, head, key, d_k or d_v]`.
+        """
+        new = keys_and_values.size(1)
+        self._written[layer].narrow(1, self.length, new).copy_(keys_and_values)
+        end = self.length + new
+        return self._keys[layer].narrow(2, 0, end), self._values[layer].narrow(2, 0, end)
+
+    def make_room(self, new: int) -> None:
+        """See that so many positions fit after those in use."""
+        room = self._buffer.size(2)
+        if self.length + new > room:
+            N, rows, _, width = self._buffer.shape
+            buffer = self._buffer.new_empty(N, rows, max(2 * room, self.length + new), width)
+            buffer[:, :, : self.length] = self._buffer[:, :, : self.length]
+            self._buffer = buffer
+            self._view()
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Let row i go on from what is row `rows[i]` now; rows may be repeated and left out."""
+        if len(rows) > self._buffer.size(1):
+            self._buffer = self._buffer[:, rows]
+        else:
+            moved = [to for to, row in enumerate(rows) if row != to]
+            used = self._buffer[:, :, : self.length]
+            if any(rows[to] in moved for to in moved):  # one is overwritten before it is read
+                used[:, moved] = used[:, [rows[to] for to in moved]]
+            else:
+                for to in moved:
+                    used.select(1, to).copy_(used.select(1, rows[to]))
+        if len(rows) != self.rows:
+            self.rows = len(rows)
+            self._view()
+
+    def gather(self, rows: Tensor) -> None:
+        """As `select`, with the rows as a tensor on the device: nothing waits for it."""
+        used = self._buffer[:, :, : self.length].index_select(1, rows)
+        if len(rows) > self._buffer.size(1):
+            N, _, room, width = self._buffer.shape
+            self._buffer = self._buffer.new_empty(N, len(rows), room, width)
+        self._buffer[:, : len(rows), : self.length] = used
+        self.rows = len(rows)
+        self._view()
+
+    def _view(self) -> None:
+        """Renew the views of the rows in use, by layer: whole, and its keys and values by head."""
+        used = self._buffer[:, : self.rows]
+        keys, values = used.split((self.h * self.d_k, self.h * self.d_v), dim=-1)
+        self._written = used.unbind(0)
+        self._keys = keys.unflatten(-1, (self.h, self.d_k)).transpose(2, 3).unbind(0)
+        self._values = values.unflatten(-1, (self.h, self.d_v)).transpose(2, 3).unbind(0)

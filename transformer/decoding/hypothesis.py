@@ -1,4 +1,4 @@
-"""What a search finds, and the score by which it is ranked (§6.1)."""
+"""Hypotheses of a search, and the score by which they are ranked (§6.1)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Hypothesis:
 
     @property
     def log_prob(self) -> float:
-        """log P(y | x), in nats."""
+        """The natural logarithm of P(y | x), in nats."""
         return sum(self.log_probs)
 
     @property
     def complete(self) -> bool:
-        """Whether the hypothesis ends with `</s>`."""
+        """True if the hypothesis ends with `</s>`."""
         return bool(self.tokens) and self.tokens[-1] == EOS
 
 
@@ -42,7 +42,7 @@ def length_penalty(length: int, alpha: float = ALPHA) -> float:
 
 
 def best_score(log_prob: float, length: int, limit: int, alpha: float) -> float:
-    """The best score that a prefix can still reach: an upper bound, never too low.
+    """Compute an upper bound of the score that a prefix can still reach, never too low.
 
     What follows can only lower log P ≤ 0, and the penalty is monotone in the length, so the bound
     is log P over the penalty of the next length (α < 0) or of the limit (α ≥ 0).
@@ -50,7 +50,8 @@ def best_score(log_prob: float, length: int, limit: int, alpha: float) -> float:
     Args:
         log_prob: log P of the prefix, in nats.
         length: pieces of the prefix.
-        limit: most pieces of a hypothesis.
+        limit: the largest number of pieces of a hypothesis.
+        alpha: α of the length penalty.
     """
     penalties = length_penalty(min(length + 1, limit), alpha), length_penalty(limit, alpha)
     # rounding in the sum of log P must not end a search too early

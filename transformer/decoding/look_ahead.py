@@ -1,4 +1,4 @@
-"""What a model would write after a prefix, before the search has taken it."""
+"""The next piece after a prefix, as the model predicts it before the search takes the prefix."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ForcedLookAhead:
 
     @torch.inference_mode()
     def __call__(self, tokens: tuple[int, ...]) -> Tensor:
-        """log P of each piece after these, `[vocab]`, at least float32."""
+        """Compute log P of each piece after these, `[vocab]`, at least float32."""
         read = torch.tensor([[BOS, *tokens]], device=self._model.device)
         logits = self._model.logits(self._model.decode(read, self._memory, self._mask)[0, -1])
         exact = torch.promote_types(logits.dtype, torch.float32)

@@ -30,8 +30,8 @@ class StepDecoder(Protocol):
         """Take these rows of the last step, and add a piece to each.
 
         Args:
-            rows: for each new row, K of one sentence side by side, which row it goes on from;
-                sentences may be left out and change places.
+            rows: the row of the last step that each new row continues, K of one sentence side by
+                side; sentences may be left out and change places.
             pieces: the token id that each new row adds.
 
         Returns:

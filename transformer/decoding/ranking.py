@@ -21,7 +21,7 @@ class Candidates:
     """Continuations of one sentence's prefixes, best first; those of log P = -∞ are left out.
 
     Args:
-        rows: which prefix each continues.
+        rows: the row of the prefix that each continues.
         pieces: token ids.
         log_probs: log P of the piece after its prefix.
         totals: log P of the prefix with the piece.
@@ -38,11 +38,12 @@ class Candidates:
 
 
 def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
-    """The `count` most probable continuations of each sentence.
+    """Find the `count` most probable continuations of each sentence.
 
     Args:
         log_p: `[sentence, row, vocab]`, log P of each piece; -∞ if it must not follow.
         totals: `[sentence, row]`, log P of each prefix.
+        count: the number of continuations of a sentence.
 
     Raises:
         NotFiniteError: if one of them is NaN.
@@ -57,7 +58,7 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
 def _possible(
     totals: list[float], indices: list[int], log_probs: list[float], vocab: int
 ) -> Candidates:
-    """Those of a sentence that can follow; the others, of log P = -∞, come last."""
+    """Select the candidates of a sentence that can follow; the others, of log P = -∞, come last."""
     # NaN comes first; after such a prefix a refused piece, of log P = -∞, would be NaN once more
     if totals and math.isnan(totals[0]):
         raise NotFiniteError.for_model()

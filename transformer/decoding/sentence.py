@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import EOS
-from transformer.decoding.constraints import NOTHING, Bans, Written
+from transformer.decoding.constraints import EMPTY, Bans, PrefixState
 from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
 from transformer.decoding.ranking import Candidates
 from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
@@ -19,13 +19,13 @@ from transformer.errors import InputError, NotFiniteError
 
 @dataclass(slots=True)
 class Prefix:
-    """What one beam has written: its parent's pieces and one more.
+    """The prefix of one beam: its parent's pieces and one more.
 
     Args:
-        parent: none for the prefix without a piece.
+        parent: the shorter prefix; None for the prefix without a piece.
         row: its place among the K rows of its sentence.
         node: its index in the recorded tree.
-        written: by which `Bans` knows what may follow.
+        written: the state by which `Bans` decides what may follow.
     """
 
     parent: Prefix | None
@@ -34,10 +34,10 @@ class Prefix:
     total: float
     row: int = 0
     node: int | None = None
-    written: Written = NOTHING
+    written: PrefixState = EMPTY
 
     def chain(self) -> list[Prefix]:
-        """The prefixes of one piece, of two, and so on up to this one."""
+        """List the prefixes of one piece, of two, and so on up to this one."""
         prefixes = []
         at = self
         while at.parent is not None:
@@ -52,11 +52,12 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Limits:
-    """When the search of a sentence ends.
+    """The limits at which the search of a sentence ends.
 
     Args:
-        K: beam size; the search ends with so many hypotheses.
-        n_best: it also ends when no live prefix can become one of so many best.
+        K: the beam size; the search ends with so many hypotheses.
+        n_best: the number of translations that are wanted; the search also ends when no live prefix
+            can become one of so many best.
         length: most pieces of a hypothesis.
         alpha: α of the length penalty.
     """
@@ -72,7 +73,7 @@ class SentenceSearch:
 
     Args:
         forced: the pieces that each translation begins with, and log P of each.
-        record: keep the whole tree.
+        record: whether to keep the whole tree.
 
     Raises:
         InputError: if the text prefix is longer than the translation may be.
@@ -95,7 +96,7 @@ class SentenceSearch:
         self.live = [prefix]  # best first
 
     def ban(self, candidates: Candidates) -> dict[int, Tensor]:
-        """What must not be written after the rows that have a forbidden candidate.
+        """List the pieces that must not follow the rows that have a forbidden candidate.
 
         Returns:
             By row, the pieces that depart from the text prefix, or complete a forbidden word, and
@@ -157,7 +158,7 @@ class SentenceSearch:
             self._end("limit")
         elif self._is_decided:
             self._end("bound")
-        self._seat()
+        self._assign_rows()
         return bool(self.live)
 
     def stop(self) -> bool:
@@ -171,8 +172,8 @@ class SentenceSearch:
         return [hypothesis for hypothesis, _ in self._ranked()][: self.limits.n_best]
 
     def settled(self) -> tuple[int, ...]:
-        """The first pieces of the translation, whatever the search still finds."""
-        rivals = [prefix for prefix in self.live if not self._loses(prefix)]
+        """Return the first pieces of the translation that no later step can change."""
+        rivals = [prefix for prefix in self.live if not self._is_pruned(prefix)]
         best = [leaf for _, leaf in self._ranked()[:1]]
         pieces = [prefix.tokens() for prefix in (*rivals, *best)]
         same = takewhile(lambda at: len(set(at)) == 1, zip(*pieces, strict=False))
@@ -192,15 +193,15 @@ class SentenceSearch:
 
     @property
     def _is_decided(self) -> bool:
-        """Whether no live prefix can still become one of the n best."""
+        """True if no live prefix can still become one of the n best."""
         n = self.limits.n_best
         if n >= self.limits.K:  # then each hypothesis is one of the n best
             return False
         scores = sorted((h.score for h, _ in self.finished if h.complete), reverse=True)
         return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
 
-    def _loses(self, prefix: Prefix) -> bool:
-        """Whether a better hypothesis than any that this prefix may become is found."""
+    def _is_pruned(self, prefix: Prefix) -> bool:
+        """Return whether a finished hypothesis scores at least the upper bound of this prefix."""
         return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.finished)
 
     def _bound(self, prefix: Prefix) -> float:
@@ -210,7 +211,7 @@ class SentenceSearch:
         return sorted(self.finished, key=lambda pair: (not pair[0].complete, -pair[0].score))
 
     def _keep_best(self) -> None:
-        """Of more than K hypotheses, drop those of the lowest scores."""
+        """Keep the K hypotheses of the highest scores."""
         ranked = self._ranked()
         for _, leaf in ranked[self.limits.K :]:
             self._mark(leaf, "dropped", "full")
@@ -226,7 +227,7 @@ class SentenceSearch:
                 self._mark(prefix, "dropped", reason)
         self.live = []
 
-    def _seat(self) -> None:
+    def _assign_rows(self) -> None:
         """Give each live prefix a row: that of its parent where it can, so that few rows move."""
         free = dict.fromkeys(range(self.limits.K))
         moved = []
@@ -240,7 +241,7 @@ class SentenceSearch:
             prefix.row = row
 
     def _is_forbidden(self, prefix: Prefix) -> bool:
-        """Whether the text must not end here."""
+        """Return whether the text must not end here."""
         return self.bans is not None and self.bans.refuses_end(prefix.written)
 
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:

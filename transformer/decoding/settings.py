@@ -1,4 +1,4 @@
-"""How a translation is searched for: the arguments of `Translator.translate`."""
+"""Settings of a search: the arguments of `Translator.translate`."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class SearchSettings:
     """The arguments of a search, checked; equal ones have the same hash.
 
     Args:
-        beam_size: prefixes kept, from 1 (greedy search) to 64.
+        beam_size: the number of prefixes kept, from 1 (greedy search) to 64.
         alpha: α of the length penalty, from 0 to 10 (§6.1).
-        prefix: what the translation begins with: a text, in whatever pieces, whose last word may
-            go on unless a space follows it (“Ein Ma”, “Ein Mann ”); or the pieces themselves as
-            the tokenizer writes them.
+        prefix: the beginning of the translation: a text, in whatever pieces, whose last word may go
+            on unless a space follows it (“Ein Ma”, “Ein Mann ”); or the pieces themselves as the
+            tokenizer writes them.
         forbidden: words that the translation must not contain, in whatever pieces; see
             `ForbiddenWords` for what a word is.
-        n_best: candidates that are looked for, at most `beam_size`, which it is unless given;
-            with fewer the search ends earlier.
-        max_length: most pieces of the translation, `</s>` included; those of the source and 50
-            unless given (§6.1).
-        tree: keep every prefix that the search ranked.
+        n_best: the number of candidates, at most `beam_size`, which it is unless given; with fewer
+            the search ends earlier.
+        max_length: the largest number of pieces of the translation, `</s>` included; those of the
+            source and 50 unless given (§6.1).
+        tree: whether to keep every prefix that the search ranked.
 
     Raises:
         InputError: if a number is out of its range or no number, if the forbidden words are one
@@ -102,10 +102,11 @@ class SearchSettings:
     def constraints(
         self, reader: InputReader, look_aheads: LookAheads | None = None
     ) -> Constraints:
-        """What the search must write, and what it must not, for one model.
+        """Return the constraints of the search for one model.
 
         Args:
-            look_aheads: of the sentences that are searched for, see `ForbiddenText`.
+            reader: the reader of the model's texts.
+            look_aheads: the factory of look-aheads, see `ForbiddenText`.
 
         Raises:
             InputError: if the prefix cannot be written, contains a forbidden word or is longer

@@ -27,7 +27,7 @@ class Node:
         step: pieces of the prefix.
         state: whether it was extended, ended with `</s>`, was dropped, or stands without its end.
         reason: why it was dropped or has no end; empty otherwise.
-        score: of a hypothesis, log P over the length penalty.
+        score: log P of a hypothesis over the length penalty; None for a prefix that is none.
     """
 
     parent: int | None
@@ -42,7 +42,7 @@ class Node:
 
 @dataclass(frozen=True)
 class SearchTree:
-    """What one sentence's search ranked, parents before their children.
+    """The prefixes that one sentence's search ranked, parents before their children.
 
     Args:
         nodes: the pieces of a forced prefix first, then at each step the refused continuations
@@ -54,7 +54,7 @@ class SearchTree:
     best: int
 
     def path(self, index: int) -> tuple[int, ...]:
-        """Indices of the nodes from the first piece to this node."""
+        """Return the indices of the nodes from the first piece to this node."""
         path: list[int] = []
         at: int | None = index
         while at is not None:
@@ -63,7 +63,7 @@ class SearchTree:
         return tuple(reversed(path))
 
     def prefix(self, index: int) -> tuple[int, ...]:
-        """The tokens from the first piece to this node."""
+        """Return the tokens from the first piece to this node."""
         return tuple(self.nodes[at].piece for at in self.path(index))
 
 

@@ -51,7 +51,7 @@ class Linear:
         return _multiply(x, self._packed, self.bias, after, [], "none")  # type: ignore[no-any-return]
 
     def plus(self, x: Tensor, residual: Tensor) -> Tensor:
-        """residual + x Wᵀ + b in one operation; of a product without an activation."""
+        """Compute residual + x Wᵀ + b in one operation; of a product without an activation."""
         if self._packed is None:
             return residual + F.linear(x, self.weight, self.bias)
         return _multiply_and_add(x, residual, self._packed, self.bias, "add")  # type: ignore[no-any-return]
@@ -148,7 +148,7 @@ _laid_out: WeakKeyDictionary[Transformer, _LaidOut] = WeakKeyDictionary()
 
 
 def search_weights(model: Transformer) -> SearchWeights:
-    """The model's weights as they are now, laid out anew only after one of them has changed.
+    """Return the model's current weights, laid out anew only after one of them has changed.
 
     A change is seen by the parameter's place in memory and by PyTorch's count of in-place changes.
     That misses fused optimisers, for which the model counts how often it was trained, what goes

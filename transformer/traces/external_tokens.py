@@ -19,9 +19,9 @@ _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """The character that stands for each byte in byte-level BPE (Radford et al. 2019, §2.2).
+    """Map the characters of byte-level BPE to their bytes (Radford et al. 2019, §2.2).
 
-    A byte that is a visible character of Latin-1 is itself; the others follow from U+0100.
+    A byte that is a visible character of Latin-1 stands for itself; the others follow from U+0100.
     """
     visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in visible]
@@ -32,38 +32,39 @@ _BYTE_OF = _byte_alphabet()
 _SPACE, _LINE = "Ġ", "Ċ"  # of that alphabet
 
 
-def checked_tokens(tokens: object, of: str) -> tuple[str, ...]:
-    """The tokens as a tuple.
+def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
+    """Check the tokens, and return them as a tuple.
 
     Args:
-        of: whose they are, in an error.
+        tokens: the tokens, a sequence of strings.
+        owner: the name of the text in an error message.
 
     Raises:
         InputError: if they are no sequence of strings, or hold half a character.
     """
     if isinstance(tokens, str):
         raise InputError(
-            f"The tokens of the {of} are one text, {quoted(tokens)}: give a list of its tokens."
+            f"The tokens of the {owner} are one text, {quoted(tokens)}: give a list of its tokens."
         )
     if not isinstance(tokens, Iterable):
-        raise InputError(f"The tokens of the {of} are {quoted(tokens)}: give a list of strings.")
-    found = []
+        raise InputError(f"The tokens of the {owner} are {quoted(tokens)}: give a list of strings.")
+    texts = []
     for position, token in enumerate(tokens, start=1):
         if not isinstance(token, str):
             raise InputError(
-                f"Token {position} of the {of} is {quoted(token)} and no string: give texts, or a "
-                f"tokenizer with the ids."
+                f"Token {position} of the {owner} is {quoted(token)} and no string: give texts, or "
+                f"a tokenizer with the ids."
             )
-        require_whole_characters(token, f"Token {position} of the {of}")
-        found.append(str(token))
-    return tuple(found)
+        require_whole_characters(token, f"Token {position} of the {owner}")
+        texts.append(str(token))
+    return tuple(texts)
 
 
-def require_whole_characters(text: str, what: str) -> None:
+def require_whole_characters(text: str, name: str) -> None:
     """Raise InputError if a text holds half of a surrogate pair, which no file can."""
     if any(map(_is_half, text)):
         raise InputError(
-            f"{what} is {quoted(text)}, which holds half a character: decode it as UTF-8."
+            f"{name} is {quoted(text)}, which holds half a character: decode it as UTF-8."
         )
 
 
@@ -83,12 +84,15 @@ def pieces_of(
     bytes, `<0xE2>`. Without any mark, each token is a word.
 
     Args:
-        vocabulary: more tokens of the same tokenizer, asked for where these here have no mark.
+        tokens: the tokens of one text.
+        special: the tokens that stand for no text.
+        vocabulary: a function that lists more tokens of the same tokenizer, asked for where these
+            here have no mark.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
     spell = _speller(ordinary)
     if spell is _as_words and len(ordinary) > 1:
-        spell = _speller(vocabulary(), of=ordinary)
+        spell = _speller(vocabulary(), spelt=ordinary)
     texts: list[str] = []
     words: list[int] = []
     for is_special, run in groupby(tokens, key=special.tokens.__contains__):
@@ -110,7 +114,7 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
-    """The text that pieces are of; a line between parts that special tokens separate."""
+    """Spell the text of the pieces; a line between parts that special tokens separate."""
     whole_words = not any(piece.text.startswith(WORD_START) for piece in pieces)
     parts = []
     for is_special, run in groupby(pieces, key=lambda piece: piece.text in special.tokens):
@@ -125,29 +129,30 @@ _Spelt = tuple[list[str], list[int]]
 
 
 def _speller(
-    tokens: Iterable[str], of: Sequence[str] | None = None
+    tokens: Iterable[str], spelt: Sequence[str] | None = None
 ) -> Callable[[Sequence[str]], _Spelt]:
-    """The way of spelling that the marks in these tokens tell.
+    """Choose the speller by the marks in these tokens.
 
     Args:
-        of: the tokens that are to be spelt, if these are others of their vocabulary.
+        tokens: tokens of one vocabulary.
+        spelt: the tokens that are to be spelt, if these are others of their vocabulary.
     """
     some = [*tokens]
     if any(token.startswith((WORD_START, " ")) or _BYTE.fullmatch(token) for token in some):
         return _sentencepiece
-    if any(token.startswith((_SPACE, _LINE)) for token in some) and _is_byte_level(of or some):
+    if any(token.startswith((_SPACE, _LINE)) for token in some) and _is_byte_level(spelt or some):
         return _byte_level
     if any(token.startswith("##") and len(token) > 2 for token in some):
         return _wordpiece
     if any(token.endswith("</w>") for token in some):
         return _ends_marked
     if any(token.endswith("@@") and len(token) > 2 for token in some):
-        return _rests_marked
+        return _continuations_marked
     return _as_words
 
 
 def _is_byte_level(tokens: Iterable[str]) -> bool:
-    """Whether these can be bytes of a text: “Ġorġ” is a name that begins with the mark."""
+    """Return whether these can be bytes of a text: “Ġorġ” is a name that begins with the mark."""
     text = "".join(tokens)
     if not all(character in _BYTE_OF for character in text):
         return False
@@ -191,7 +196,7 @@ def _ends_marked(tokens: Sequence[str]) -> _Spelt:
     return _from_beginnings([token.removesuffix("</w>") for token in tokens], begins)
 
 
-def _rests_marked(tokens: Sequence[str]) -> _Spelt:
+def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
     begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
     return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
 

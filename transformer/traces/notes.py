@@ -1,4 +1,4 @@
-"""What people should know of weights that were given to us, in plain sentences."""
+"""Notes on weights that came from another model, in plain sentences."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ TOLERANCE = 5e-3
 
 
 def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
-    """A sentence for each kind whose rows do not sum to 1, that has values below 0, or whose
-    decoder looks ahead; layers and heads count from 1.
+    """Write a sentence on each kind whose weights are unusual.
+
+    That is where rows do not sum to 1, values lie below 0, or the decoder looks ahead. Layers and
+    heads count from 1.
 
     Args:
-        layers: of each kind, `[head, query, key]` each.
+        layers: the weights of each kind, `[head, query, key]` for each layer.
     """
-    found = []
-    for kind, of_kind in layers.items():
+    notes = []
+    for kind, maps in layers.items():
         title = KIND_TITLES[kind]
-        found += _sums(of_kind, title) + _negatives(of_kind, title)
+        notes += _sums(maps, title) + _negatives(maps, title)
         if kind == "decoder_self":
-            found += _ahead(of_kind)
-    return tuple(found)
+            notes += _ahead(maps)
+    return tuple(notes)
 
 
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     with np.errstate(over="ignore"):
         sums = [layer.sum(-1) for layer in layers]  # [head, query] each
-    heads = _heads([np.abs(of - 1).max(-1) for of in sums], TOLERANCE)
+    heads = _heads([np.abs(layer - 1).max(-1) for layer in sums], TOLERANCE)
     if not heads.number:
         return []
-    rows = np.concatenate([of.ravel() for of in sums])
+    rows = np.concatenate([layer.ravel() for layer in sums])
     rows = rows[np.abs(rows - 1) > TOLERANCE]
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
@@ -73,7 +75,7 @@ def _ahead(layers: Sequence[Weights]) -> list[str]:
 
 
 class _Heads(NamedTuple):
-    """How many heads have a value above a bound, which has the largest, and what that is."""
+    """The number of heads with a value above a bound, the head with the largest, and that value."""
 
     number: int
     farthest: str = ""
@@ -81,16 +83,16 @@ class _Heads(NamedTuple):
 
 
 def _heads(values: Sequence[npt.NDArray[np.floating]], above: float) -> _Heads:
-    """Of `[head]` for each layer."""
-    found = [
-        (float(of[head]), f"L{layer} H{head + 1}")
-        for layer, of in enumerate(values, start=1)
-        for head in np.flatnonzero(of > above)
+    """Find the heads above a bound in the values of each layer, `[head]`."""
+    heads = [
+        (float(layer[head]), f"L{number} H{head + 1}")
+        for number, layer in enumerate(values, start=1)
+        for head in np.flatnonzero(layer > above)
     ]
-    if not found:
+    if not heads:
         return _Heads(0)
-    value, farthest = max(found, key=lambda one: one[0])
-    return _Heads(len(found), farthest, value)
+    value, farthest = max(heads, key=lambda head: head[0])
+    return _Heads(len(heads), farthest, value)
 
 
 def _number(value: float) -> str:

@@ -47,7 +47,7 @@ class ExplorerOptions:
         over: layer and head of those whose ribbons lie over the open one's, of the same kind.
         step: of the decoder; what it had not written then is left out. None for all of them.
         compared: a second map; it stands under the open one, with their difference.
-        lens: through which the trace is seen that is shown: `lensed` made it.
+        lens: the lens through which the trace is seen: `lens_trace` made it.
     """
 
     kind: Kind | None = None

@@ -69,7 +69,7 @@ def heads_of_kind(
     """Select the heads of one kind, with the requested axes.
 
     Args:
-        trace: what `lensed` makes of one, where `lens` is another than the weights.
+        trace: the trace, or that of `lens_trace`, where `lens` is another than the weights.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.

@@ -10,7 +10,7 @@ from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build
 from tests.transformer.decoding.wishes import begin, forbid, words_of
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Constraints, beam_search, greedy, length_penalty
-from transformer.decoding.constraints import NOTHING, Bans
+from transformer.decoding.constraints import EMPTY, Bans
 from transformer.decoding.ranking import Candidates
 from transformer.decoding.sentence import Limits, SentenceSearch
 from transformer.errors import InputError, NotFiniteError
@@ -190,8 +190,8 @@ def test_a_piece_is_refused_where_the_model_would_end_a_forbidden_word_there(
     probability = torch.tensor([0.0, 0.9, 0.0, 0.05, 0.0, goes_on, 0.95 - goes_on])  # <unk> aside
     forbidden = begin(prefix, texts, words).forbidden
     bans = Bans(forbidden).for_sentence(lambda _: probability.log())
-    assert bans.likely_ends_forbidden((4,), NOTHING, left) == ends
-    assert not Bans(forbidden).likely_ends_forbidden((4,), NOTHING, left)
+    assert bans.likely_ends_forbidden((4,), EMPTY, left) == ends
+    assert not Bans(forbidden).likely_ends_forbidden((4,), EMPTY, left)
 
 
 def test_people_with_different_constraints_do_not_meet():

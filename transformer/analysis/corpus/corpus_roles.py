@@ -58,7 +58,7 @@ class SentenceMeasures:
     """The heads of one kind on one sentence.
 
     Args:
-        rows: how many rows were counted.
+        rows: the number of rows that were counted.
         values: means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional"
             is missing, since the most frequent offset is known after the last sentence.
         offset_counts: `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at
@@ -77,8 +77,9 @@ def measure_sentence(
     """Measure all heads of one kind on one sentence.
 
     Args:
-        axes: its weights, by pieces.
-        key_counts: how often each key token stands in the corpus.
+        axes: the weights, by pieces.
+        kind: the kind of attention.
+        key_counts: the number of times that each key token stands in the corpus.
     """
     axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))

@@ -42,8 +42,9 @@ class Erasing:
     """The fall of log P of each written piece, in nats, `[target, fraction]` each.
 
     Args:
-        comprehensiveness: with the first words of the order erased; high where they mattered.
-        sufficiency: with all others erased; low where the first words were enough.
+        comprehensiveness: the fall with the first words of the order erased; high where they
+            mattered.
+        sufficiency: the fall with all others erased; low where the first words were enough.
     """
 
     comprehensiveness: Floats
@@ -55,9 +56,9 @@ class LensFaithfulness:
     """One lens on one sentence.
 
     Args:
-        erasing: in the lens's order of the source words.
-        kendall: τ-b between the lens's scores of the source words and how much log P falls without
-            each of them, `[target]`; NaN where one of them says the same of all words.
+        erasing: the fall of log P in the lens's order of the source words.
+        kendall: τ-b between the lens's scores of the source words and the fall of log P without
+            each of them, `[target]`; NaN where one of the two is the same for all words.
         spearman: ρ, likewise.
     """
 
@@ -76,6 +77,9 @@ def lens_faithfulness(
     """Test the ranking of the source words that a lens reads off cross-attention.
 
     Args:
+        translator: the model with its tokenizers.
+        trace: the trace of the sentence and its translation.
+        name: the name of the lens.
         targets: the positions whose written pieces erasing is measured on; all unless given.
         without_each: `drops_without_each_word` of this trace, where it is known.
 
@@ -134,7 +138,9 @@ def word_scores(
     they are added as they are. A word has the sum of its pieces.
 
     Args:
-        values: of cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
+        values: cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
+        trace: the trace of the sentence and its translation.
+        signed: whether values below 0 speak against a piece.
     """
     rows = np.asarray(values if signed else as_rows(values), dtype=np.float64)
     mean = rows.reshape(-1, *rows.shape[-2:]).mean(0)  # [target, source]
@@ -147,8 +153,10 @@ def erase(
     """Erase the first words of an order, and all others, for each written piece by itself.
 
     Args:
+        model: the model.
+        trace: the trace of the sentence and its translation.
         order: `[target, word]`, numbers of `source_words`, the most important first.
-        targets: which rows of it; all unless given.
+        targets: the rows of the order that are measured; all unless given.
 
     Returns:
         `[target, fraction]`, of these rows.
@@ -194,6 +202,8 @@ def erased_log_probs(
     """Compute log P of written pieces with source positions hidden from encoder and decoder.
 
     Args:
+        model: the model.
+        trace: the trace of the sentence and its translation.
         erased: `[case, source]`; one position at least must stay.
         rows: `[case]`, the one written piece that is asked for in each case; all unless given.
 
@@ -246,7 +256,10 @@ def uniform_changes(
     """Measure the change of log P of each written piece with uniform weights, `[target]`.
 
     Args:
-        layers: from 0; all unless given.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        layers: the layers, from 0; all unless given.
     """
     chosen = range(model.config.N) if layers is None else layers
     removals = [
@@ -274,8 +287,8 @@ def permuted_changes(
 
     def permute(scores: Tensor, _name: str) -> Tensor:
         # of one sentence every mask hides the last keys alone: what is seen comes first
-        lot = torch.rand(scores.shape, generator=generator).to(scores.device)
-        order = lot.masked_fill(scores.isneginf(), 2).argsort(-1)
+        noise = torch.rand(scores.shape, generator=generator).to(scores.device)
+        order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}

@@ -36,8 +36,8 @@ class Curves:
     """The fall of log P of a written piece, in nats, one figure for each fraction.
 
     Args:
-        comprehensiveness: with the first words erased.
-        sufficiency: with all others erased.
+        comprehensiveness: the fall with the first words erased.
+        sufficiency: the fall with all others erased.
     """
 
     comprehensiveness: tuple[Figure, ...]
@@ -49,7 +49,7 @@ class LensFigures:
     """One lens: its curves, and how far it agrees with what erasing each single word says.
 
     Args:
-        curves: as its order of the words has them.
+        curves: the fall in the lens's order of the words.
         kendall: τ-b, mean over the written pieces; one for which all words are alike counts as 0.
         spearman: ρ, likewise.
     """
@@ -65,11 +65,11 @@ class FaithfulnessReport:
 
     Args:
         weights: SHA-256 of the weights that were measured.
-        sentences: how many were measured.
-        left_out: how many had fewer than two words, or were empty or too long.
+        sentences: the number of sentences that were measured.
+        left_out: the number of those with fewer than two words, or empty or too long.
         forced: whether the references were written, and not the model's own translations.
-        fractions: of the source words that were erased or kept.
-        lenses: by `lenses.NAMES`.
+        fractions: the shares of the source words that were erased or kept.
+        lenses: the figures of each lens, by `lenses.NAMES`.
         random: the curves of words in random order.
         attention: by kind, then by `CHANGES`: the change of log P of a piece in nats.
     """

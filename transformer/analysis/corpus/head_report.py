@@ -45,9 +45,9 @@ class Example(NamedTuple):
     """A sentence on which a head does what its role says.
 
     Args:
-        source: what was translated.
-        target: what the model wrote.
-        score: of the head's role on this sentence; of its confidence without one.
+        source: the source sentence.
+        target: the translation of the model.
+        score: the score of the head's role on this sentence; that of its confidence without a role.
     """
 
     source: str
@@ -60,11 +60,12 @@ class HeadFigures:
     """One head.
 
     Args:
-        place: which.
-        role: what it does most on the corpus; "" where nothing dominates.
-        offset: of the key with the largest weight, in tokens, where it is most often.
-        measures: by the names of `corpus_roles.MEASURES` and `importance.IMPORTANCE`.
-        examples: where it does most what its role says, or, without a role, is most confident.
+        place: the head.
+        role: its most frequent role on the corpus; "" where nothing dominates.
+        offset: the most frequent offset of the key with the largest weight, in tokens.
+        measures: its figures, by the names of `corpus_roles.MEASURES` and `importance.IMPORTANCE`.
+        examples: the sentences with the highest scores of its role, or, without a role, of its
+            confidence.
     """
 
     place: Head
@@ -78,8 +79,8 @@ class CurvePoint(NamedTuple):
     """BLEU of the greedy translations after the first heads of an order were taken away.
 
     Args:
-        removed: how many.
-        bleu: without them.
+        removed: the number of heads that were removed.
+        bleu: the BLEU without them.
     """
 
     removed: int
@@ -91,8 +92,8 @@ class Curve:
     """BLEU as more and more heads are taken away, the least important first.
 
     Args:
-        order: all heads.
-        points: some numbers of heads, from none to all.
+        order: all heads, the least important first.
+        points: BLEU at some numbers of heads, from none to all.
     """
 
     order: tuple[Head, ...]
@@ -107,11 +108,11 @@ class HeadReport:
         weights: SHA-256 of the weights that were measured.
         sentences: pairs that were measured.
         left_out: pairs that were empty or too long.
-        bleu_sentences: how many of them were translated, for BLEU and the curves.
+        bleu_sentences: the number of pairs that were translated, for BLEU and the curves.
         loss: nats for each piece with all heads.
-        bleu: with all heads, greedy.
-        heads: each head, by kind, layer and number.
-        curves: by the measure of importance that gave the order.
+        bleu: the BLEU with all heads, greedy.
+        heads: the figures of each head, by kind, layer and number.
+        curves: the curve of each measure of importance, which gave the order.
     """
 
     weights: str

@@ -44,9 +44,10 @@ class SentenceHeads:
 
     Args:
         counts: heads of each layer; what lies beyond in the arrays stands for no head.
-        rows: how many rows count.
-        measures: of all heads, for their roles.
-        values: by the names of `MEASURES`, `[layer, head]` each, means over the rows that count.
+        rows: the number of rows that count.
+        measures: the measures of all heads, for their roles.
+        values: the means over the rows that count, by the names of `MEASURES`, `[layer, head]`
+            each.
         profile: `[layer, head, 2 · REACH + 3]`, what `offset_profile` gives.
         roles: `[layer][head]`, the role on this sentence alone.
     """
@@ -70,7 +71,7 @@ class OverSentences:
     """One measure of one head over the sentences.
 
     Args:
-        mean: over all rows.
+        mean: the mean over all rows.
         deviation: standard deviation of the sentences' means, each weighted by its rows.
         lowest: the smallest of the sentences' means, and the number of the first that has it.
         highest: the largest, likewise.
@@ -88,12 +89,12 @@ class HeadSummary:
 
     Args:
         place: its kind, layer and number.
-        role: from its means over all rows, as on the Roles page; rare words are not counted, since
-            it is known after the last sentence alone which these are.
-        roles: in how many sentences it has which role there; "" where nothing dominates.
-        values: by the names of `MEASURES`.
+        role: its role by its means over all rows, as on the Roles page; rare words are not counted,
+            since only after the last sentence is it known which these are.
+        roles: the number of sentences on which it has each role; "" where nothing dominates.
+        values: its measures, by the names of `MEASURES`.
         profile: `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives.
-        varies: how far a sentence's profile lies from this one, √E‖p − p̄‖²: 0 where all are the
+        varies: the distance of a sentence's profile from this one, √E‖p − p̄‖²: 0 where all are the
             same, below 1 always.
     """
 
@@ -109,8 +110,8 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence.
 
     Args:
-        axes: its weights, by pieces or by words.
-        kind: of attention.
+        axes: the weights, by pieces or by words.
+        kind: the kind of attention.
     """
     axes = in_shares(axes)
     counts = tuple(axes.has_head.sum(-1).tolist())
@@ -191,7 +192,7 @@ class CorpusSummary:
         self._offsets: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._offset_rows = 0
         self._roles: dict[tuple[int, int], Counter[str]] = {}
-        self._ends: dict[str, _Ends] = {name: _Ends() for name in MEASURES}
+        self._extremes: dict[str, _Extremes] = {name: _Extremes() for name in MEASURES}
 
     def add(self, number: int, heads: SentenceHeads) -> None:
         """Count one sentence.
@@ -215,8 +216,8 @@ class CorpusSummary:
         self._profile.add(heads.profile, heads.rows)
         self._offsets += heads.measures.offset_counts
         self._offset_rows += heads.measures.rows
-        for name, ends in self._ends.items():
-            ends.add(number, heads.values[name])
+        for name, extremes in self._extremes.items():
+            extremes.add(number, heads.values[name])
         for (layer, head), roles in self._roles.items():
             roles[heads.roles[layer][head]] += 1
 
@@ -234,9 +235,9 @@ class CorpusSummary:
                 name: OverSentences(
                     float(self._means[name].mean[at]),
                     float(self._means[name].variance[at]) ** 0.5,
-                    *ends.head(at),
+                    *extremes.head(at),
                 )
-                for name, ends in self._ends.items()
+                for name, extremes in self._extremes.items()
             },
             profile=self._profile.mean[at],
             varies=float(self._profile.variance[at].sum()) ** 0.5,
@@ -269,26 +270,28 @@ class _WeightedMean:
         return np.asarray(self._squares / self.weight)
 
 
-class _Ends:
+class _Extremes:
     """The smallest and the largest value of each head, and the sentences that have them."""
 
     def __init__(self) -> None:
-        self._ends: list[tuple[Floats, npt.NDArray[np.int64]]] = []
+        self._extremes: list[tuple[Floats, npt.NDArray[np.int64]]] = []
 
     def add(self, number: int, value: Floats) -> None:
         here = np.full(value.shape, number)
-        if not self._ends:
-            self._ends = [(value, here), (value, here)]
+        if not self._extremes:
+            self._extremes = [(value, here), (value, here)]
             return
-        self._ends = [
+        self._extremes = [
             (np.where(better, value, end), np.where(better, here, numbers))
             for (end, numbers), better in zip(
-                self._ends, (value < self._ends[0][0], value > self._ends[1][0]), strict=True
+                self._extremes,
+                (value < self._extremes[0][0], value > self._extremes[1][0]),
+                strict=True,
             )
         ]
 
     def head(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
-        (low, lowest), (high, highest) = self._ends
+        (low, lowest), (high, highest) = self._extremes
         return (float(low[at]), int(lowest[at])), (float(high[at]), int(highest[at]))
 
 

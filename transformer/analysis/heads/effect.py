@@ -61,8 +61,8 @@ def effect(
         trace: the trace of the sentence, with nothing removed.
         removals: the heads that are removed.
         donor: the trace of the second sentence, for the replacements "z" and "weights".
-        should_stop: as `Translator.translate` takes it.
-        search: arguments of the new search, as `Translator.translate` takes them.
+        should_stop: the callback of `Translator.translate`.
+        search: the arguments of the new search, those of `Translator.translate`.
 
     Raises:
         InputError: as `removed` does, or if a removal does not fit the sentences.

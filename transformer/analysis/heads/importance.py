@@ -36,9 +36,10 @@ def sentence_losses(
     """-log P of each translation, the sum over its pieces, `[sentence]`, in nats.
 
     Args:
+        model: the model.
         source: `[sentence, source]`, padded on the right.
-        target: `[sentence, target]`, what the decoder reads.
-        labels: `[sentence, target]`, what it is to write.
+        target: `[sentence, target]`, the input of the decoder.
+        labels: `[sentence, target]`, the pieces that it is to write.
         memory: the encoder's output for `source`, where it is known.
     """
     mask = padding_mask(source)

@@ -62,9 +62,9 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     Args:
         axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
             which `attention_notes` names, let entropy and confidence leave their range.
-        kind: of attention.
-        name: one of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map that
-            is not square runs from corner to corner, its distances are in key tokens.
+        kind: the kind of attention.
+        name: a name of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map
+            that is not square runs from corner to corner, its distances are in key tokens.
 
     Returns:
         `[layer, head]`, NaN where a layer has no such head.
@@ -82,12 +82,14 @@ class Summary:
     """One head on one sentence.
 
     Args:
-        entropy: in bits, mean over the rows; 0 where every position looks at one token alone.
+        entropy: the entropy in bits, mean over the rows; 0 where every position looks at one token
+            alone.
         max_entropy: the entropy of uniform attention over all keys that are seen.
         largest: the largest weight.
-        query: row of the largest weight.
-        key: column of the largest weight.
-        offset: how far from itself a position looks, mean over rows and weights; below 0 is back.
+        query: the row of the largest weight.
+        key: the column of the largest weight.
+        offset: the distance from a position to what it looks at, mean over rows and weights; below
+            0 is back.
         offset_deviation: standard deviation of that distance.
     """
 

@@ -49,7 +49,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
         axes: its weights; what a row lacks to 1 lies on tokens that are not shown, and counts
             against every role. Where all tokens are shown and rows may have another sum, pass them
             through `in_shares` first.
-        kind: of attention.
+        kind: the kind of attention.
 
     Returns:
         `[layer][head]`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
@@ -43,6 +44,7 @@ from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import Kind, require_kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
 from transformer.translator import Translator
 
 Floats: TypeAlias = npt.NDArray[np.float32]
@@ -73,11 +75,12 @@ def lens(
     the hooks of the current context: it gives the same numbers each time.
 
     Args:
+        name: the name of the lens, from `NAMES` or `VARIANTS`.
         translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`, which
             then see the weights of the trace itself, whoever's they are.
         trace: a sentence pair; with a model, only its pieces are used.
-        kind: of attention.
-        progress: called after each layer with the number done and the number of all.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
 
     Returns:
         `[layer, head, query, key]`, or `[layer, query, key]` unless the name is in `HAS_HEADS`.
@@ -104,8 +107,11 @@ def lens_of_kinds(
     """See several kinds of attention through one lens, from one pass over the sentence.
 
     Args:
-        kinds: those of the trace unless given.
-        progress: called after each layer of each kind with the number done and that of all.
+        name: the name of the lens, from `NAMES` or `VARIANTS`.
+        translator: the model that made the trace, or None, as in `lens`.
+        trace: the trace of the sentence and its translation.
+        kinds: the kinds of attention; those of the trace unless given.
+        progress: a callback after each layer of each kind, with the number done and that of all.
 
     Returns:
         What `lens` gives, by kind.
@@ -142,7 +148,7 @@ def require_loaded(translator: object) -> None:
 
 
 def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
-    """Raise CheckpointError if a value of a lens is not finite."""
+    """Raise CheckpointError if not all that a lens gave is finite."""
     if not np.isfinite(values).all():
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "
@@ -256,3 +262,47 @@ _LENSES: dict[AnyLens, _Lens] = {
     "value_zeroing": _Lens(value_zeroing.points, value_zeroing.value_zeroing),
 }
 """Without the gradient, which takes a pass of its own."""
+
+
+def lens_trace(
+    name: AnyLens,
+    translator: Translator | None,
+    trace: AttentionTrace,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> AttentionTrace:
+    """Replace the weights of a trace by the values of a lens, as shares of their rows.
+
+    Args:
+        name: the name of the lens; "weights" leaves the trace as it is.
+        translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`.
+        trace: the trace of the sentence and its translation.
+        progress: a callback after each layer of each kind, with the number done and that of all.
+
+    Returns:
+        A trace of `[layer, head, query, key]`, with one head where the lens has none of its own
+        (`lenses.HAS_HEADS`). A row sums to 1, or to 0 where the lens sees nothing in it.
+
+    Raises:
+        InputError: if there is no such lens, if it needs a model and there is none, or the trace
+            does not fit the model.
+        CheckpointError: if what is computed is not finite.
+    """
+    if name == "weights":
+        return trace
+
+    by_kind = lens_of_kinds(name, translator, trace, progress=progress)
+
+    def rows(kind: Kind) -> Weights:
+        if kind not in by_kind:
+            return trace.weights(kind)
+        shares = as_rows(by_kind[kind])
+        return shares if shares.ndim == 4 else shares[:, None]  # one head for all
+
+    return replace(
+        trace,
+        encoder_self=rows("encoder_self"),
+        decoder_self=rows("decoder_self"),
+        cross=rows("cross"),
+        head_counts={},  # a model of ours has as many in each layer
+    )

@@ -41,7 +41,7 @@ class AttentionBlock:
     `transformed`, `constant` after the same norm, and `bias` sum to `output`.
 
     Args:
-        kind: of attention.
+        kind: the kind of attention.
         pattern: `[head, query, key]`, the weights α.
         values: `[head, key, d_model]`, f_h(x_j) = v_j W_O.
         residual: `[query, d_model]`, x_i.
@@ -173,7 +173,10 @@ def attention_blocks(
     """Take the block of each layer from one teacher-forced pass.
 
     Args:
-        cache: what a pass over this trace gave at `points`; without it, one is made.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        cache: the values at `points` in a pass over this trace; without them, a pass is made.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -196,7 +199,12 @@ def stack_blocks(
     """Apply a function to the block of each layer, and stack the results, `[layer, ...]`.
 
     Args:
-        cache: what a pass over this trace gave at `points`; without it, one is made.
+        block_values: the function of one block.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
+        cache: the values at `points` in a pass over this trace; without them, a pass is made.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -220,7 +228,8 @@ def residual_point(kind: Kind, layer: int) -> str:
     """Name the hook point that the sub-layer projects to queries and adds to its output.
 
     Args:
-        layer: counted from 0; N gives what a stack of N layers writes.
+        kind: the kind of attention.
+        layer: the layer, counted from 0; N stands for the output of a stack of N layers.
     """
     if kind == "cross":
         return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"

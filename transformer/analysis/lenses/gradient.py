@@ -31,7 +31,9 @@ def gradient_times_attention(
     Chefer et al. 2021 ("Generic Attention-model Explainability") take the positive part.
 
     Args:
-        progress: called as the backward pass leaves each of the 3 N attention sub-layers.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        progress: a callback as the backward pass leaves each of the 3 N attention sub-layers.
 
     Returns:
         `[layer, head, query, key]` of each kind.
@@ -76,9 +78,11 @@ def values_and_gradients(
     and it makes no difference whether the caller runs in inference mode.
 
     Args:
-        names: of the hook points; later ones may depend on earlier ones.
-        objective: runs the model and gives one number.
-        progress: called as the gradient of each hook point is known, the last one first.
+        model: the model.
+        pair: the token ids of the sentence and its translation.
+        names: the names of the hook points; later ones may depend on earlier ones.
+        objective: a function that runs the model and returns one number.
+        progress: a callback as the gradient of each hook point is known, the last one first.
     """
     values: dict[str, Tensor] = {}
     done = 0

@@ -51,7 +51,11 @@ def rollout(
     input; it is left out, and the rows are scaled to sum to 1.
 
     Args:
-        cache: what a pass over this trace gave at `points`; without it, one is made.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
+        cache: the values at `points` in a pass over this trace; without them, a pass is made.
 
     Returns:
         `[layer, query, key]`; each row sums to 1.
@@ -64,7 +68,7 @@ def rollout(
             _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
     kinds = KINDS if kind == "cross" else (kind,)
     means = {member: patterns(model, trace, member, cache).mean(1) for member in kinds}
-    return to_array(torch.stack(_followed(means, kind, progress)))
+    return to_array(torch.stack(_rollout_layers(means, kind, progress)))
 
 
 def rollout_of_weights(
@@ -97,14 +101,16 @@ def rollout_of_weights(
         member: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, member))))
         for member in kinds
     }
-    return to_array(torch.stack(_followed(means, kind, progress)))
+    return to_array(torch.stack(_rollout_layers(means, kind, progress)))
 
 
-def _followed(means: Mapping[Kind, Tensor], kind: Kind, progress: Progress | None) -> list[Tensor]:
+def _rollout_layers(
+    means: Mapping[Kind, Tensor], kind: Kind, progress: Progress | None
+) -> list[Tensor]:
     """Follow the mean weights `[layer, query, key]` to the share of each input in each layer."""
     if kind != "cross":
-        return _through(means[kind], progress)
-    memory = _through(means["encoder_self"])[-1]
+        return _layer_products(means[kind], progress)
+    memory = _layer_products(means["encoder_self"])[-1]
     own = _with_residual(means["decoder_self"])
     cross = means["cross"]
     layers = []
@@ -122,7 +128,7 @@ def _with_residual(weights: Tensor) -> Tensor:
     return (weights + torch.eye(weights.size(-1)).to(weights)) / 2
 
 
-def _through(weights: Tensor, progress: Progress | None = None) -> list[Tensor]:
+def _layer_products(weights: Tensor, progress: Progress | None = None) -> list[Tensor]:
     """R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
     layers: list[Tensor] = []
     for Â in _with_residual(weights):

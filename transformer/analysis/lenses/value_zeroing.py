@@ -50,7 +50,11 @@ def value_zeroing(
     cross-attention, weights included.
 
     Args:
-        cache: what a pass over this trace gave at `points`; without it, one is made.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        kind: the kind of attention.
+        progress: a callback after each layer, with the number done and the number of all.
+        cache: the values at `points` in a pass over this trace; without them, a pass is made.
 
     Returns:
         `[layer, query, key]`, from 0 to 2; 0 above the diagonal of `decoder_self`.
@@ -86,9 +90,12 @@ def _changes(
     """`[query, key]`: 1 − cos of the layer's output, `[query, d_model]`, with and without a key.
 
     Args:
-        rest: the sum before the norm to the output of the layer, `[batch, query, d_model]`.
-        widest: numbers that `rest` needs at once for each query.
-        whole: give `rest` all queries of a sentence, and not those alone that see the key.
+        block: the attention sub-layer.
+        output: `[query, d_model]`, the output of the layer.
+        rest: the function from the sum before the norm to the output of the layer, `[batch, query,
+            d_model]`.
+        widest: the number of values that `rest` needs at once for each query.
+        whole: whether `rest` gets all queries of a sentence, not only those that see the key.
     """
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
@@ -113,6 +120,9 @@ def _rest_of_layer(
     """Return the function from the sum of residual and attention to the output of the layer.
 
     Args:
+        model: the model.
+        kind: the kind of attention.
+        layer: the layer, from 0.
         k: `[1, head, source, d_k]`, the keys of the layer's cross-attention.
         v: `[1, head, source, d_v]`, its values.
     """

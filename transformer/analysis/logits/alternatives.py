@@ -18,7 +18,10 @@ def alternatives(
     writes, such as `<pad>`, are left out.
 
     Args:
-        count: how many others.
+        model: the model.
+        tokenizer: the tokenizer of the translation.
+        trace: the trace of the sentence and its translation.
+        count: the number of other pieces.
 
     Returns:
         `[target][1 + count]`, the others by falling probability.

@@ -55,8 +55,10 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
     """Compare the piece that was written at one step with another one.
 
     Args:
-        step: position in the translation, from 0.
-        other: token id of the other piece.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        step: the position in the translation, from 0.
+        other: the token id of the other piece.
 
     Raises:
         InputError: if there is no such step or piece, if the two are the same, or if the trace
@@ -100,10 +102,12 @@ def erase(
     it. What came before in the translation stays.
 
     Args:
-        step: position in the translation, from 0.
-        other: token id of the other piece.
-        progress: called with the number of runs done and of all: one run for each token, and one
-            with all of them, several at once.
+        model: the model.
+        trace: the trace of the sentence and its translation.
+        step: the position in the translation, from 0.
+        other: the token id of the other piece.
+        progress: a callback with the number of runs done and of all: one run for each token, and
+            one with all of them, several at once.
 
     Returns:
         `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks

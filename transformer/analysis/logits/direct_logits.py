@@ -62,6 +62,8 @@ def direct_logits(
     """Compute the contribution of each head to the logit of each written piece.
 
     Args:
+        model: the model.
+        trace: the trace of the sentence and its translation.
         against: `[target]` token ids; where given, the difference of the two logits is taken apart,
             which is the logarithm of the odds.
 
@@ -160,6 +162,7 @@ def _before_norm(direction: Tensor, added: Tensor, add_and_norm: AddAndNorm) -> 
     Args:
         direction: `[target, d_model]`.
         added: `[target, d_model]`, what the norm reads.
+        add_and_norm: the module of the norm.
     """
     norm = add_and_norm.norm
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()

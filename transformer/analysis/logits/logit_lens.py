@@ -42,7 +42,9 @@ def layer_predictions(
     Pieces that a search never writes, such as `<pad>`, are left out of the most probable ones.
 
     Args:
-        k: how many pieces.
+        translator: the model with its tokenizers.
+        trace: the trace of the sentence and its translation.
+        k: the number of most probable pieces.
 
     Raises:
         InputError: if k is out of range, or the trace does not fit the model.

@@ -68,8 +68,10 @@ def sublayer_values(
     """Run the model over a sentence pair and keep all of one attention sub-layer.
 
     Args:
+        model: the model.
         trace: the sentence and its translation.
-        layer: counted from 0.
+        kind: the kind of attention.
+        layer: the layer, counted from 0.
         edits: hooks that change the pass, such as `scaling.rescale`.
 
     Raises:
@@ -124,7 +126,7 @@ class Arithmetic:
     """One query position in one head.
 
     Args:
-        x: `[d_model]`, from which the query is projected.
+        x: `[d_model]`, the vector from which the query is projected.
         q: `[d_k]`.
         k: `[key, d_k]`.
         v: `[key, d_v]`.
@@ -166,7 +168,10 @@ def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> A
     """Take the values of one row of one head; positions and heads count from 0.
 
     Args:
-        scale: what q·k was multiplied by in the pass, 1/√d_k in the paper.
+        values: the values of the sub-layer.
+        head: the head, from 0.
+        query: the query position, from 0.
+        scale: the factor of q·k in the pass, 1/√d_k in the paper.
     """
     q, k, v = values.q[head, query], values.k[head], values.v[head]
     weights = values.weights[head, query]

@@ -39,9 +39,9 @@ def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """Operations of one layer, up to a constant factor: the first column of Table 1.
 
     Args:
-        layer: one of `LAYERS`.
+        layer: a name of `LAYERS`.
         n: `[length]`, tokens of the sequence.
-        sizes: of the layer.
+        sizes: the sizes of the layer.
     """
     n = np.asarray(n, dtype=np.float64)
     d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)

@@ -81,7 +81,9 @@ def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...
     """List the parameters of one module with their names there and their shapes.
 
     Args:
-        name: dotted, such as `encoder.layers.0.self_attention`; or that of a parameter itself.
+        model: the model.
+        name: the dotted name of a module, such as `encoder.layers.0.self_attention`, or of a
+            parameter.
 
     Raises:
         AttributeError: if the model has neither.

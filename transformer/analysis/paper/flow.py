@@ -28,13 +28,13 @@ class Flow:
     """The values of one teacher-forced pass at the places of Figure 1.
 
     Args:
-        values: by the name of the hook point, without the axis of the batch: `[position, d_model]`
-            in the residual stream, `[head, query, key]` for the weights of attention,
-            `[position, d_ff]` inside the feed-forward network. As `LOGITS` and `PROBABILITIES`,
-            `[target, column]`, with the columns that `columns` names.
-        columns: of the vocabulary, the pieces that the translation is made of, each once, in the
+        values: the values by hook point, without the axis of the batch: `[position, d_model]` in
+            the residual stream, `[head, query, key]` for the weights of attention, `[position,
+            d_ff]` inside the feed-forward network; for `LOGITS` and `PROBABILITIES`, `[target,
+            column]`, with the columns that `columns` names.
+        columns: the pieces of the vocabulary that the translation is made of, each once, in the
             order in which they are written.
-        vocab_size: how many columns there are in all.
+        vocab_size: the size of the whole vocabulary.
     """
 
     values: dict[str, Floats]

@@ -28,7 +28,7 @@ class Leak:
     Args:
         to_later: `[layer, head]`, the share of a real query's attention that goes to tokens which
             come later; mean over the real queries of all sentences.
-        to_padding: likewise, to padding.
+        to_padding: the share that goes to padding, likewise.
         loss: `[sentence, target]`, -log p of each written token in nats; NaN at padding.
         hides: `[sentence]`, whether the mask hides anything from a real query: where it does not,
             nothing can leak.
@@ -64,6 +64,9 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     mask would hide count as padding, not as later.
 
     Args:
+        model: the model.
+        batch: the sentences.
+        kind: the kind of attention whose mask is kept or left out.
         masked: False makes the mask True everywhere.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.N)]

@@ -44,7 +44,9 @@ def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
     """Run the model over a batch and keep what one norm reads and writes.
 
     Args:
-        name: of the module, such as `encoder.layers.0.self_attention_norm`.
+        model: the model.
+        batch: the sentences.
+        name: the name of the module, such as `encoder.layers.0.self_attention_norm`.
 
     Raises:
         AttributeError: if the model has no such module.

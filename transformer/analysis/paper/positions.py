@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import safetensors
+import safetensors.torch
 import torch
 from torch import Tensor
 
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.embedding import sinusoidal_positions
+from transformer.errors import CheckpointError, unreadable
+from transformer.files.reading import MIB, read_bytes
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -52,6 +57,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
     Args:
         positions: `[position]`, whole or between two whole ones.
+        d_model: the width of the model.
 
     Returns:
         `[position, d_model]`.
@@ -64,7 +70,8 @@ def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, and d_model / 2 where k is 0.
 
     Args:
-        distances: `[distance]`, the k, in positions.
+        distances: `[distance]`, distances k in positions.
+        d_model: the width of the model.
 
     Returns:
         `[distance]`.
@@ -89,6 +96,7 @@ def rotation(k: int, d_model: int) -> Floats:
 
     Args:
         k: the number of positions; negative is back.
+        d_model: the width of the model.
 
     Returns:
         `[d_model, d_model]`, block-diagonal.
@@ -106,8 +114,8 @@ class RotationError(NamedTuple):
     """Largest |PE(pos + k) - M_k PE(pos)| over all dimensions and positions.
 
     Args:
-        exact: with the encoding in float64.
-        model: with the float32 table that a model adds.
+        exact: the error of the encoding in float64.
+        model: the error of the float32 table that a model adds.
     """
 
     exact: float
@@ -136,9 +144,9 @@ class Edit:
     Args:
         change: "moved" by `number` positions (sinusoids alone can be), "removed", or "shuffled",
             as `shuffled_order` says for the seed `number`.
-        stacks: which of the two are edited. A search writes the decoder's positions one by one,
-            and one alone has no order: "shuffled" says nothing there.
-        number: how many positions, or the seed.
+        stacks: the stacks that are edited. A search writes the decoder's positions one by one, and
+            one alone has no order: "shuffled" changes nothing there.
+        number: the number of positions, or the seed.
     """
 
     change: Change
@@ -261,3 +269,51 @@ def _move_each(steps: Sequence[int]) -> Hook:
         return x + torch.from_numpy(np.stack(moves)).to(x)
 
     return hook
+
+
+TABLE = "positions.safetensors"
+"""The file in the folder of a run."""
+MOST_BYTES = 256 * MIB
+
+
+class LearnedPositions(NamedTuple):
+    """The tables of a model with learned positions (Table 3, row E); `[max_length, d_model]`."""
+
+    encoder: npt.NDArray[np.float32]
+    decoder: npt.NDArray[np.float32]
+
+
+def learned_positions(folder: Path) -> LearnedPositions:
+    """Read the table of each stack from `positions.safetensors`.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    path = folder / TABLE
+    try:
+        tensors = safetensors.torch.load(read_bytes(path, MOST_BYTES))
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"There are no learned positions: {path} is missing; copy the folder again."
+        ) from error
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
+    for stack in LearnedPositions._fields:
+        if stack not in tensors:
+            raise CheckpointError(f"{path} lacks the table '{stack}': copy it again.")
+        if tensors[stack].ndim != 2 or 0 in tensors[stack].shape or tensors[stack].shape[1] % 2:
+            raise CheckpointError(
+                f"{path}: '{stack}' has shape {list(tensors[stack].shape)}, but a table of "
+                f"positions is [max_length, d_model] with an even d_model: copy it again."
+            )
+        if tensors[stack].dtype != torch.float32:
+            raise CheckpointError(f"{path}: '{stack}' is no table of float32: copy it again.")
+        if not tensors[stack].isfinite().all():
+            raise CheckpointError(
+                f"{path}: '{stack}' has values that are not finite: copy it again."
+            )
+    if tensors["encoder"].shape != tensors["decoder"].shape:
+        raise CheckpointError(f"{path}: the two tables differ in shape: copy it again.")
+    return LearnedPositions(*(tensors[stack].numpy() for stack in LearnedPositions._fields))

@@ -31,8 +31,8 @@ def rescale(by: float, head: int | None = None) -> Hook:
     """Make a hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
 
     Args:
-        by: above 0, so that what is masked stays at -∞.
-        head: which head, counted from 0; None for all.
+        by: the factor, above 0, so that what is masked stays at -∞.
+        head: the head, counted from 0; None for all.
     """
 
     def hook(scores: Tensor, name: str) -> Tensor:
@@ -64,7 +64,7 @@ class Saturation(NamedTuple):
 
     Args:
         largest: the largest weight; 1 where the row looks at one key alone.
-        entropy: in bits.
+        entropy: the entropy in bits.
         gradient: Frobenius norm of `softmax_gradient`; 0 where no gradient flows.
     """
 
@@ -93,7 +93,7 @@ class DotVariance(NamedTuple):
 
     Args:
         width: m, from 1 to d_k.
-        measured: over all pairs of a query and a key.
+        measured: the variance over all pairs of a query and a key.
         predicted: the sum of the variances of the single products, as if they were independent.
     """
 

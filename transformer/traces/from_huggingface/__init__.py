@@ -1,5 +1,5 @@
-"""What the library transformers returns as a trace; that library is never imported here."""
+"""Outputs of the library transformers as a trace; that library is never imported here."""
 
-from transformer.traces.from_huggingface.given_outputs import fields_of_outputs
+from transformer.traces.from_huggingface.assembly import fields_of_outputs
 
 __all__ = ["fields_of_outputs"]

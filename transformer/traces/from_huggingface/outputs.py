@@ -21,19 +21,20 @@ NONE_THERE = (
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a forward pass or `generate` returned; () for what it did not.
+    """The attentions that a forward pass or `generate` returned; () for those that it did not.
 
     Args:
         encoder: the layers of the encoder's self-attention.
-        decoder: those of the decoder, for each step of a generation; one step of a forward pass.
-        cross: likewise.
-        single: those of a model with one stack, in a forward pass.
-        sequences: `[sequence, token]` ids that were generated, the prompt among them; None of a
+        decoder: the layers of the decoder's self-attention, for each step of a generation; one step
+            of a forward pass.
+        cross: the layers of cross-attention, likewise.
+        single: the layers of a model with one stack, in a forward pass.
+        sequences: `[sequence, token]` ids that were generated, the prompt among them; None for a
             forward pass.
         beams: `[sequence, step]`, the row of each step that a sequence came through, -1 after its
             end; None without a beam.
         fused: stacks of an encoder-decoder that kept no weights while another did.
-        one_stack: whether `decoder` is a generation's of a model of one stack, by the name under
+        one_stack: whether `decoder` is the generation of a model with one stack, by the name under
             which the weights came.
     """
 
@@ -63,43 +64,43 @@ def read(outputs: Any) -> Outputs:
         InputError: if there are none.
     """
     if isinstance(outputs, (list, tuple)) and not hasattr(outputs, "_fields"):
-        found = _of_tuple(outputs)
+        attentions = _from_tuple(outputs)
     else:
-        found = _of_fields(outputs)
-    if not (found.encoder or found.decoder or found.cross or found.single):
+        attentions = _from_fields(outputs)
+    if not (attentions.encoder or attentions.decoder or attentions.cross or attentions.single):
         raise InputError(NONE_THERE)
-    return found
+    return attentions
 
 
-def row_of(layer: Any, row: int, what: str) -> Weights:
+def row_of(layer: Any, row: int, name: str) -> Weights:
     """One sentence of a batch, `[head, query, key]`.
 
     Raises:
         InputError: if this is no `[batch, head, query, key]`, or has no such row.
     """
-    sentences = _shape(layer, what)[0]
+    sentences = _shape(layer, name)[0]
     if row >= sentences:
         raise InputError(
-            f"The {what} is of {sentences} sentences, and number {row} was to be read, counted "
+            f"The {name} is of {sentences} sentences, and number {row} was to be read, counted "
             f"from 0: give the outputs and the tokens of one batch."
         )
-    return as_array(layer[row], what)
+    return as_array(layer[row], name)
 
 
-def _shape(layer: Any, what: str) -> tuple[int, ...]:
-    """That of a `[batch, head, query, key]`; raises InputError unless it is one."""
+def _shape(layer: Any, name: str) -> tuple[int, ...]:
+    """Return the shape `[batch, head, query, key]`; raise InputError unless there are four axes."""
     if layer is None:
         raise InputError(NONE_THERE)
-    shape = shape_of(layer, what)
+    shape = shape_of(layer, name)
     if len(shape) != 4:
         raise InputError(
-            f"The {what} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "
+            f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "
             f"model returns them, [batch, head, query, key]."
         )
     return shape
 
 
-def _of_fields(outputs: Any) -> Outputs:
+def _from_fields(outputs: Any) -> Outputs:
     fields = {
         name: outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
         for name in (
@@ -142,50 +143,50 @@ def _of_fields(outputs: Any) -> Outputs:
     )
 
 
-def _of_tuple(outputs: Sequence[Any]) -> Outputs:
-    """The attentions of a tuple: those members that are tuples of `[batch, head, query, key]`.
+def _from_tuple(outputs: Sequence[Any]) -> Outputs:
+    """Find the attentions of a tuple: its members that are tuples of `[batch, head, query, key]`.
 
     The library puts them in one order: decoder, cross, encoder.
     """
     if _are_layers(outputs):
         return Outputs(single=outputs)
-    found = [one for one in outputs if _are_layers(one)]
-    if len(found) == 1:
-        return Outputs(single=found[0])
-    if len(found) == 2:
-        return Outputs(decoder=(found[0],), cross=(found[1],))
-    if len(found) == 3:
-        return Outputs(encoder=found[2], decoder=(found[0],), cross=(found[1],))
-    if not found:
+    groups = [member for member in outputs if _are_layers(member)]
+    if len(groups) == 1:
+        return Outputs(single=groups[0])
+    if len(groups) == 2:
+        return Outputs(decoder=(groups[0],), cross=(groups[1],))
+    if len(groups) == 3:
+        return Outputs(encoder=groups[2], decoder=(groups[0],), cross=(groups[1],))
+    if not groups:
         return Outputs()
     raise InputError(
-        f"There are {len(found)} groups of attentions in this tuple: call the model with "
+        f"There are {len(groups)} groups of attentions in this tuple: call the model with "
         f"return_dict=True, so that they have names."
     )
 
 
-def _are_layers(one: Any) -> bool:
+def _are_layers(member: Any) -> bool:
     return (
-        isinstance(one, (list, tuple))
-        and len(one) > 0
-        and all(len(getattr(layer, "shape", ())) == 4 for layer in one)
+        isinstance(member, (list, tuple))
+        and len(member) > 0
+        and all(len(getattr(layer, "shape", ())) == 4 for layer in member)
     )
 
 
-def _sequence(found: Any) -> Sequence[Any]:
-    """The members of a field; none where it is absent, or every layer in it is."""
-    if found is not None and not isinstance(found, Iterable):
-        raise InputError(f"The attentions are {quoted(found)}: give the outputs of a model.")
-    members = () if found is None else tuple(found)
+def _sequence(field: Any) -> Sequence[Any]:
+    """List the members of a field; none where it is absent, or every layer in it is."""
+    if field is not None and not isinstance(field, Iterable):
+        raise InputError(f"The attentions are {quoted(field)}: give the outputs of a model.")
+    members = () if field is None else tuple(field)
     return () if all(map(_is_absent, members)) else members
 
 
 def _is_absent(member: Any) -> bool:
-    """Of a layer, or of a step with all its layers."""
+    """Return whether a layer, or a step with all its layers, is absent."""
     return member is None or (isinstance(member, (list, tuple)) and all(map(_is_absent, member)))
 
 
-def rows_of_ids(ids: Any, what: str) -> list[list[int]]:
+def rows_of_ids(ids: Any, name: str) -> list[list[int]]:
     """`[row, token]` numbers from a tensor, an array or lists; a single row is one of its own.
 
     Raises:
@@ -197,10 +198,10 @@ def rows_of_ids(ids: Any, what: str) -> list[list[int]]:
     rows = rows if all(isinstance(row, (list, tuple)) for row in rows) else [rows]
     rows = [[_plain(n) for n in row] for row in rows]
     if not rows or not all(isinstance(n, int) for row in rows for n in row):
-        raise InputError(f"The {what} are no rows of whole numbers: give token ids.")
+        raise InputError(f"The {name} are no rows of whole numbers: give token ids.")
     return rows
 
 
 def _plain(value: Any) -> Any:
-    """What a tensor or an array holds, as lists or a number; anything else as it is."""
+    """Convert a tensor or an array to lists or a number; leave anything else as it is."""
     return value.tolist() if hasattr(value, "tolist") else value

@@ -19,7 +19,8 @@ class Vocabulary:
     """A tokenizer of transformers, or of its kind: all that is asked of it.
 
     Args:
-        tokenizer: with `convert_ids_to_tokens`, a processor that has such a tokenizer, or None.
+        tokenizer: an object with `convert_ids_to_tokens`, a processor that has such a tokenizer, or
+            None.
 
     Raises:
         InputError: if this is no tokenizer.
@@ -35,30 +36,30 @@ class Vocabulary:
                 )
         self._tokenizer = tokenizer
 
-    def texts(self, ids: Sequence[int], of: str) -> tuple[str, ...]:
-        """The tokens of ids.
+    def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
+        """Return the tokens of ids.
 
         Raises:
             InputError: if there is no tokenizer, or it has no such token.
         """
         if self._tokenizer is None:
             raise InputError(
-                f"The tokens of the {of} are ids, and there is no tokenizer to name them: give "
+                f"The tokens of the {side} are ids, and there is no tokenizer to name them: give "
                 f"tokenizer=, or the tokens as texts."
             )
         try:
-            found = self._tokenizer.convert_ids_to_tokens([*ids])
+            texts = self._tokenizer.convert_ids_to_tokens([*ids])
         except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise InputError(
-                f"The tokenizer does not know all ids of the {of}: give the one of this model."
+                f"The tokenizer does not know all ids of the {side}: give the one of this model."
             ) from error
-        for id_, token in zip(ids, found, strict=True):
+        for id_, token in zip(ids, texts, strict=True):
             if token is None:
                 raise InputError(
-                    f"The tokenizer has no token {id_}, which is one of the {of}: give the "
+                    f"The tokenizer has no token {id_}, which is one of the {side}: give the "
                     f"tokenizer of this model."
                 )
-        return checked_tokens(found, of)
+        return checked_tokens(texts, side)
 
     @property
     def special(self) -> frozenset[str]:
@@ -74,9 +75,9 @@ class Vocabulary:
 
     @property
     def ends(self) -> frozenset[str]:
-        """Of these, what ends a sentence or stands between two."""
-        found = (self._get("eos_token"), self._get("sep_token"))
-        return frozenset(token for token in found if token is not None)
+        """The tokens among these that end a sentence or stand between two."""
+        tokens = (self._get("eos_token"), self._get("sep_token"))
+        return frozenset(token for token in tokens if token is not None)
 
     def every(self) -> Iterable[str]:
         """All tokens, if it tells them."""
@@ -84,7 +85,7 @@ class Vocabulary:
         return vocabulary
 
     def end_of(self, generated: Sequence[int]) -> int:
-        """How many of the ids that were generated are the sequence, and no padding after it."""
+        """Count the generated ids that are the sequence, and no padding after it."""
         end, pad = self._get("eos_token_id"), self._get("pad_token_id")
         if end in generated:
             return generated.index(end) + 1
@@ -98,25 +99,27 @@ class Vocabulary:
 
 
 def field_of(tokens: Any, name: str) -> Any:
-    """One of a model's inputs, if they were given as a mapping, as a tokenizer returns them."""
+    """Return an input by its name, if they were given as a mapping, as a tokenizer returns them."""
     if not is_inputs(tokens):
         return None
     return tokens[name] if name in tokens else None  # noqa: SIM401  a BatchEncoding's get differs
 
 
 def is_inputs(tokens: Any) -> bool:
-    """Whether these are a model's inputs by name, and no tokens."""
+    """Return whether these are a model's inputs by name, and no tokens."""
     return isinstance(tokens, Mapping) or hasattr(tokens, "keys")
 
 
 def texts_of(
-    tokens: Any, choose: Callable[[int], int], vocabulary: Vocabulary, of: str
+    tokens: Any, choose: Callable[[int], int], vocabulary: Vocabulary, side: str
 ) -> tuple[str, ...] | None:
-    """The tokens of one sentence; None where none were given.
+    """Return the tokens of one sentence; None where none were given.
 
     Args:
         tokens: texts or ids, of one sentence or of each of a batch.
-        choose: the row for a number of rows.
+        choose: the function from the number of rows to the row that is read.
+        vocabulary: the vocabulary that names ids.
+        side: the name of the text in an error message.
 
     Raises:
         InputError: if these are neither, or have no text.
@@ -125,43 +128,43 @@ def texts_of(
         return None
     listed = tokens.tolist() if hasattr(tokens, "tolist") else tokens
     if isinstance(listed, str) or not isinstance(listed, Iterable):
-        return checked_tokens(listed, of)
+        return checked_tokens(listed, side)
     listed = [*listed]
-    if listed and all(isinstance(one, str) for one in listed):
-        return checked_tokens(listed, of)
-    nested = all(isinstance(one, (list, tuple)) for one in listed)
-    if listed and nested and all(isinstance(one, str) for row in listed for one in row):
-        return checked_tokens(listed[choose(len(listed))], of)
-    numbers = [one for row in listed for one in (row if nested else [row])]
-    if all(isinstance(one, int) or hasattr(one, "item") for one in numbers):
-        rows = rows_of_ids(tokens, f"tokens of the {of}")
-        return vocabulary.texts(rows[choose(len(rows))], of)
-    return checked_tokens(listed, of)
+    if listed and all(isinstance(item, str) for item in listed):
+        return checked_tokens(listed, side)
+    nested = all(isinstance(item, (list, tuple)) for item in listed)
+    if listed and nested and all(isinstance(item, str) for row in listed for item in row):
+        return checked_tokens(listed[choose(len(listed))], side)
+    numbers = [item for row in listed for item in (row if nested else [row])]
+    if all(isinstance(item, int) or hasattr(item, "item") for item in numbers):
+        rows = rows_of_ids(tokens, f"tokens of the {side}")
+        return vocabulary.texts(rows[choose(len(rows))], side)
+    return checked_tokens(listed, side)
 
 
-def kept(mask: Any, choose: Callable[[int], int], what: str) -> Keep | None:
-    """Which positions of one sentence are no padding; None without a mask.
+def kept_positions(mask: Any, choose: Callable[[int], int], name: str) -> Keep | None:
+    """Mark the positions of one sentence that are no padding; None without a mask.
 
     Raises:
         InputError: if this is no mask, or hides everything.
     """
     if mask is None:
         return None
-    rows = _table(mask, what)
+    rows = _table(mask, name)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
-        raise InputError(f"The {what} is no [batch, token] of 0 and 1: give the tokenizer's own.")
-    found: Keep = rows[choose(len(rows))] != 0
-    if not found.any():
-        raise InputError(f"The {what} hides every token of this sentence: choose another index.")
-    return found
+        raise InputError(f"The {name} is no [batch, token] of 0 and 1: give the tokenizer's own.")
+    positions: Keep = rows[choose(len(rows))] != 0
+    if not positions.any():
+        raise InputError(f"The {name} hides every token of this sentence: choose another index.")
+    return positions
 
 
 def start_of_second(types: Any, choose: Callable[[int], int]) -> int | None:
-    """The first position of type 1, where a tokenizer says that a second text begins.
+    """Find the first position of type 1, where a tokenizer says that a second text begins.
 
     Args:
         types: `token_type_ids`, `[batch, token]`; 0 for the first text and 1 for the second.
-        choose: the row for a number of rows.
+        choose: the function from the number of rows to the row that is read.
 
     Raises:
         InputError: if they are no table.
@@ -173,16 +176,16 @@ def start_of_second(types: Any, choose: Callable[[int], int]) -> int | None:
     return int(seconds[0]) if len(seconds) and seconds[0] > 0 else None
 
 
-def _table(given: Any, what: str) -> npt.NDArray[Any]:
-    """Rows of one length; one row for a flat list.
+def _table(values: Any, name: str) -> npt.NDArray[Any]:
+    """Convert to rows of one length; a flat list is one row.
 
     Raises:
         InputError: if their lengths differ.
     """
     try:
-        return np.atleast_2d(np.asarray(given.tolist() if hasattr(given, "tolist") else given))
+        return np.atleast_2d(np.asarray(values.tolist() if hasattr(values, "tolist") else values))
     except ValueError as error:
         raise InputError(
-            f"The rows of the {what} differ in length: give the inputs that the model was given, "
+            f"The rows of the {name} differ in length: give the inputs that the model was inputs, "
             f"with padding=True."
         ) from error

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses import AnyLens
+from transformer.analysis.lenses import AnyLens, lens_trace
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.lensed import lensed
 from transformer.analysis.lenses.norm_lens import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
@@ -138,7 +137,7 @@ def through_lens(
 
     def compute() -> AttentionTrace:
         with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
-            return lensed(name, model, trace, progress=progress)
+            return lens_trace(name, model, trace, progress=progress)
 
     return memo(key, compute)
 

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import streamlit as st
+from transformer.analysis.lenses.disagreement import head_distances
 
 from transformer import AttentionTrace, HeadlightError, Kind
 from transformer.analysis.distance import row_distances
@@ -15,7 +16,6 @@ from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.lenses import AnyLens
-from transformer.analysis.lenses.disagreement import head_distances
 from transformer.config import BOS
 from transformer.text.languages import Languages
 from transformer.text.tokenizer import SPECIAL

@@ -12,12 +12,12 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer.analysis.paper.learned_positions import (
+from transformer.analysis.paper.positions import (
     TABLE,
     LearnedPositions,
+    cosines,
     learned_positions,
 )
-from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -169,16 +171,13 @@ def test_a_head_whose_maxima_lie_at_one_offset_is_named_by_it():
 
 def test_what_is_kept_does_not_grow_with_the_sentences():
     def size(count):
-        of = CorpusSummary("encoder_self")
+        summary = CorpusSummary("encoder_self")
         for number in range(count):
-            of.add(number, made[number % len(made)])
-        arrays = [of._offsets, of._profile.mean, of._profile._squares]
-        arrays += [array for mean in of._means.values() for array in (mean.mean, mean._squares)]
-        ends = [array for ends in of._ends.values() for end in ends._ends for array in end]
-        return sum(array.nbytes for array in arrays + ends), len(arrays), len(ends)
+            summary.add(number, made[number % len(made)])
+        return len(pickle.dumps(summary))
 
     made = [measure_heads(axes, "encoder_self") for axes in sentences("encoder_self")]
-    assert size(400) == size(4)
+    assert size(400) < size(4) + 100  # a count has more digits, and that is all
 
 
 @pytest.mark.parametrize("kind", KINDS)

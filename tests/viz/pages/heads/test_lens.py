@@ -13,10 +13,16 @@ from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.distance import row_distances
-from transformer.analysis.lenses import NAMES, VARIANTS, AnyLens, LensName, as_rows, lens
-from transformer.analysis.lenses.disagreement import head_distances
-from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.distance import head_distances, row_distances
+from transformer.analysis.lenses import (
+    NAMES,
+    VARIANTS,
+    AnyLens,
+    LensName,
+    as_rows,
+    lens,
+    lens_trace,
+)
 from viz.app.cache import progress
 from viz.draw.lens_words import LENS_NAMES, NORMS_BY_NAME
 
@@ -108,7 +114,9 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 ) -> None:
     link = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
     app = serve("heads", text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link)
-    seen, also = (by_pieces(lensed(name, translator, trace), "cross") for name in (first, second))
+    seen, also = (
+        by_pieces(lens_trace(name, translator, trace), "cross") for name in (first, second)
+    )
     element, other = seen.weights, also.weights
     maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (element, other)]
     drawn = [arrays["weights"] for _, arrays in messages(app, "attention_map")]

@@ -13,7 +13,7 @@ import torch
 from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import BOTH, metrics, picture
 from tests.viz.plotly_values import map_values
-from transformer.analysis.paper.learned_positions import TABLE, learned_positions
+from transformer.analysis.paper.positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import learned as positions_learned
 from viz.pages.positions.learned import cosine_maps, neighbours_chart

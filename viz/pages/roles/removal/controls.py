@@ -149,7 +149,7 @@ def second_sentence(
         return None, f"Second sentence: {error}"
 
 
-def open_without(head: Head) -> None:
+def open_removal(head: Head) -> None:
     """Open the view “Take away” in the next run, with this head removed and open."""
     open_head(head)
     st.session_state[VIEW] = TAKE_AWAY

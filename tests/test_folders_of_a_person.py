@@ -11,6 +11,7 @@ from benchmarks.campaign.entrances import ENTRANCES
 from benchmarks.campaign.folders import ARGUMENTS, FILES, Output, Trial, judge, outputs, trials
 from benchmarks.campaign.occupied import BESIDE, KINDS, fingerprint
 from headlight.__main__ import main
+from training.trainer import Trainer
 
 OUTPUTS = pytest.mark.parametrize("output", ARGUMENTS, ids=" ".join)
 # names that are those of the work of training.prepare, which is then refused
@@ -62,7 +63,10 @@ def test_what_is_beside_stays(output: Output, kind: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("command", REPLACING)
 def test_own_files_are_replaced_and_others_beside_them_are_not(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "out"
     arguments = [*command.split(), *ARGUMENTS[Output(command, "--out")], "--out", str(out)]
@@ -71,6 +75,7 @@ def test_own_files_are_replaced_and_others_beside_them_are_not(
     again = [*arguments, "--resume"] if command == "train" else arguments
     assert main(again) == 0
     assert fingerprint(tmp_path).keys() == made.keys()
+    monkeypatch.setattr(Trainer, "run", lambda _: pytest.fail("too late"))
     places = [out] if command != "train" else [out / "state", out / "averaged"]
     for place in places:
         (place / "thesis.txt").write_text("Mine.")

@@ -41,6 +41,14 @@ def _state(path: Path) -> str:
     return f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()}" if path.is_file() else mode
 
 
+def _checkpoint(path: Path, model: Path) -> None:
+    """Copy what training.average would replace: all but the model card."""
+    shutil.copytree(model, path, ignore=shutil.ignore_patterns("MODEL_CARD.md"))
+    manifest = json.loads((path / MANIFEST).read_bytes())
+    del manifest["sha256"]["MODEL_CARD.md"]
+    (path / MANIFEST).write_text(json.dumps(manifest))
+
+
 def _empty_manifests(path: Path, _: Path) -> None:
     _folder(path, dict.fromkeys(MANIFESTS, "{}"))
 
@@ -53,7 +61,7 @@ def _foreign_manifests(path: Path, _: Path) -> None:
 
 def _outside(path: Path, model: Path) -> None:
     """List a file beside the folder, which is no file of it."""
-    shutil.copytree(model, path)
+    _checkpoint(path, model)
     victim = path.with_name(f"{path.name}-beside.txt")
     victim.write_text("Mine.")
     manifest = json.loads((path / MANIFEST).read_bytes())
@@ -64,17 +72,17 @@ def _outside(path: Path, model: Path) -> None:
 
 
 def _further_file(path: Path, model: Path) -> None:
-    shutil.copytree(model, path)
+    _checkpoint(path, model)
     (path / "thesis.txt").write_text("Mine.")
 
 
 def _edited_file(path: Path, model: Path) -> None:
-    shutil.copytree(model, path)
+    _checkpoint(path, model)
     (path / CONFIG).write_text((path / CONFIG).read_text() + "\n")
 
 
 def _measured(path: Path, model: Path) -> None:
-    shutil.copytree(model, path)
+    _checkpoint(path, model)
     (path / "heads.json").write_text("{}")
     manifest = json.loads((path / MANIFEST).read_bytes())
     manifest["sha256"]["heads.json"] = hashlib.sha256(b"{}").hexdigest()
@@ -82,7 +90,7 @@ def _measured(path: Path, model: Path) -> None:
 
 
 def _repository(path: Path, model: Path) -> None:
-    shutil.copytree(model, path)
+    _checkpoint(path, model)
     (path / ".git" / "refs").mkdir(parents=True)
     (path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.campaign.occupied import fingerprint
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
@@ -186,6 +187,27 @@ def test_a_folder_that_holds_something_else_stays_as_it_is(
     assert "/ cannot be what is written: give the new folder a name." in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert main(command(recipe, tmp_path / "empty", "--data", first)) == 0
+
+
+def test_files_of_a_person_in_and_beside_the_unfinished_folder_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    lock = out.with_name("out.unfinished.lock")
+    for path, sentence in (
+        (unfinished(out) / "thesis.txt", "'thesis.txt' in it would be lost"),
+        (lock, "out.unfinished.lock is there and is no lock of ours"),
+    ):
+        path.write_text("Mine.")
+        before = fingerprint(tmp_path)
+        assert main(arguments) == 2
+        assert sentence in capsys.readouterr().err
+        assert fingerprint(tmp_path) == before
+        path.unlink()
+    lock.touch()  # of a process that was killed
+    (unfinished(out) / ".headlight-abcd_123").mkdir()
+    assert main(arguments) == 0
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
 def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(

@@ -25,7 +25,7 @@ from transformer.analysis import alignment, alignment_settings
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.corpus import faithfulness_report, head_report
 from transformer.analysis.corpus.faithfulness_report import CHANGES
-from transformer.analysis.heads.similar_heads import nearest_by_measures
+from transformer.analysis.corpus.similar_heads import nearest_by_measures
 from transformer.checkpoints import domain
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS

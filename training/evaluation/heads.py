@@ -44,6 +44,7 @@ from transformer.analysis.corpus.head_report import (
     HeadReport,
 )
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
 from transformer.cli import command
@@ -81,7 +82,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = load_translator(options, head_report.FILE, head_report.MEANS_FILE)
+    translator = load_translator(options, head_report.FILE, means_file.FILE)
     text = read_files(options.src, options.ref)
     tokenizers = translator.tokenizer, translator.target_tokenizer
     encoded = encode(
@@ -110,13 +111,13 @@ def run(options: argparse.Namespace) -> None:
     means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in measures.mean_z.items()}
     files = {
         head_report.FILE: content.encode(),
-        head_report.MEANS_FILE: safetensors.torch.save(means),
+        means_file.FILE: safetensors.torch.save(means),
     }
     if options.out is None:
         store(translator.folder, files)
     else:
         write(options.out, files[head_report.FILE])
-        write(options.out.with_name(head_report.MEANS_FILE), files[head_report.MEANS_FILE])
+        write(options.out.with_name(means_file.FILE), files[means_file.FILE])
     print(content.strip() if options.json else as_text(report))
 
 

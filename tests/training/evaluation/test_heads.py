@@ -20,6 +20,7 @@ from transformer import CheckpointError, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.measures import measure
@@ -109,7 +110,7 @@ def test_the_figures_are_those_of_single_sentences(measured, translator, text) -
 
 def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     model = translator.model
-    means = head_report.read_means(measured / "model", model.config)
+    means = means_file.read_means(measured / "model", model.config)
     assert means is not None
     seen: list[torch.Tensor] = []
     name = f"{attention_name('cross', 1)}.hook_z"
@@ -134,7 +135,7 @@ def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None
     assert (tmp_path / "again.json").read_text("utf-8") == stored
     assert json.loads(printed.out) == json.loads(stored)
     assert "2 pairs are empty or too long, and are left out." in printed.err
-    assert (tmp_path / head_report.MEANS_FILE).exists()
+    assert (tmp_path / means_file.FILE).exists()
 
 
 def test_bleu_is_that_of_sacrebleu() -> None:
@@ -223,13 +224,13 @@ def test_a_foreign_report_is_refused(measured, model, tmp_path, old, new, said) 
 
 def test_foreign_means_are_refused(measured, model, tmp_path) -> None:
     folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
-    path = folder / head_report.MEANS_FILE
+    path = folder / means_file.FILE
     for content, said in (
         (b"{}", "is not a safetensors file"),
         (b"\0" * 10**6, "bytes, but at most"),
     ):
         path.write_bytes(content)
         with pytest.raises(CheckpointError, match=said):
-            head_report.read_means(folder, model.config)
+            means_file.read_means(folder, model.config)
     path.unlink()
-    assert head_report.read_means(folder, model.config) is None
+    assert means_file.read_means(folder, model.config) is None

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import safetensors
-import safetensors.torch
-import torch
-from torch import Tensor
 
 from transformer.analysis.corpus.corpus_roles import measures_of
 from transformer.analysis.corpus.stored import (
@@ -28,17 +22,15 @@ from transformer.analysis.corpus.stored import (
 )
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.heads.means import AGAIN, COMMAND
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, quoted, unreadable
-from transformer.files.reading import MIB, read_bytes
-from transformer.kinds import KINDS, Kind
+from transformer.errors import CheckpointError, quoted
+from transformer.files.reading import MIB
+from transformer.kinds import KINDS
 
 FORMAT = 2  # 1 counted “same word” by the letters of pieces
-FILE, MEANS_FILE = "heads.json", "head_means.safetensors"
-COMMAND = "python -m training.evaluate heads"
-AGAIN = f"run {COMMAND} again."
+FILE = "heads.json"
 MOST_BYTES = 16 * MIB
-MOST_BYTES_OF_HEADER = 2**16
 
 
 class Example(NamedTuple):
@@ -180,36 +172,6 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
         )
     require_same_weights(folder / FILE, report.weights, COMMAND)
     return report
-
-
-def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
-    """Mean z of each head over a corpus, `[layer, head, d_v]`; None where there is no such file.
-
-    Raises:
-        CheckpointError: if it cannot be read, or belongs to another model.
-    """
-    path = folder / MEANS_FILE
-    if not path.exists():
-        return None
-    shape = (config.N, config.h, config.d_v)
-    try:
-        content = read_bytes(path, MOST_BYTES_OF_HEADER + len(KINDS) * 4 * math.prod(shape))
-        stored = safetensors.torch.load(content)
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a safetensors file: {AGAIN}") from error
-    if set(stored) != set(KINDS):
-        raise CheckpointError(f"{path} does not hold {', '.join(KINDS)}: {AGAIN}")
-    means: dict[Kind, Tensor] = {kind: stored[kind] for kind in KINDS}
-    for kind, values in means.items():
-        if values.dtype != torch.float32 or tuple(values.shape) != shape:
-            raise CheckpointError(
-                f"{path}: '{kind}' is no float32 tensor of shape {list(shape)}: {AGAIN}"
-            )
-        if not bool(values.isfinite().all()):
-            raise CheckpointError(f"{path}: '{kind}' holds what is no number: {AGAIN}")
-    return means
 
 
 def _report(values: Any) -> HeadReport:

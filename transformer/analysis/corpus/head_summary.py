@@ -20,7 +20,7 @@ from transformer.analysis.corpus.corpus_roles import (
     measure_sentence,
     most_frequent_offsets,
 )
-from transformer.analysis.distance import total_variation
+from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure

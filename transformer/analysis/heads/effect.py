@@ -12,8 +12,8 @@ from typing import Unpack
 
 import numpy as np
 
-from transformer.analysis.corpus.head_report import COMMAND
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchArguments

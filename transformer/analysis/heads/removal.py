@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.corpus import head_report
+from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.errors import InputError, quoted
@@ -382,7 +382,7 @@ def _columns(pattern: Tensor, kind: Kind, shape: torch.Size) -> Tensor:
 def _stored_means(model: Translator | Transformer) -> Mapping[Kind, Tensor]:
     stored = None
     if isinstance(model, Translator):
-        stored = head_report.read_means(model.folder, model.model.config)
+        stored = means_file.read_means(model.folder, model.model.config)
     if stored is None:
         raise InputError(
             "The mean output of the heads was not measured for this model: run "

@@ -14,6 +14,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from training import evaluate
 from transformer import Translator, __main__, export
 from transformer.analysis.corpus import head_report
+from transformer.analysis.heads import means as means_file
 from viz import __main__ as report
 
 TEXT = "My brother sees a cat."
@@ -93,7 +94,7 @@ def test_heads_are_measured_and_the_folder_still_loads(
     translator = Translator.load(folder)
     assert translator.checksum == before
     if stored == head_report.FILE:
-        means = head_report.read_means(folder, translator.model.config)
+        means = means_file.read_means(folder, translator.model.config)
         assert means is not None
         torch.testing.assert_close(means["cross"][0], mean_z(translator), rtol=1e-4, atol=1e-5)
 

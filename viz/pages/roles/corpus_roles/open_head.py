@@ -13,9 +13,9 @@ from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.corpus_roles import MEASURES
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
+from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
-from transformer.analysis.heads.similar_heads import nearest_by_attention, nearest_by_measures
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import altair_chart

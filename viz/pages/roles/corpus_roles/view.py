@@ -8,11 +8,12 @@ import streamlit as st
 
 from transformer import CheckpointError, Kind, Translator
 from transformer.analysis.corpus.corpus_roles import corpus_role, measure_sentence
-from transformer.analysis.corpus.head_report import COMMAND, HeadReport
+from transformer.analysis.corpus.head_report import HeadReport
+from transformer.analysis.corpus.similar_heads import nearest_by_measures
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import gradient_importance, losses_without
+from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import head_roles
-from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import controls_row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.heads.effect import Effect, effect
+from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.decoding.settings import SearchSettings

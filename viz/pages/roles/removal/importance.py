@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from transformer import CheckpointError, Translator
-from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
+from transformer.analysis.corpus.head_report import Curve, HeadReport
+from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from viz.app.cache.memory import memo

@@ -21,9 +21,10 @@ from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import corpus_role
-from transformer.analysis.corpus.head_report import COMMAND, FILE, HeadReport
+from transformer.analysis.corpus.head_report import FILE, HeadReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles.corpus_roles.map import report_cells

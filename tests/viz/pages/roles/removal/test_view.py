@@ -25,6 +25,7 @@ from transformer import Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
@@ -299,7 +300,7 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     found = set()
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
-        save_file(means, measured_folder / head_report.MEANS_FILE)
+        save_file(means, measured_folder / means_file.FILE)
         of = effect_of(translator, translation, trace, None, removals, SearchSettings())
         found.add(of.after.log_probs.tobytes())
     assert len(found) == 2

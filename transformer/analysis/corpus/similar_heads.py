@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from transformer.analysis.corpus.corpus_roles import MEASURES
 from transformer.analysis.corpus.head_report import HeadReport
-from transformer.analysis.distance import total_variation
+from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.head import Head
 from transformer.trace import AttentionTrace
 

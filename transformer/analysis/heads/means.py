@@ -1,0 +1,51 @@
+"""Mean output of every head over a corpus, stored beside a checkpoint."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, unreadable
+from transformer.files.reading import read_bytes
+from transformer.kinds import KINDS, Kind
+
+FILE = "head_means.safetensors"
+COMMAND = "python -m training.evaluate heads"
+AGAIN = f"run {COMMAND} again."
+MOST_BYTES_OF_HEADER = 2**16
+
+
+def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
+    """Read the mean z of each head over a corpus, `[layer, head, d_v]`; None without a file.
+
+    Raises:
+        CheckpointError: if it cannot be read, or belongs to another model.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return None
+    shape = (config.N, config.h, config.d_v)
+    try:
+        content = read_bytes(path, MOST_BYTES_OF_HEADER + len(KINDS) * 4 * math.prod(shape))
+        stored = safetensors.torch.load(content)
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointError(f"{path} is not a safetensors file: {AGAIN}") from error
+    if set(stored) != set(KINDS):
+        raise CheckpointError(f"{path} does not hold {', '.join(KINDS)}: {AGAIN}")
+    means: dict[Kind, Tensor] = {kind: stored[kind] for kind in KINDS}
+    for kind, values in means.items():
+        if values.dtype != torch.float32 or tuple(values.shape) != shape:
+            raise CheckpointError(
+                f"{path}: '{kind}' is no float32 tensor of shape {list(shape)}: {AGAIN}"
+            )
+        if not bool(values.isfinite().all()):
+            raise CheckpointError(f"{path}: '{kind}' holds what is no number: {AGAIN}")
+    return means

@@ -8,10 +8,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import streamlit as st
-from transformer.analysis.lenses.disagreement import head_distances
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.heads.distance import row_distances
+from transformer.analysis.heads.distance import head_distances, row_distances
 from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals

@@ -1,8 +1,10 @@
 """The app: one sentence bar above pages that each show another side of the model."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from viz.app import address, first_page, garbage, models, navigation, sentence_bar
+from viz.app.read_only import ReadOnly
 from viz.pages import (
     architecture,
     heads,
@@ -43,8 +45,7 @@ def main() -> None:
     heading = st.container(key="page-name")
     with models.kept_for_run():
         try:
-            sentence_bar.show(path)
-            navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
+            navigation.name_page(heading, path, sentence_bar.show(path))
             page.run()
         finally:
             sentence_bar.let_go()
@@ -54,4 +55,9 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
-    app = st.App(__file__, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+    app = st.App(
+        __file__,
+        routes=first_page.routes(),
+        lifespan=garbage.imports_exempt,
+        middleware=[Middleware(ReadOnly)],
+    )

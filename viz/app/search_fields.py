@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.decoding import ALPHA
-from viz.app.address import MAX_CHARACTERS
+from viz.app.address import MAX_TYPED
+from viz.app.fields import text_input
 from viz.app.search_request import ALPHA as ALPHA_NAME
 from viz.app.search_request import ALPHAS, EDITED, FORBID, PREFIX
 
@@ -23,18 +24,16 @@ def draw_settings() -> tuple[float, str]:
             help="A hypothesis is ranked by log p / ((5 + pieces) / 6)^α (§6.1): the larger α, "
             "the longer the translation; 0 is no penalty.",
         )
-        forbid = st.text_input(
+        forbid = text_input(
             "Forbidden words",
             key=FORBID,
-            bind="query-params",
-            max_chars=MAX_CHARACTERS,
             live="250ms",
             autocomplete="off",
             placeholder="none; several with blanks between",
             help="No translation contains these words as they are written; upper case counts. "
             "A longer word that begins with one is another word.",
         )
-    return alpha, forbid or ""
+    return alpha, forbid
 
 
 def draw_hidden(in_link: bool) -> tuple[str, str]:
@@ -44,8 +43,8 @@ def draw_hidden(in_link: bool) -> tuple[str, str]:
         in_link: whether the texts fit into the address.
     """
     with st.container(key="steering-fields"):  # which the style sheet takes away
-        prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
-        edited = st.text_input(
-            "Translation edited by hand", key=EDITED, bind="query-params" if in_link else None
+        prefix = text_input("Forced prefix, in pieces", key=PREFIX)
+        edited = text_input(
+            "Translation edited by hand", key=EDITED, most=MAX_TYPED, in_link=in_link
         )
-    return prefix or "", edited or ""
+    return prefix, edited

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from viz.app import address
-from viz.app.search_request import ALPHA, ALPHAS, BEAM, BEAMS, FORBID, NAMES, shorten
+from viz.app.search_request import ALPHA, ALPHAS, BEAM, BEAMS, NAMES, shorten
 from viz.draw.labels import quoted
 
 _NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
@@ -51,12 +51,8 @@ def problem_of(name: str, value: str) -> str:
 def problems_of_link() -> list[str]:
     """What is wrong with the address; before the fields are drawn, which ignore it."""
     raw = {name: address.raw_value(name) for name in NAMES}
-    problems = [problem_of(name, value) for name, value in raw.items() if value is not None]
-    if address.is_cut(FORBID):
-        problems.append(
-            f"The link has more forbidden words than fit: they were cut to "
-            f"{address.MAX_CHARACTERS} characters."
-        )
+    problems = [address.length_problem()]
+    problems += [problem_of(name, value) for name, value in raw.items() if value is not None]
     return [problem for problem in problems if problem]
 
 

@@ -12,6 +12,7 @@ from training.runlog import RunLogError
 from transformer import ConfigError, TransformerConfig
 from transformer.files import ASSETS
 from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
+from viz.app.problems import without_paths
 
 ROWS = ASSETS / "rows"
 """A folder for each row, with `config.json` and `run.jsonl`."""
@@ -61,7 +62,7 @@ def read(folder: Path) -> TrainedRow | str:
             bleu=float(measured[-1]["validation_bleu"]),
         )
     except ConfigError as error:
-        return f"{folder.name}/config.json: {error}"
+        return f"{folder.name}/config.json: {without_paths(error)}"
     except (OSError, RunLogError, ValueError, KeyError, TypeError, AttributeError):
         return (
             f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "

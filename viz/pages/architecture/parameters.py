@@ -19,6 +19,7 @@ from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo
+from viz.app.problems import say
 from viz.pages.architecture.parameters_chart import millions, parts_chart
 
 PREFIX = "arch_"
@@ -52,7 +53,7 @@ def show(row: DeltaGenerator) -> None:
     try:
         config = _like_a_preset(TransformerConfig(**asked), presets)
     except ConfigError as error:
-        st.text(str(error))
+        say(error)
         return
     formula, real = parameters_by_formula(config), _counted(config)
     picture, beside = st.columns([2, 1], gap="large")

@@ -13,6 +13,7 @@ from viz.app.fields import text_field
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
+from viz.app.problems import say
 from viz.draw.caption import Origin, head_caption
 from viz.draw.explorer_options import SecondMap
 from viz.draw.open_head import Heads, heads_of_kind, open_map
@@ -49,7 +50,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, He
                 return _another_sentence(controls)
             return _another_model(controls, trace)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
             return None
 
 

@@ -18,6 +18,7 @@ from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import mount_grid
 from viz.app.origin import origin_of
+from viz.app.problems import say
 from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.head_grid import GridPart, encode_grid
@@ -57,7 +58,7 @@ def show_trace(trace: AttentionTrace) -> None:
         seen = through_lens(controls.lens, trace)
         opened, options = _show(trace, seen, controls)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return
     with row:
         download_menu(seen, opened, options)

@@ -27,6 +27,7 @@ from viz.app.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import mount_inside
 from viz.app.origin import origin_of
+from viz.app.problems import say
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside
 from viz.draw.labels import display_tokens, head_title, row_names
@@ -84,7 +85,7 @@ def show() -> None:
         navigation.link("heads", "the map of this head, among all others", one)
         _charts(trace, of, chosen)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return
     _explain()
     with below, st.container(gap=None):

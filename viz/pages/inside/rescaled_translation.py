@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import streamlit as st
-
 from transformer import HeadlightError, Translation, Translator
 from transformer.hooks import Hook
 from viz.app import cached_results, sentence_bar
 from viz.app.candidates import show_candidate
+from viz.app.problems import say
 from viz.draw.formatting import format_number
 
 
@@ -28,7 +27,7 @@ def rescaled_translation(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
     except HeadlightError as error:  # beside an edited translation, settings that none has tried
-        st.text(str(error))
+        say(error)
         return
     verdict = "the same words"
     if found.text != translation.text:

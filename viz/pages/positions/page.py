@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from transformer import HeadlightError
 from viz.app.fields import choose_one
+from viz.app.problems import say
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
 from viz.pages.positions.sentence import beyond, sentence, without
@@ -33,4 +32,4 @@ def show() -> None:
     try:
         draw()
     except HeadlightError as error:  # such as settings that none has tried, or an unread table
-        st.text(str(error))
+        say(error)

@@ -12,15 +12,16 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.score import Choice
 from transformer.tokenizer import SPECIAL, WORD_START
+from viz.app.fields import text_input
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo
+from viz.app.problems import without_paths
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
 from viz.pages.roles.written_piece import make_unique
 
 OTHER = "other"
 """Name in the URL; empty for the most probable other piece."""
-MOST_CHARACTERS = 60
 
 _BUTTONS = "other-pieces"
 _GOES_ON = "·"  # as `labels.display_tokens` marks a piece that goes on with a word
@@ -41,24 +42,24 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     top = [ids[choice.piece] for choice in choices]
     piece, said = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
-        entered = st.text_input(
+        entered = text_input(
             "and not",
             key=OTHER,
-            bind="query-params",
-            max_chars=MOST_CHARACTERS,
             autocomplete="off",
             placeholder="type another one",
             width=290,
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
-        typed = _readable(entered or "")
+        typed = _readable(entered)
         try:
             if typed:
                 piece = _other_than(written, piece_of(translator, typed), typed)
                 said = _which(translator, piece, typed)
         except InputError as error:
-            said = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
+            said = (
+                f"{without_paths(error)} Until then it is {quoted(shown_piece(choices[0].piece))}."
+            )
         _draw_choices(translator, choices, top, piece)
     return piece, said
 

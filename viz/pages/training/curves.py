@@ -13,6 +13,7 @@ from training.runlog import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
+from viz.app.problems import without_paths
 from viz.draw.formatting import counted
 from viz.figures.training import (
     COLORS,
@@ -126,7 +127,7 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     try:
         log = logs.load(folder / LOG)
     except RunLogError as error:
-        return (), f"{name}: {error}"
+        return (), f"{name}: {without_paths(error)}"
     if not log.records and not log.wrong:
         # one that is live is read again by itself
         return (

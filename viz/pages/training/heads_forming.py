@@ -22,6 +22,7 @@ from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.mounts import mount, mount_grid
+from viz.app.problems import say
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted
@@ -59,7 +60,7 @@ def heads_forming(row: DeltaGenerator) -> None:
         sentences = find(folder)
         _show(name, folder, sentences, row)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
 
 
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from training.runlog import MAX_STEP
 from transformer import KINDS, AttentionTrace, CheckpointError
 from viz.app.memory import memo, state_of_file
+from viz.app.problems import without_paths
 from viz.pages.training.runs import is_inside
 
 Probes: TypeAlias = dict[int, Path]
@@ -78,7 +79,7 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
         try:
             trace = load(path)
         except CheckpointError as error:
-            wrong.append(str(error))
+            wrong.append(without_paths(error))
             continue
         first = next(iter(traces.values()), trace)
         if _subject(trace) != _subject(first):

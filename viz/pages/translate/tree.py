@@ -9,6 +9,7 @@ from transformer.decoding.tree import Reason, SearchTree
 from viz.app import cached_results
 from viz.app.late_clicks import say_late
 from viz.app.mounts import mount_tree
+from viz.app.problems import say
 from viz.app.request_translation import settings_of
 from viz.app.search_request import is_asked
 from viz.app.sentence_bar import BarTranslation
@@ -24,7 +25,7 @@ def show_tree(bar: BarTranslation) -> None:
     try:
         translation = _searched(bar)
     except HeadlightError as error:  # beside an edited translation, settings that none has tried
-        st.text(str(error))
+        say(error)
         return
     tree = translation.tree
     if tree is None or not tree.nodes:

@@ -15,6 +15,7 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.fields import text_field
 from viz.app.late_clicks import say_late
 from viz.app.other_model import pick_other
+from viz.app.problems import say
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
 from viz.app.sentence_bar import BarTranslation, show_notices_of
@@ -66,14 +67,14 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
         try:
             decoding = _pick_decoding(bar)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
             return None
     if decoding is None:
         return None
     try:
         other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return None
     here, there = st.columns(2, gap="large")
     ours = bar.translation
@@ -221,6 +222,6 @@ def show_both_maps(
             try:
                 trace = cached_results.trace(translator, translation)
             except HeadlightError as error:
-                st.text(str(error))
+                say(error)
             else:
                 draw_map(translator, trace, drawn, key)

@@ -14,6 +14,7 @@ from viz.app import search_request
 from viz.app.cached_results import identity
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
+from viz.app.problems import say
 from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens, head_name
 from viz.draw.palette import COLOR
@@ -39,7 +40,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     try:
         trace = _trace(translator, example)
     except InputError as error:
-        st.text(str(error))
+        say(error)
         return
     altair_chart(
         small_map(by_pieces(trace, kind), kind, layer, head),

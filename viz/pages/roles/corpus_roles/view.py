@@ -18,6 +18,7 @@ from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head, pick_head
+from viz.app.problems import without_paths
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.clicked_head import picked
@@ -83,7 +84,7 @@ def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
     try:
         report = stored_report(translator)
     except CheckpointError as error:
-        return None, str(error)
+        return None, without_paths(error)
     if report is None:
         return None, (
             f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "

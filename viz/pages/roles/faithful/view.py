@@ -25,6 +25,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
+from viz.app.problems import say, without_paths
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
@@ -72,7 +73,7 @@ def show() -> None:
             else:
                 _replace(translator, trace, test, kind, layer, seed)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
     with corpus:
         st.subheader("On a development set", anchor=False)
         if report is None:
@@ -88,7 +89,7 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
     try:
         report = faithfulness_report.read(translator.folder)
     except CheckpointError as error:
-        return None, str(error)
+        return None, without_paths(error)
     return report, (
         f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
         f"{translator.folder} --src FILE, with {translator.source_language} text line by line."

@@ -22,6 +22,7 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import Weights
+from viz.app.problems import without_paths
 from viz.draw.labels import head_title
 
 How = Literal["zero", "uniform", "mean", "rows", "pattern", "z", "weights"]
@@ -82,7 +83,7 @@ def parse_changes(text: str, model: Transformer | None) -> tuple[list[Change], s
             if model is not None:
                 require_heads(model, [*(one.head for one in changes), change.head])
         except HeadlightError as error:
-            problem = problem or f"{error} It is left out here."
+            problem = problem or f"{without_paths(error)} It is left out here."
             continue
         changes.append(change)
     return changes, problem
@@ -140,7 +141,7 @@ def fitting_changes(
                 )
             fitting.append(change)
         except InputError as error:
-            problem = problem or str(error)
+            problem = problem or without_paths(error)
     return fitting, problem
 
 

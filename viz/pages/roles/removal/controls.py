@@ -14,8 +14,9 @@ from streamlit.errors import StreamlitAPIException
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
 from viz.app import cached_results, sentence_bar
-from viz.app.fields import choose_one, text_field
+from viz.app.fields import choose_one, text_field, text_input, typed
 from viz.app.head_picker import open_head, pick_head
+from viz.app.problems import without_paths
 from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
@@ -74,23 +75,22 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
         below: takes the heads that are off, as the link has them.
     """
     with below:
-        removed = st.text_input(
+        removed = text_input(
             "Heads that are off, as in the link",
             key=REMOVED,
-            bind="query-params",
             help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
             "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
             placeholder="none",
             autocomplete="off",
         )
     history = history_of_session()
-    history.see(removed or "", 0.0)
+    history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
         undo_buttons(history, choose_removed)
         which = choose_one("Map", get_args(Which), WHICH)
-    return Controls(head, HOWS[how], (removed or "").strip(), which)
+    return Controls(head, HOWS[how], removed.strip(), which)
 
 
 def choose_removed(text: str) -> None:
@@ -108,7 +108,7 @@ def removed_now(layers: int, heads: int) -> list[Change]:
             tab. What the link names beyond them, or twice, is left out.
         heads: of each layer.
     """
-    named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
+    named, _ = parse_changes(typed(REMOVED), None)
     there = [one for one in named if one.head.layer < layers and one.head.head < heads]
     first = {one.head: one for one in reversed(there)}
     return [one for one in there if first[one.head] is one]
@@ -138,7 +138,7 @@ def second_sentence(
         )
         return cached_results.trace(translator, translation), ""
     except HeadlightError as error:
-        return None, f"Second sentence: {error}"
+        return None, f"Second sentence: {without_paths(error)}"
 
 
 def open_without(head: Head) -> None:

@@ -10,6 +10,7 @@ from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
 from viz.app.charts import draw_spec, spec_of
 from viz.app.memory import memo
+from viz.app.problems import say
 from viz.draw.formatting import format_number
 from viz.pages.roles.removal.changes import Change, format_changes
 from viz.pages.roles.removal.charts import curve_chart
@@ -33,7 +34,7 @@ def remove_by_importance(
     try:
         report = stored_report(translator)
     except CheckpointError as error:
-        st.text(str(error))
+        say(error)
         return
     if report is None:
         st.text(

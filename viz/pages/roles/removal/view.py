@@ -24,6 +24,7 @@ from viz.app.head_picker import head_buttons, open_head
 from viz.app.late_clicks import say_late, show_late
 from viz.app.mounts import mount, mount_grid, mount_painted_map
 from viz.app.origin import origin_of
+from viz.app.problems import without_paths
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
@@ -93,7 +94,7 @@ def _effect(
         settings = sentence_bar.settings()
         effect = effect_of(translator, translation, trace, donor, changes, settings)
     except HeadlightError as error:
-        changes, failed = [], str(error)
+        changes, failed = [], without_paths(error)
     if problem := wrong or no_donor or unfitting or failed:
         st.text(problem)
     return named, changes, effect

@@ -19,6 +19,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_head
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
+from viz.app.problems import without_paths
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import capitalised, display_tokens, quoted
@@ -168,7 +169,7 @@ def _erased(
     try:
         return memo_per_trace(trace, ("erased", step, other), compute), ""
     except HeadlightError as error:
-        return None, str(error)
+        return None, without_paths(error)
 
 
 def _explain(source_piece: str) -> None:

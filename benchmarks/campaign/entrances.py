@@ -20,6 +20,8 @@ ENTRANCES = {
     "commands": 3_000,
     "run_folders": 1_000,
     "pages": 1_600,
+    "messages": 600,
+    "uploads": 200,
 }
 """Each entrance, a module beside this one with `run(count, seed)`, and how many inputs it gets."""
 

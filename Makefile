@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PORT   ?= 8501
+HOST   = localhost
 OUT    ?= runs/demo
 BENCH  ?= training app pages inference
 WORKERS ?= 3
@@ -18,8 +19,8 @@ NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 .PHONY: app test test-fast lint scripts bench train clean help data-given
 .NOTPARALLEL:
 
-app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
-	$(PY) -m headlight app --port $(PORT)
+app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501 HOST=0.0.0.0)
+	$(PY) -m headlight app --port $(PORT) --host $(HOST)
 
 # a module stays with one worker, because its server and its tab are made once; in the order of the
 # tree the long modules come first, and the short ones fill the workers up; two cores have three,

@@ -1,9 +1,11 @@
 """The app: one sentence bar above pages that each show another side of the model."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from viz.app.cache import garbage
 from viz.app.chrome import first_page
+from viz.app.chrome.read_only import ReadOnly
 from viz.app.links import address, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar
@@ -47,8 +49,7 @@ def main() -> None:
     heading = st.container(key="page-name")
     with menu.kept_for_run():
         try:
-            sentence_bar.show(path)
-            navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
+            navigation.name_page(heading, path, sentence_bar.show(path))
             page.run()
         finally:
             sentence_bar.let_go()
@@ -58,4 +59,9 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
-    app = st.App(__file__, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+    app = st.App(
+        __file__,
+        routes=first_page.routes(),
+        lifespan=garbage.imports_exempt,
+        middleware=[Middleware(ReadOnly)],
+    )

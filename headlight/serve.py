@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 
 from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import FILES
 
-PORT = "8501"
+PORT, HOST = "8501", "localhost"
+EVERY_INTERFACE = frozenset({"0.0.0.0", "::"})
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -16,20 +18,31 @@ def main(arguments: list[str] | None = None) -> int:
     options, for_streamlit = _parser().parse_known_args(arguments)
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
+    print(_listening(options.host, options.port), flush=True)
     from streamlit.web.cli import main as streamlit  # takes a second, which --help does not wait
 
-    streamlit(
-        ["run", str(FILES / "app.py"), f"--server.port={options.port}", *for_streamlit],
-        prog_name="headlight app",
-    )
+    given = {"server.port": options.port, "server.address": options.host}
+    if options.host not in EVERY_INTERFACE:
+        given["browser.serverAddress"] = options.host
+    settings = [f"--{name}={value}" for name, value in given.items()]
+    streamlit(["run", str(FILES / "app.py"), *settings, *for_streamlit], prog_name="headlight app")
     return 0
+
+
+def _listening(host: str, port: int) -> str:
+    """Say in one sentence where the server listens, and who can reach it."""
+    if host in EVERY_INTERFACE:
+        return f"Port {port} is open on every interface: whoever reaches this machine can open it."
+    if host == HOST:
+        return f"Port {port} is open on this machine alone: --host 0.0.0.0 opens it to others."
+    return f"Port {port} is open at {host} alone."
 
 
 def _parser() -> Parser:
     parser = Parser(
         prog="headlight app",
         description="Serve the app. Any option of `streamlit run` may follow, such as "
-        "--server.address=0.0.0.0 or --theme.base=dark.",
+        "--theme.base=dark.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -39,6 +52,12 @@ def _parser() -> Parser:
         help=f"port to listen on; the variable PORT, or {PORT}, unless given",
     )
     parser.add_argument(
+        "--host",
+        type=_address,
+        default=HOST,  # no variable: some shells set HOST to the name of the machine
+        help=f"address to listen on, 0.0.0.0 for every interface; {HOST} unless given",
+    )
+    parser.add_argument(
         "--models",
         type=_folder,
         metavar="DIR",
@@ -46,6 +65,19 @@ def _parser() -> Parser:
         "variable HEADLIGHT_MODELS unless given",
     )
     return parser
+
+
+def _address(host: str) -> str:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
+    try:
+        with socket.socket(family) as probe:
+            probe.bind((host, 0))
+    except OSError as error:
+        why = error.strerror or error
+        raise argparse.ArgumentTypeError(f"'{host}' is no address of this machine: {why}") from None
+    if not host:  # which stands for every interface
+        raise argparse.ArgumentTypeError("an address is empty: 0.0.0.0 is every interface")
+    return host
 
 
 def _folder(path: str) -> str:

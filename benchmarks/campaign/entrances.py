@@ -21,6 +21,8 @@ ENTRANCES = {
     "run_folders": 1_000,
     "folders": 1_052,
     "pages": 1_600,
+    "messages": 600,
+    "uploads": 200,
 }
 """Each entrance, a module beside this one with `run(count, seed)`, and how many inputs it gets."""
 

@@ -39,7 +39,9 @@ import time
 from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from viz.app import first_page, garbage, cached_results
+from viz.app.chrome import first_page
+from viz.app.cache import garbage
+from viz.app.cache import cached_results
 
 run, search = ScriptRunner._run_script, cached_results.search
 

@@ -39,7 +39,9 @@ import functools
 import time
 import streamlit as st
 from transformer.decoding import BeamSearch
-from viz.app import first_page, garbage, cached_results
+from viz.app.chrome import first_page
+from viz.app.cache import garbage
+from viz.app.cache import cached_results
 
 def slowed(function, seconds):
     @functools.wraps(function)

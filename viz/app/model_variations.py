@@ -11,6 +11,7 @@ from training.run import journal
 from training.run.journal import RunLogError
 from transformer import ConfigError, TransformerConfig
 from transformer.files.installed import ASSETS
+from viz.app.chrome.problems import without_paths
 
 SHAPE = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls")
 """The columns of Table 3 that make up a model."""
@@ -142,7 +143,7 @@ def read(folder: Path) -> TrainedRow | str:
             bleu=float(measured[-1]["validation_bleu"]),
         )
     except ConfigError as error:
-        return f"{folder.name}/config.json: {error}"
+        return f"{folder.name}/config.json: {without_paths(error)}"
     except (OSError, RunLogError, ValueError, KeyError, TypeError, AttributeError):
         return (
             f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "

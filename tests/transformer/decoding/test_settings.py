@@ -185,6 +185,7 @@ REFUSED = {
     "Forbidden itself": ({"prefix": "Der Hund im", "forbidden": ["Hund"]}, "“Hund”, which is forb"),
     "An empty word": ({"forbidden": ["Hund", " "]}, "one word at a time"),
     "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
+    "A character that no text has": ({"forbidden": ["\0"]}, "cannot be forbidden"),
     "A number as words": ({"forbidden": 5}, "list of forbidden words cannot be 5: give a list"),
     "A number as a word": ({"forbidden": ["Hund", 5]}, "forbidden words cannot be ['Hund', 5]"),
     "None as a prefix": ({"prefix": None}, "forced prefix cannot be None: give a text, or a list"),

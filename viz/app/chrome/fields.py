@@ -1,14 +1,18 @@
-"""Fields that several pages draw in the same way, each bound to the URL."""
+"""Fields that several pages draw in the same way, each bound to the URL.
+
+The only module that calls `st.text_input` and `st.text_area`: every text has a bound, which
+Streamlit holds in the browser and on the server, and is a text whatever the browser sends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.links.address import MAX_CHARACTERS, clamp_number, say_if_cut
+from viz.app.links.address import clamp_number, longest
 
 T = TypeVar("T", bound=str)
 
@@ -69,25 +73,66 @@ def text_field(
     placeholder: str | None = None,
     width: int | None = None,
 ) -> str:
-    """Draw the field of a text that is followed as it is typed, and say where a link had more.
+    """Draw the field of a text that is followed as it is typed.
 
     Args:
         key: name in the URL.
         width: in CSS pixels; None for all there is.
     """
-    text = st.text_input(
+    return text_input(
         label,
         default,
         key=key,
-        bind="query-params",
-        max_chars=MAX_CHARACTERS,
         live="250ms",
         autocomplete="off",
         placeholder=placeholder,
         width=width or "stretch",
     )
-    say_if_cut(key, text or "")
-    return text or ""
+
+
+def text_input(
+    label: str,
+    default: str = "",
+    *,
+    key: str,
+    most: int | None = None,
+    in_link: bool = True,
+    **options: Any,
+) -> str:
+    """Draw `st.text_input` with a bound.
+
+    Args:
+        key: name in the URL.
+        most: characters that it takes; as many as the URL unless given.
+        in_link: whether the URL has it.
+        options: as `st.text_input` takes them.
+    """
+    st.text_input(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
+    return typed(key)
+
+
+def text_area(
+    label: str,
+    default: str = "",
+    *,
+    key: str,
+    most: int | None = None,
+    in_link: bool = True,
+    **options: Any,
+) -> str:
+    """Draw `st.text_area` with a bound; as `text_input`."""
+    st.text_area(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
+    return typed(key)
+
+
+def _bounded(key: str, most: int | None, *, in_link: bool) -> dict[str, Any]:
+    return {"max_chars": most or longest(key), "bind": "query-params" if in_link else None}
+
+
+def typed(key: str) -> str:
+    """Read the text of a field from the session; empty where the browser sent something else."""
+    text = st.session_state.get(key)
+    return text if isinstance(text, str) else ""
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:

@@ -12,13 +12,15 @@ content; a message holds no program text. Streamlit finds the script through
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import squares_of
 from viz.draw.beam_tree import DrawnNode, node_of
 from viz.draw.head_grid import GridPart, encode_selection, head_of
@@ -52,11 +54,14 @@ def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None)
     if picked is None:
         pictures(key=key, data=data)
     else:
-        pictures(
-            key=key,
-            data=data,
-            on_picked_change=lambda: picked(st.session_state[key].get("picked")),
-        )
+        pictures(key=key, data=data, on_picked_change=lambda: picked(_sent(key)))
+
+
+def _sent(key: str) -> object:
+    """Give what the browser sent for a component; None where it is no message of ours."""
+    state = st.session_state.get(key)
+    value = state.get("picked") if isinstance(state, Mapping) else None
+    return value if len(json.dumps(value, ensure_ascii=False)) <= MAX_TYPED else None
 
 
 @cache

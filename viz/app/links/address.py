@@ -18,6 +18,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from transformer.errors import one_line, shortened
+
 FREE_TEXTS = frozenset(
     {
         *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
@@ -27,9 +29,28 @@ FREE_TEXTS = frozenset(
 )
 """Names under which anything may stand, “Infinity” too."""
 
+MAX_QUERY = 64_000
+"""Characters of a query; a longer one is not read at all."""
+
+MAX_LINK_CHARACTERS = 8_000
+"""Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
+
 MAX_CHARACTERS = 600
-"""Of each text that shares the address with the sentence in the bar: a server refuses a request
-line of more than 16 kB."""
+"""Characters of each other text, which shares the address with the sentence in the bar."""
+
+MAX_TYPED = 100_000
+"""Characters of a sentence that is typed: more than any model reads, and than a link holds."""
+
+_LONGEST = {
+    **dict.fromkeys(("text", "edited", "prefix"), MAX_LINK_CHARACTERS),
+    "removed": 4_000,  # every head of a model, or a few with painted rows
+}
+
+
+def longest(name: str) -> int:
+    """Give the characters that a text may have under a name of the address."""
+    return _LONGEST.get(name, MAX_CHARACTERS)
+
 
 OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
@@ -123,22 +144,18 @@ def raw_value(name: str) -> str | None:
     return values[-1] if values else None
 
 
-def is_cut(name: str) -> bool:
-    """Whether the address came with a longer text than a field of `MAX_CHARACTERS` takes."""
-    return len(raw_value(name) or "") > MAX_CHARACTERS
-
-
-def say_if_cut(name: str, text: str) -> None:
-    """Say below such a field that the link has more, until something else stands there.
-
-    Args:
-        text: what stands there.
-    """
-    state, said_of = st.session_state, f"address.cut.{name}"
-    if is_cut(name) and text == (raw_value(name) or "")[:MAX_CHARACTERS]:
-        state[said_of] = text
-    if state.get(said_of) == text:
-        st.text(f"The link has a longer text, which was cut to {MAX_CHARACTERS} characters.")
+def length_problem() -> str:
+    """Say in one sentence what of the address as it came is too long to be read, or nothing."""
+    query = st.session_state.get(_RAW, "")
+    if len(query) > MAX_QUERY:
+        return f"The link has more than {MAX_QUERY:,} characters and was not read: shorten it."
+    for name, values in _read(query).items():
+        if max(map(len, values)) > longest(name):
+            return (
+                f"The text of the link under “{shortened(one_line(name), 40)}” has more than "
+                f"{longest(name):,} characters and was not read: shorten it."
+            )
+    return ""
 
 
 def name_shown(container: DeltaGenerator, url_path: str) -> None:
@@ -163,17 +180,23 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
 
 
 def clean(query: Mapping[str, list[str]]) -> Query:
-    """Drop values that look like numbers but are infinite, NaN or above 2^53."""
+    """Drop texts that are too long, and numbers that are infinite, NaN or above 2^53."""
     kept = {
-        name: [value for value in values if name in FREE_TEXTS or not _is_unusable_number(value)]
+        name: [value for value in values if _is_usable(name, value)]
         for name, values in query.items()
     }
     return {name: values for name, values in kept.items() if values}
 
 
+def _is_usable(name: str, value: str) -> bool:
+    if len(value) > longest(name):
+        return False
+    return name in FREE_TEXTS or not _is_unusable_number(value)
+
+
 def _read(query: str) -> Query:
     """The values of a query string by name; of one under both names, what the new one has."""
-    values_by_name = parse_qs(query, keep_blank_values=True)
+    values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
             values_by_name.setdefault(name, values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -221,16 +220,17 @@ def _is_model(folder: str) -> bool:
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Folders by their last parts, by the whole where two are alike; each of them once."""
+    """Name folders by their last parts, as many as tell two apart; each of them once."""
     once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
-    counts = Counter(one_line(folder.name) for folder in once.values())
-    counts[BUNDLED_NAME] += 1  # which no other has
+    parts = {
+        folder: (BUNDLED_NAME,) if folder == BUNDLED else tuple(map(one_line, Path(path).parts[1:]))
+        for path, folder in once.items()
+    }
     named = {}
-    for folder in once.values():
-        name = one_line(folder.name)
-        if folder == BUNDLED:
-            name = BUNDLED_NAME
-        elif counts[name] > 1:
-            name = one_line(str(folder))
-        named[name] = folder
+    for folder, own in parts.items():
+        others = [theirs for other, theirs in parts.items() if other != folder]
+        count = 1
+        while count < len(own) and any(own[-count:] == theirs[-count:] for theirs in others):
+            count += 1
+        named["/".join(own[-count:])] = folder
     return named

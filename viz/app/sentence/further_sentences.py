@@ -6,8 +6,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
-from viz.app.links import address
-from viz.app.links.address import MAX_CHARACTERS
+from viz.app.chrome.fields import text_area
+from viz.app.chrome.problems import without_paths
 from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"
@@ -27,22 +27,17 @@ def traces() -> list[AttentionTrace]:
     named on the page and left out.
     """
     languages = sentence_bar.languages()
-    typed = st.text_area(
+    typed = text_area(
         "Further sentences of the batch, one on each line",
         source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,
-        bind="query-params",
         height=90,
-        max_chars=MAX_CHARACTERS,
         placeholder=f"Type {languages.sentence('source')} on each line",
     )
-    address.say_if_cut(MORE, typed or "")
     if (bar := sentence_bar.traced()) is None:
         return []
     lines = [
-        (number, line)
-        for number, line in enumerate((typed or "").splitlines(), start=1)
-        if line.strip()
+        (number, line) for number, line in enumerate(typed.splitlines(), start=1) if line.strip()
     ]
     if len(lines) > MAX_SENTENCES:
         late = lines[MAX_SENTENCES][0]
@@ -58,5 +53,5 @@ def traces() -> list[AttentionTrace]:
             )
             all_traces.append(cached_results.trace(bar.translator, translation))
         except HeadlightError as error:
-            st.text(f"Line {number}: {error}")
+            st.text(f"Line {number}: {without_paths(error)}")
     return all_traces

@@ -15,8 +15,9 @@ import streamlit as st
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from transformer.text.tokenizer import WORD_START
+from viz.app.chrome.fields import text_input
 from viz.app.links import address
-from viz.app.links.address import MAX_CHARACTERS
+from viz.app.links.address import MAX_TYPED
 from viz.app.links.undo import PAUSE, History
 from viz.app.models.menu import MODEL
 from viz.draw.labels import quoted
@@ -275,12 +276,8 @@ def problem_of(name: str, value: str) -> str:
 def problems_of_link() -> list[str]:
     """What is wrong with the address; before the fields are drawn, which ignore it."""
     raw = {name: address.raw_value(name) for name in NAMES}
-    problems = [problem_of(name, value) for name, value in raw.items() if value is not None]
-    if address.is_cut(FORBID):
-        problems.append(
-            f"The link has more forbidden words than fit: they were cut to "
-            f"{address.MAX_CHARACTERS} characters."
-        )
+    problems = [address.length_problem()]
+    problems += [problem_of(name, value) for name, value in raw.items() if value is not None]
     return [problem for problem in problems if problem]
 
 
@@ -304,18 +301,16 @@ def draw_settings() -> tuple[float, str]:
             help="A hypothesis is ranked by log p / ((5 + pieces) / 6)^α (§6.1): the larger α, "
             "the longer the translation; 0 is no penalty.",
         )
-        forbid = st.text_input(
+        forbid = text_input(
             "Forbidden words",
             key=FORBID,
-            bind="query-params",
-            max_chars=MAX_CHARACTERS,
             live="250ms",
             autocomplete="off",
             placeholder="none; several with blanks between",
             help="No translation contains these words as they are written; upper case counts. "
             "A longer word that begins with one is another word.",
         )
-    return alpha, forbid or ""
+    return alpha, forbid
 
 
 def draw_hidden(in_link: bool) -> tuple[str, str]:
@@ -325,8 +320,8 @@ def draw_hidden(in_link: bool) -> tuple[str, str]:
         in_link: whether the texts fit into the address.
     """
     with st.container(key="steering-fields"):  # which the style sheet takes away
-        prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
-        edited = st.text_input(
-            "Translation edited by hand", key=EDITED, bind="query-params" if in_link else None
+        prefix = text_input("Forced prefix, in pieces", key=PREFIX)
+        edited = text_input(
+            "Translation edited by hand", key=EDITED, most=MAX_TYPED, in_link=in_link
         )
-    return prefix or "", edited or ""
+    return prefix, edited

@@ -14,7 +14,10 @@ from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
+from viz.app.chrome.fields import typed
+from viz.app.chrome.problems import say, without_paths
 from viz.app.links import address
+from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.sentence import (
     request_translation,
@@ -26,9 +29,6 @@ from viz.app.sentence.translation_line import TranslationLine
 
 TEXT, BEAM = search_request.TEXT, search_request.BEAM
 """Names in the URL."""
-
-MAX_LINK_CHARACTERS = 8_000
-"""Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
 
 _LINKED = "sentence_bar.linked"
 _CURRENT = "sentence_bar.current"
@@ -83,11 +83,14 @@ class _Loaded(NamedTuple):
     problem: str
 
 
-def show(page: str) -> None:
+def show(page: str) -> str:
     """Draw the bar, translate what stands in it, and store the result for the page below.
 
     Args:
         page: path of the page below.
+
+    Returns:
+        The sentence as it was typed.
     """
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
@@ -117,12 +120,13 @@ def show(page: str) -> None:
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):
-            _answer(loaded, request, offered.problem)
+            _answer(loaded, request, without_paths(offered.problem))
             if page != EDITOR_PAGE:
                 show_notices()
         if not in_link():
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
+    return request.text
 
 
 def let_go() -> None:
@@ -162,7 +166,7 @@ def traced() -> BarSentence | None:
     try:
         trace = cached_results.trace(bar.translator, bar.translation)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return None
     return BarSentence(bar.translator, bar.translation, trace)
 
@@ -203,7 +207,7 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
             translator = menu.load(folder)
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
-            return _Loaded(None, languages(), str(error))
+            return _Loaded(None, languages(), without_paths(error))
     st.session_state[_LANGUAGES] = translator.languages
     return _Loaded(translator, translator.languages, "")
 
@@ -218,7 +222,7 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):
-        typed = source_box.show(languages, in_link=fits)
+        text = source_box.show(languages, in_link=fits)
     beam_size = st.selectbox(
         "Beam",
         search_request.BEAMS,
@@ -229,12 +233,12 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
     )
     alpha, forbid = search_request.draw_settings()
     prefix, edited = search_request.draw_hidden(fits)
-    return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
+    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model)
 
 
 def _text(name: str, restored: bool) -> str | None:
     """What a box has; on Back what the URL has, which leaves out a text that is too long."""
-    kept: str | None = st.session_state.get(name)
+    kept = typed(name)
     if not restored:
         return kept
     return st.query_params.get(name, None if in_link() else kept)
@@ -255,7 +259,7 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
                 loaded.translator, request, line.write_part
             )
     except HeadlightError as error:
-        line.say(" ".join([str(error), *search_request.notices()]))
+        line.say(" ".join([without_paths(error), *search_request.notices()]))
         return
     of_server = (problem_of_models, menu.limit_problem())
     notices = (

@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import InputError
 from transformer.text.languages import Languages, Side, name_of, without_code
+from viz.app.chrome.fields import text_area, typed
 from viz.app.links import address
 from viz.app.sentence.search_request import TEXT, put_text
 
@@ -59,19 +60,20 @@ def show(languages: Languages, *, in_link: bool) -> str:
     Returns:
         The text as it was typed.
     """
-    typed = st.text_area(
+    text = text_area(
         label(languages, "source"),
         follow_language(TEXT, languages, *EXAMPLES),
         key=TEXT,
         height="content",
-        bind="query-params" if in_link else None,
+        most=address.MAX_TYPED,
+        in_link=in_link,
         placeholder=f"Type {languages.sentence('source')}",
     )
     if languages.codes:
-        _language_menu(languages, typed or "")
+        _language_menu(languages, text)
     if languages.source == ENGLISH:
         st.menu_button("Examples", EXAMPLES, key="example", on_click=_take_example)
-    return typed or ""
+    return text
 
 
 def follow_language(key: str, languages: Languages, *english: str) -> str:
@@ -119,7 +121,7 @@ def _language_menu(languages: Languages, text: str) -> None:
 
 
 def _ask_for_language(languages: Languages) -> None:
-    code, text = st.session_state[LANGUAGE], without_code(st.session_state[TEXT] or "")
+    code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
     put_text(text if code is None else languages.asking_for(code, text))
 
 

@@ -22,6 +22,7 @@ from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import controls_row
+from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.draw.palette import COLOR
 from viz.figures.axes import tick_label
@@ -58,7 +59,7 @@ def show(row: DeltaGenerator) -> None:
     try:
         config = _like_a_preset(TransformerConfig(**fields), presets)
     except ConfigError as error:
-        st.text(str(error))
+        say(error)
         return
     formula, counted = (
         parameters_by_formula(config),

@@ -22,6 +22,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome.fields import controls_row, text_field
 from viz.app.chrome.head_picker import UrlNames, in_link
 from viz.app.chrome.mounts import mount
+from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar, source_box
@@ -200,7 +201,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, He
                 return _another_sentence(controls)
             return _another_model(controls, trace)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
             return None
 
 

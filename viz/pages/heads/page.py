@@ -16,6 +16,7 @@ from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
+from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.origin import origin_of
 from viz.draw.caption import lens_caption
@@ -55,7 +56,7 @@ def show_trace(trace: AttentionTrace) -> None:
         lens_trace = through_lens(controls.lens, trace)
         opened, options = _show(trace, lens_trace, controls)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return
     with row:
         download_menu(lens_trace, opened, options)

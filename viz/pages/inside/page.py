@@ -26,6 +26,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_inside
+from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.candidates import show_candidate
@@ -87,7 +88,7 @@ def show() -> None:
         navigation.link("heads", "the map of this head, among all others", url)
         _charts(trace, values, choices)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return
     _explain()
     with below, st.container(gap=None):
@@ -293,7 +294,7 @@ def show_rescaled_translation(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
     except HeadlightError as error:  # an edited translation can have untested settings
-        st.text(str(error))
+        say(error)
         return
     verdict = "the same words"
     if edited.text != translation.text:

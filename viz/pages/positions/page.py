@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from transformer import HeadlightError
 from viz.app.chrome.fields import choose_one
+from viz.app.chrome.problems import say
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
 from viz.pages.positions.sentence import beyond, sentence, without
@@ -33,4 +32,4 @@ def show() -> None:
     try:
         draw()
     except HeadlightError as error:  # such as invalid settings, or a table that cannot be read
-        st.text(str(error))
+        say(error)

@@ -16,7 +16,9 @@ from transformer.errors import quoted as typed_text
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.translation.score import Choice
 from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.fields import text_input
 from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.problems import without_paths
 from viz.app.links import address
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
@@ -30,7 +32,6 @@ MOST_BUTTONS = 60
 
 OTHER = "other"
 """Name in the URL; empty for the most probable alternative."""
-MOST_CHARACTERS = 60
 
 _WRITTEN_BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 _CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` does
@@ -181,24 +182,24 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     top = [ids[choice.piece] for choice in choices]
     piece, message = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
-        entry = st.text_input(
+        entry = text_input(
             "and not",
             key=OTHER,
-            bind="query-params",
-            max_chars=MOST_CHARACTERS,
             autocomplete="off",
             placeholder="type another one",
             width=290,
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
-        typed = _normalise(entry or "")
+        typed = _normalise(entry)
         try:
             if typed:
                 piece = _require_other(written, find_piece(translator, typed), typed)
                 message = _compared_piece(translator, piece, typed)
         except InputError as error:
-            message = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
+            message = (
+                f"{without_paths(error)} Until then it is {quoted(shown_piece(choices[0].piece))}."
+            )
 
         def choose(index: int) -> None:
             st.session_state[OTHER] = piece_name(translator, top[index])

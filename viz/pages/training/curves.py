@@ -13,6 +13,7 @@ from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.problems import without_paths
 from viz.draw.formatting import counted
 from viz.figures.training import (
     COLORS,
@@ -134,7 +135,7 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     try:
         log = load_log(folder / LOG)
     except RunLogError as error:
-        return (), f"{name}: {error}"
+        return (), f"{name}: {without_paths(error)}"
     if not log.records and not log.wrong:
         # a live run is read again automatically
         return (

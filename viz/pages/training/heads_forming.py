@@ -27,6 +27,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount, mount_grid
+from viz.app.chrome.problems import say
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted, format_number
@@ -72,7 +73,7 @@ def heads_forming(row: DeltaGenerator) -> None:
         sentences = find(folder)
         _show(name, folder, sentences, row)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
 
 
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:

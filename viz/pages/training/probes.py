@@ -10,6 +10,7 @@ from typing import TypeAlias
 from training.run.journal import MAX_STEP
 from transformer import KINDS, AttentionTrace, CheckpointError
 from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.problems import without_paths
 from viz.pages.training.runs import is_inside
 
 Probes: TypeAlias = dict[int, Path]
@@ -77,7 +78,7 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
         try:
             trace = load(path)
         except CheckpointError as error:
-            problems.append(str(error))
+            problems.append(without_paths(error))
             continue
         first = next(iter(traces.values()), trace)
         if _subject(trace) != _subject(first):

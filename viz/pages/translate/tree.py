@@ -8,6 +8,7 @@ from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
 from viz.app.cache import cached_results
 from viz.app.chrome.mounts import mount_tree, say_late
+from viz.app.chrome.problems import say
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import is_asked
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -23,7 +24,7 @@ def show_tree(bar: BarTranslation) -> None:
     try:
         translation = _searched(bar)
     except HeadlightError as error:  # an edited translation can have untested settings
-        st.text(str(error))
+        say(error)
         return
     tree = translation.tree
     if tree is None or not tree.nodes:

@@ -14,6 +14,7 @@ from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import text_field
 from viz.app.chrome.mounts import say_late
+from viz.app.chrome.problems import say
 from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.other_model import pick_other
@@ -70,14 +71,14 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
         try:
             decoding = _pick_decoding(bar)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
             return None
     if decoding is None:
         return None
     try:
         other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
-        st.text(str(error))
+        say(error)
         return None
     left, right = st.columns(2, gap="large")
     own = bar.translation
@@ -221,6 +222,6 @@ def show_both_maps(
             try:
                 trace = cached_results.trace(translator, translation)
             except HeadlightError as error:
-                st.text(str(error))
+                say(error)
             else:
                 draw_map(translator, trace, drawn, key)

@@ -6,7 +6,8 @@ import ast
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 import streamlit as st
@@ -14,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
-from viz.app.links.address import FREE_TEXTS, MAX_CHARACTERS, clean
+from viz.app.links import address
+from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.links.navigation import TITLES
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.app.sentence import sentence_bar
@@ -69,13 +71,14 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(call, ast.Call):
                 continue
+            if path.name == "fields.py":  # of whoever calls it
+                continue
             given = {one.arg: one.value for one in call.keywords}
-            asked = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            typed = asked in ("text_input", "text_area") or "accept_new_options" in given
-            if asked == "text_field" or (typed and "bind" in given):
+            # Streamlit's own `st.text_input` has no bound
+            assert getattr(call.func, "attr", "") not in ("text_input", "text_area"), path
+            bounded = ("text_field", "text_input", "text_area")
+            if getattr(call.func, "id", "") in bounded or "accept_new_options" in given:
                 key = given["key"]
-                if path.name == "fields.py":  # of whoever calls it
-                    continue
                 module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
                 found.add(
                     getattr(module, key.id) if isinstance(key, ast.Name) else ast.literal_eval(key)
@@ -108,21 +111,43 @@ def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, 
         ("translate", {"versus": "another prefix"}, "versus_prefix"),
         ("translate", {}, "forbid"),
         ("masks", {}, "more"),
+        ("roles", {"roles_view": "Take away"}, "removed"),
+        ("translate", {}, "text"),
+        ("translate", {}, "prefix"),
+        ("translate", {}, "edited"),
+        ("roles", {"roles_view": "Why this word"}, "other"),
     ],
 )
-def test_no_text_makes_the_address_too_long(visit, page: str, view: dict[str, str], name) -> None:
-    app = visit(page, text=SENTENCE, **view, **{name: "a " * 9_000})
+def test_a_text_of_a_link_that_is_too_long_is_refused_and_the_page_says_so(
+    visit, page: str, view: dict[str, str], name: str
+) -> None:
+    most = longest(name)
+    asked = {"text": SENTENCE, **view}
+    app = visit(page, **{**asked, name: "a" * (most + 1)})
     (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
-    assert field.proto.max_chars == len(field.value) == MAX_CHARACTERS
-    # nothing is cut in silence
-    said = [text for text in texts(app) if f"cut to {MAX_CHARACTERS} characters" in text]
+    assert field.proto.max_chars == (MAX_TYPED if name in ("text", "edited") else most)
+    assert field.value == field.proto.default
+    assert in_url(app, name) is None
+    said = [text for text in texts(app) if f"“{name}” has more than {most:,} characters" in text]
     assert len(said) == 1
-    assert said[0] in texts(app.run())
+    app = visit(page, **{**asked, name: "a" * most})
     (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
-    field.set_value("a")
-    del app.query_params[name]  # as the browser does
-    app.run()
-    assert said[0] not in texts(app)
+    assert field.value == "a" * most
+    assert not [text for text in texts(app) if "characters and was not read" in text]
+
+
+def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+
+    def parse(query: str, **options: Any) -> dict[str, list[str]]:
+        parsed.append(len(query))
+        return parse_qs(query, **options)
+
+    monkeypatch.setattr(address, "parse_qs", parse)
+    app = visit("roles", roles_view="Take away", removed="c0.0," * 20_000)
+    assert max(parsed) <= MAX_QUERY
+    assert "removed" not in app.session_state
+    assert [text for text in texts(app) if f"more than {MAX_QUERY:,} characters" in text]
 
 
 @pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])

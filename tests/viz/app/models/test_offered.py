@@ -95,11 +95,11 @@ def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.Monkey
     first, second = Path("/a/model"), Path("/b/model")
     monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{first}{SEPARATOR}{second}")
     assert offered_models().folders == {
-        "/a/model": first,
-        "/b/model": second,
+        "a/model": first,
+        "b/model": second,
         "bundled": BUNDLED,
-        str(folder / "bundled"): folder / "bundled",
-        str(folder / "model"): folder / "model",
+        f"{folder.name}/bundled": folder / "bundled",
+        f"{folder.name}/model": folder / "model",
     }
 
 

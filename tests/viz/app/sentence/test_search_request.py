@@ -197,7 +197,7 @@ WORD = "Hund"
         ({"prefix": "{first} </s>"}, "The forced prefix ends the sentence"),
         ({"prefix": "{first} <unk>"}, "leave it out of the forced prefix"),
         ({"prefix": "{first} ▁<b>x"}, "“▁<b>x” is no piece of this model's vocabulary"),
-        ({"prefix": "{long}"}, "are 2,001 pieces, but the translation may have at most"),
+        ({"prefix": "{long}"}, "are 1,001 pieces, but the translation may have at most"),
         ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
         ({"edited": "Der 漢 Hund"}, "The model cannot write “漢”"),
         ({"edited": " "}, "The translation is empty: type a German sentence."),
@@ -210,7 +210,7 @@ def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
     own = translator.translate(SENTENCE)
     first = own.best.pieces[0].text
     words = [piece.text for piece in translator.tokenizer.pieces(f"Der {WORD} schläft")]
-    given = {"first": first, "long": " ".join([first] * 2_000), "words": " ".join(words)}
+    given = {"first": first, "long": " ".join([first] * 1_000), "words": " ".join(words)}
     given["word"] = WORD
     app = serve(bar, text=SENTENCE, **{name: v.format(**given) for name, v in asked.items()})
     (said,) = [line for line in texts(app)[2:] if says in line]

@@ -20,6 +20,7 @@ from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.head_picker import head_buttons, in_link
+from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.draw.formatting import per_cent
@@ -102,7 +103,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         key = ("example of a head", identity(translator), example.source, example.target)
         trace = memo(key, lambda: translator.trace(example.source, target=example.target))
     except InputError as error:
-        st.text(str(error))
+        say(error)
         return
     altair_chart(
         small_map(by_pieces(trace, kind), kind, layer, head),

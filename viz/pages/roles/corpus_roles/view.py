@@ -18,6 +18,7 @@ from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import pick_head
+from viz.app.chrome.problems import without_paths
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
@@ -92,7 +93,7 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     try:
         report = stored_report(translator)
     except CheckpointError as error:
-        return None, str(error)
+        return None, without_paths(error)
     if report is None:
         return None, (
             f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "

@@ -25,6 +25,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
+from viz.app.chrome.problems import say, without_paths
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, upper_end
@@ -75,7 +76,7 @@ def show() -> None:
             else:
                 _replace(translator, trace, test, kind, layer, seed)
         except HeadlightError as error:
-            st.text(str(error))
+            say(error)
     with right:
         st.subheader("On a development set", anchor=False)
         if report is None:
@@ -91,7 +92,7 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
     try:
         report = faithfulness_report.read(translator.folder)
     except CheckpointError as error:
-        return None, str(error)
+        return None, without_paths(error)
     return report, (
         f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
         f"{translator.folder} --src FILE, with {translator.source_language} text line by line."

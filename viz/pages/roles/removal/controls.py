@@ -16,8 +16,9 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import choose_one, text_field
+from viz.app.chrome.fields import choose_one, text_field, text_input, typed
 from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.chrome.problems import without_paths
 from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
@@ -76,17 +77,16 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
         below: the container of the field with the heads that are off.
     """
     with below:
-        removed = st.text_input(
+        removed = text_input(
             "Heads that are off, as in the link",
             key=REMOVED,
-            bind="query-params",
             help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
             "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
             placeholder="none",
             autocomplete="off",
         )
     history = history_of_session()
-    history.see(removed or "", 0.0)
+    history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
         how = st.selectbox(
@@ -94,7 +94,7 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
         )
         undo_buttons(history, choose_removed)
         which = choose_one("Map", get_args(Which), WHICH)
-    return Controls(head, REPLACEMENTS[how], (removed or "").strip(), which)
+    return Controls(head, REPLACEMENTS[how], removed.strip(), which)
 
 
 def choose_removed(text: str) -> None:
@@ -113,7 +113,7 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
             click's handler stays in memory with the tab.
         heads: the number of heads of each layer.
     """
-    removals, _ = parse_removals(st.session_state.get(REMOVED) or "", None)
+    removals, _ = parse_removals(typed(REMOVED), None)
     by_place = {removal.place: removal for removal in reversed(removals)}
     return [
         removal
@@ -146,7 +146,7 @@ def second_sentence(
         )
         return cached_results.trace(translator, translation), ""
     except HeadlightError as error:
-        return None, f"Second sentence: {error}"
+        return None, f"Second sentence: {without_paths(error)}"
 
 
 def open_removal(head: Head) -> None:

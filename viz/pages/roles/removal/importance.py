@@ -13,6 +13,7 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import draw_spec, spec_of
+from viz.app.chrome.problems import say
 from viz.draw.formatting import format_number
 from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.roles.stored_report import report_state, stored_report
@@ -36,7 +37,7 @@ def remove_by_importance(
     try:
         report = stored_report(translator)
     except CheckpointError as error:
-        st.text(str(error))
+        say(error)
         return
     if report is None:
         st.text(

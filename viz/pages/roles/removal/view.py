@@ -21,6 +21,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import head_buttons, open_head
 from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
+from viz.app.chrome.problems import without_paths
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.origin import origin_of
@@ -85,7 +86,7 @@ def _effect(
         settings = sentence_bar.settings()
         effect = effect_of(translator, translation, trace, donor, removals, settings)
     except HeadlightError as error:
-        removals, failed = [], str(error)
+        removals, failed = [], without_paths(error)
     if problem := wrong or no_donor or unfitting or failed:
         st.text(problem)
     return named, removals, effect

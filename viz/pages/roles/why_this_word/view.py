@@ -23,6 +23,7 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
 from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
@@ -174,7 +175,7 @@ def _erased(
     try:
         return memo_per_trace(trace, ("erased", step, other), compute), ""
     except HeadlightError as error:
-        return None, str(error)
+        return None, without_paths(error)
 
 
 def _explain(source_piece: str) -> None:

@@ -1,0 +1,45 @@
+"""Errors as readers see them: with the names of folders, while the log has their paths."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.files.installed import ASSETS
+
+_LOG = logging.getLogger(__name__)
+_VARIABLES = "HEADLIGHT_"
+"""Beginning of the environment variables; those of folders hold one, or several as PATH does."""
+
+
+def without_paths(error: object) -> str:
+    """Replace the server's folders in an error by their names, and log the error with its paths.
+
+    Args:
+        error: an error, or its sentence.
+    """
+    logged = sentence = str(error)
+    for folder in sorted(_folders(), key=lambda folder: len(str(folder)), reverse=True):
+        sentence = sentence.replace(str(folder), folder.name)
+    if sentence != logged:
+        _LOG.warning("%s", logged)
+    return sentence
+
+
+def say(error: object) -> None:
+    """Draw an error as `without_paths` words it."""
+    st.text(without_paths(error))
+
+
+def _folders() -> set[Path]:
+    """The absolute folders that the server was given, and that of the bundled files."""
+    given = [
+        Path(path.strip()).expanduser()
+        for name, value in os.environ.items()
+        if name.startswith(_VARIABLES)
+        for path in value.split(os.pathsep)
+    ]
+    return {folder for folder in (*given, ASSETS) if folder.is_absolute() and folder.name}

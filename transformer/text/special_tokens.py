@@ -41,6 +41,7 @@ class SpecialTokens:
         """Select the tokens that are known to be special, or are written as such.
 
         Args:
+            tokens: the tokens of a text.
             known: what a tokenizer says is special.
             ends: of these, what ends a sentence.
         """

@@ -207,7 +207,7 @@ def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
 
 
 def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
-    """Number the words, as `number_words` does; special pieces are words of their own."""
+    """Return the number of each piece's word, as `number_words` does; a special piece is a word."""
     words = number_words(as_typed(ids, texts))
     return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
 

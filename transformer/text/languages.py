@@ -147,7 +147,7 @@ class Languages:
 
 
 OURS = Languages("English", "German")
-"""Of checkpoints that are trained here."""
+"""Languages of the checkpoints that are trained here."""
 
 
 def without_code(text: str) -> str:

@@ -59,4 +59,4 @@ def looks_special(token: str) -> bool:
 
 
 OURS = SpecialTokens(frozenset({SPECIAL[BOS], SPECIAL[EOS]}), frozenset({SPECIAL[EOS]}))
-"""Of the models that this program runs."""
+"""Special tokens of the models that this program runs."""

@@ -106,7 +106,7 @@ class CTranslate2Translator(Translator):
         tree: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Translation:
-        """As `Translator.translate`, without what CTranslate2 has no search for.
+        """Translate as `Translator.translate`, without what CTranslate2 has no search for.
 
         Raises:
             InputError: as there, and if a prefix, a forbidden word or the tree is asked for.
@@ -139,7 +139,7 @@ class CTranslate2Translator(Translator):
         yield Partial(translation.text, translation.best.pieces, translation.text, translation)
 
     def require_weights(self) -> None:
-        """As `Translator.require_weights`; an exported folder holds none."""
+        """Require weights as `Translator.require_weights`; an exported folder holds none."""
         if self.model.device.type == "meta":
             raise InputError(
                 f"{self.folder} holds a model for CTranslate2, which shows neither attention nor "
@@ -152,7 +152,7 @@ class CTranslate2Translator(Translator):
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002
     ) -> list[list[Hypothesis]]:
-        """As `Translator.search`; a hypothesis may have log P alone, not that of each token.
+        """Search as `Translator.search`; a hypothesis may have log P alone, not that of each token.
 
         Args:
             rows: the token ids of each sentence.
@@ -199,8 +199,8 @@ class CTranslate2Translator(Translator):
     def _batch(
         self, rows: Sequence[Row], limit: int, K: int, alpha: float
     ) -> list[list[Hypothesis]]:
-        # what it drops of more than K finished ones it drops by log P / |Y|^exponent: near our
-        # order; at 0 it would also stop before K are finished
+        # of more than K finished hypotheses it drops some by log P / |Y|^exponent, near our order;
+        # at 0 it would also stop before K are finished
         exponent = max(0.75 * alpha, 1e-6)
         results = self._engine.translate_batch(
             [[self._pieces[id_] for id_ in row] for row in rows],
@@ -248,7 +248,7 @@ class CTranslate2Translator(Translator):
 
 
 def _ranked(results: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypothesis]:
-    """Tokens and log P of each to hypotheses, best first, and those that were cut last."""
+    """Rank tokens with log P as hypotheses, best first, and those that were cut last."""
     hypotheses = [
         Hypothesis(tuple(tokens), (log_prob,), log_prob / length_penalty(len(tokens), alpha))
         for tokens, log_prob in results
@@ -272,7 +272,7 @@ def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[H
     search = SentenceSearch((), Limits(K, K, limit, alpha), bans=None, record=False)
     while search.live:
         for row, prefix in enumerate(search.live):
-            prefix.row = row  # of log_p
+            prefix.row = row  # its row in log_p
         log_p = forbid(log_p_after([list(prefix.tokens()) for prefix in search.live]))
         totals = torch.tensor([[prefix.total for prefix in search.live]])
         search.extend(rank(log_p[None], totals, 2 * K)[0])

@@ -199,7 +199,7 @@ class Translator(LoadedModel):
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
         self.require_weights()
-        languages = self.languages.of_text(source)
+        languages = self.languages.for_text(source)
         traced = AttentionTrace.from_fields(
             capture(self.model, source, target, source_pieces, target_pieces, languages=languages)
         )

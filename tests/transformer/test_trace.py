@@ -346,5 +346,5 @@ def test_a_trace_knows_its_languages(translator):
 
 def test_of_several_targets_a_trace_knows_the_one_that_was_asked_for():
     several = Languages("English", "", ("fra", "deu"))
-    assert several.of_text(">>fra<< The dog.") == Languages("English", "French")
-    assert several.of_text("The dog.") is several
+    assert several.for_text(">>fra<< The dog.") == Languages("English", "French")
+    assert several.for_text("The dog.") is several

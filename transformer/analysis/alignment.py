@@ -94,7 +94,7 @@ def align(
 def cross_values(
     translator: Translator, trace: AttentionTrace, name: LensName, *, heads: bool
 ) -> Floats:
-    """Cross-attention through a lens, by head or of whole layers.
+    """See cross-attention through a lens, by head or by whole layers.
 
     Of a whole layer, the norm is that of the heads' summed vectors (Kobayashi et al. 2020, §5), and
     what else a lens says of heads is added up.
@@ -148,7 +148,7 @@ def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> li
         return _written_words(pieces)
     numbers: list[int] = []
     word = NO_WORD
-    for piece in reversed(pieces):  # a lone blank is of the word that it stands before
+    for piece in reversed(pieces):  # a lone blank belongs to the word after it
         if _is_visible(piece):
             word = own.pop()[1]
         numbers.append(word)
@@ -156,7 +156,7 @@ def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> li
 
 
 def _written_words(pieces: Sequence[Piece]) -> list[int]:
-    """As `_typed_words`, for what a model wrote: its pieces need not be the tokenizer's choice."""
+    """Count the words as `_typed_words`, for pieces that need not be the tokenizer's choice."""
     numbers: list[int] = []
     word, is_empty = 0, True
     for piece in pieces:
@@ -176,7 +176,7 @@ def _is_visible(piece: Piece) -> bool:
 
 
 def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
-    """From pieces to words: the sum over a key word's pieces, the mean over a query word's.
+    """Sum over a key word's pieces, and average over a query word's.
 
     Args:
         values: `[query, key]`, of any lens.
@@ -197,14 +197,14 @@ def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], ro
 
 
 def _one_hot(words: Sequence[int]) -> Floats:
-    """`[piece, word]`, 1 where the piece is of the word."""
+    """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
     hot: Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
     return hot
 
 
 def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
-    """Each target word with the source word of the largest share, if any is above 0.
+    """Pair each target word with the source word of the largest share, if any is above 0.
 
     Args:
         shares: `[target word, source word]`.
@@ -222,5 +222,5 @@ def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
 
 
 def pharaoh(pairs: Iterable[WordPair]) -> str:
-    """Pairs as Pharaoh and its successors write them: source-target, from 0, by blanks."""
+    """Format pairs as Pharaoh and its successors: source-target, from 0, by blanks."""
     return " ".join(f"{pair.source}-{pair.target}" for pair in sorted(pairs))

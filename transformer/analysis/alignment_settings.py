@@ -19,11 +19,11 @@ LONGEST_NAME = 200
 """Characters of the name of a gold set."""
 
 Row = Literal["reads", "writes"]
-"""Which row of the decoder stands for a word: the one that reads it, or the one that writes it."""
+"""The row of the decoder that stands for a word: that which reads it, or that which writes it."""
 ROWS: tuple[Row, ...] = get_args(Row)
 
 Links = Literal["each", "mutual"]
-"""Each target word with its strongest source word; or these alone where that holds both ways."""
+"""Each target word with its strongest source word; or only those that hold both ways."""
 LINKS: tuple[Links, ...] = get_args(Links)
 
 
@@ -63,7 +63,7 @@ class AlignmentSettings:
     gold: GoldFigures | None = None
 
     def in_words(self) -> str:
-        """One line for people, who count layers and heads from 1."""
+        """Describe the settings in one line, layers and heads from 1."""
         part = "all heads" if self.head is None else f"head {self.head + 1}"
         map_ = f"layer {self.layer + 1}, {part}, row that {self.row} the word, lens {self.lens}"
         rule = "both ways" if self.links == "mutual" else "for each target word"

@@ -88,7 +88,7 @@ def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
 
 
 def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
-    """Whole words: the sum over the pieces of the key word, the mean over those of the query word.
+    """Merge pieces to words: the sum over a key word's pieces, the mean over a query word's.
 
     So a row still sums to 1. Words are as they were typed, without `▁`; special tokens are words of
     their own. The same step from pieces to words as in Clark et al. 2019, §4.1.
@@ -115,7 +115,7 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
         weights=merged,
         labels=labels,
         second_start=None if start is None else sum(word.first < start for word in keys),
-        # what is read before a word is written, and what is written once one is read
+        # the word read before one is written, and the word written once one is read
         reads=_at(read, [w.first for w in written]) if kind == "cross" and both else None,
         writes=_at(written, [w.last for w in read]) if kind == "decoder_self" and both else None,
     )

@@ -11,7 +11,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def kendall(a: Floats, b: Floats) -> Floats:
-    """Kendall's τ-b of each pair of rows, `[row, value]` to `[row]`; NaN where all are tied."""
+    """Compute Kendall's τ-b of each pair of rows, `[row]`; NaN where all are tied."""
     first, second = (np.sign(x[:, :, None] - x[:, None]) for x in (a, b))
     agreed = (first * second).sum((1, 2))
     norm = np.sqrt((first**2).sum((1, 2)) * (second**2).sum((1, 2)))
@@ -19,7 +19,7 @@ def kendall(a: Floats, b: Floats) -> Floats:
 
 
 def spearman(a: Floats, b: Floats) -> Floats:
-    """Spearman's ρ of each pair of rows, ties at their mean rank; NaN where all are tied."""
+    """Compute Spearman's ρ of each pair of rows, ties at mean rank; NaN where all are tied."""
     first, second = (_centred_ranks(x) for x in (a, b))
     norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
     return _ratio((first * second).sum(-1), norm)

@@ -104,7 +104,7 @@ def patterns(
 
 
 def counted(progress: Progress | None, steps: int) -> Progress:
-    """One count over several runs, each of which counts its own layers from 1.
+    """Count over several runs, each of which counts its own layers from 1.
 
     Args:
         progress: the callback that is called, if there is one.

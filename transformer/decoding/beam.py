@@ -125,7 +125,7 @@ class BeamSearch:
             for log_probs, length, sentence_bans in zip(forced, lengths, bans, strict=True)
         )
         self._unfinished = list(self.sentences)
-        self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
+        self._places: dict[SentenceSearch, int] = {}  # place of each sentence in the last step
         self._logits: Tensor | None = logits[:, -1:]  # [sentence, row, vocab], at the first step
 
     @property
@@ -160,7 +160,7 @@ class BeamSearch:
         self._unfinished = [sentence for sentence in self._unfinished if sentence.stop()]
 
     def _decode(self) -> Tensor:
-        """Logits of the next piece of each live prefix, `[sentence, row, vocab]`."""
+        """Compute the logits of the next piece of each live prefix, `[sentence, row, vocab]`."""
         rows, pieces = [], []
         for sentence in self._unfinished:
             first = self._places[sentence] * self.K
@@ -236,7 +236,7 @@ def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
 def _limits(
     model: Transformer, source: Tensor, max_extra: int, max_length: int | None
 ) -> list[int]:
-    """Most pieces of each output: those of the source + `max_extra`, unless given (§6.1)."""
+    """Compute the length limit of each output: the source's + `max_extra`, unless given (§6.1)."""
     lengths = (source != PAD).sum(1) + max_extra
     if max_length is not None:
         lengths = torch.full_like(lengths, max_length)

@@ -60,7 +60,7 @@ class _BulkDecoder(FastDecoder):
     """A `FastDecoder` whose rows are chosen by tensors."""
 
     def advance(self, sentences: Tensor | None, rows: Tensor | None, pieces: Tensor) -> Tensor:
-        """Logits of the next piece of each row, `[row, vocab]`.
+        """Compute the logits of the next piece of each row, `[row, vocab]`.
 
         Args:
             sentences: the sentences that go on; all unless given.
@@ -102,7 +102,7 @@ class _BulkSearch:
         self.best = torch.full((sentences, self.longest), PAD, device=device)
         self.active = torch.ones(sentences, dtype=torch.bool, device=device)
         self.goes_on = True
-        self._numbers = torch.arange(sentences, device=device)  # which sentence each is
+        self._numbers = torch.arange(sentences, device=device)  # the number of each sentence
         self._results = self.best.clone()
         self._decoder = _BulkDecoder(model, source, K)
         start = torch.full((sentences, 1), BOS, device=device)

@@ -165,7 +165,7 @@ class Bans:
         return self.refuses(written, EOS, 0)
 
     def pieces(self, written: PrefixState, left: int) -> list[int]:
-        """All pieces that `refuses` refuses; worked out once for each end of a prefix."""
+        """List all pieces that `refuses` refuses, computed once for each end of a prefix."""
         # once the text prefix is complete, all that counts is whether this piece is the last
         key = (written, left if self.is_open(written) else min(left, 1))
         if key not in self._pieces:

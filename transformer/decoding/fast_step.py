@@ -29,7 +29,7 @@ from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
 
 Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
-"""Of each kind a list that gets the weights of each layer, `[sentence, head, query, key]`."""
+"""Lists that get the weights of each layer, by kind, `[sentence, head, query, key]`."""
 
 
 class FastDecoder:
@@ -99,7 +99,7 @@ class FastDecoder:
         return self._logits(torch.tensor(pieces, device=self.device)[:, None])[:, 0]
 
     def _logits(self, tokens: Tensor) -> Tensor:
-        """`[row, position]` to `[row, position, vocab]`."""
+        """Compute the logits `[row, position, vocab]` of tokens `[row, position]`."""
         new = tokens.size(1)
         self.cache.make_room(new)
         position = self.positions[self.cache.length : self.cache.length + new]
@@ -144,7 +144,7 @@ def _encode(
     silenced: Sequence[Sequence[int]],
     patterns: list[Tensor] | None,
 ) -> Tensor:
-    """As `Transformer.encode`, where nothing watches it.
+    """Encode as `Transformer.encode`, where no hook is set.
 
     Args:
         embedding: the embedding of the encoder.
@@ -190,7 +190,7 @@ class _Layer:
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
     ) -> Tensor:
-        """As `DecoderLayer.forward`: `[row, position, d_model]` to the same.
+        """Decode as `DecoderLayer.forward`, `[row, position, d_model]`.
 
         Args:
             x: `[row, position, d_model]`.
@@ -232,7 +232,7 @@ def attend(
     patterns: list[Tensor] | None = None,
     silenced: Sequence[int] = (),
 ) -> Tensor:
-    """softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
+    """Compute softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
 
     Args:
         q: `[row, head, query, d_k]`.
@@ -322,7 +322,7 @@ class BeamCache:
             self._view()
 
     def gather(self, rows: Tensor) -> None:
-        """As `select`, with the rows as a tensor on the device: nothing waits for it."""
+        """Select with the rows as a tensor on the device: nothing waits for it."""
         used = self._buffer[:, :, : self.length].index_select(1, rows)
         if len(rows) > self._buffer.size(1):
             N, _, room, width = self._buffer.shape

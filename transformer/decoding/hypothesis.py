@@ -37,7 +37,7 @@ class Hypothesis:
 
 
 def length_penalty(length: int, alpha: float = ALPHA) -> float:
-    """lp(Y) = ((5 + |Y|) / 6)^α (Wu et al. 2016, the paper's [38])."""
+    """Compute lp(Y) = ((5 + |Y|) / 6)^α (Wu et al. 2016, the paper's [38])."""
     return float(((5 + length) / 6) ** alpha)
 
 

@@ -33,7 +33,7 @@ class Candidates:
     totals: list[float]
 
     def ranked(self) -> Iterator[tuple[int, int, float, float]]:
-        """(row, piece, log P of the piece, log P of the whole), best first."""
+        """Yield (row, piece, log P of the piece, log P of the whole), best first."""
         return zip(self.rows, self.pieces, self.log_probs, self.totals, strict=True)
 
 
@@ -73,7 +73,7 @@ def _possible(
 
 
 def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """`values.topk(count)` of `[row, column]`: they lie in the blocks with the largest maxima."""
+    """Find `values.topk(count)` of `[row, column]` in the blocks with the largest maxima."""
     whole = values.size(1) // BLOCK * BLOCK
     if whole // BLOCK <= count:
         return values.topk(count)

@@ -46,7 +46,7 @@ class Prefix:
         return prefixes[::-1]
 
     def tokens(self) -> tuple[int, ...]:
-        """Token ids from the first piece to the last."""
+        """Return the token ids from the first piece to the last."""
         return tuple(prefix.piece for prefix in self.chain())
 
 
@@ -116,7 +116,7 @@ class SentenceSearch:
                     banned.setdefault(row, set()).add(piece)
                 else:
                     continue
-            # that a text prefix leaves out all other pieces says nothing of the model
+            # a text prefix excludes all other pieces, whatever the model's probabilities are
             if self.recorder is not None and not self.bans.is_open(before):
                 self._record(live[row], piece, log_prob, total, "forbidden")
         # to index by a list of most of the vocabulary takes ten times as long
@@ -168,7 +168,7 @@ class SentenceSearch:
         return bool(self.live)
 
     def hypotheses(self) -> list[Hypothesis]:
-        """Best score first; those without `</s>` come after all that end with it."""
+        """List the best score first; those without `</s>` come after all that end with it."""
         return [hypothesis for hypothesis, _ in self._ranked()][: self.limits.n_best]
 
     def settled(self) -> tuple[int, ...]:
@@ -180,7 +180,7 @@ class SentenceSearch:
         return tuple(at[0] for at in same)
 
     def tree(self) -> SearchTree:
-        """All that was ranked so far; the search must have been made with `record`."""
+        """Return the tree so far; the search must have been made with `record`."""
         if self.recorder is None:
             raise ValueError("this search does not record its tree")
         ranked = self._ranked()

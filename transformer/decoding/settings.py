@@ -15,7 +15,7 @@ from transformer.text.reader import PREFIX, InputReader, strings
 
 MAX_BEAM_SIZE = 64
 MAX_ALPHA = 10
-"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
+"""Bound of the length penalty's α, far beyond any in use; ((5 + |Y|) / 6)^α stays finite."""
 
 
 class SearchArguments(TypedDict, total=False):

@@ -42,7 +42,7 @@ class Linear:
             self._packed = _lay_out(weight.detach(), BEAM_SIZE)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """`[..., in]` to `[..., out]`."""
+        """Multiply `[..., in]` to `[..., out]`."""
         if self._packed is None:
             y = F.linear(x, self.weight, self.bias)
             return y if self.activation is None else ACTIVATIONS[self.activation](y)
@@ -67,7 +67,7 @@ class ResidualNorm:
         self.weight, self.bias = norm.weight, norm.bias
 
     def __call__(self, x: Tensor, inner: Tensor) -> Tensor:
-        """`[..., d_model]` and what the product multiplies to `[..., d_model]`."""
+        """Add the product of the inner values to x `[..., d_model]`, and normalise."""
         added = self.linear.plus(inner, x)
         # calling the module would cost as much as the norm itself
         return torch.layer_norm(added, self.shape, self.weight, self.bias, self.eps)
@@ -103,7 +103,7 @@ class FeedForwardAndNorm:
         self.inner_add_norm = ResidualNorm(feed_forward.W_2, norm)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """`[..., d_model]` to the same."""
+        """Apply the network to `[..., d_model]`."""
         return self.inner_add_norm(x, self.W_1(x))
 
 
@@ -182,7 +182,7 @@ def _state(model: Transformer, parameters: Iterable[nn.Parameter]) -> tuple[int,
 
 
 def fused(*modules: nn.Linear) -> Linear:
-    """Several projections of the same input as one."""
+    """Join several projections of the same input."""
     if len(modules) == 1:
         return Linear(modules[0].weight, modules[0].bias)
     possible: list[Tensor | None] = [module.bias for module in modules]

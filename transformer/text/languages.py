@@ -1,4 +1,4 @@
-"""The languages of a model, as people call them."""
+"""Languages of a model, with their names in English."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code)
 
 
 def name_of(code: str) -> str | None:
-    """The English name of a language by its ISO 639 code; a script or region after it is left out.
+    """Return the English name of a language by its ISO 639 code, without script or region.
 
     None of what is no such code: that of a group of languages, too.
     """
@@ -52,19 +52,19 @@ def name_of(code: str) -> str | None:
 
 
 def code_of_name(name: str) -> str:
-    """The ISO 639 code of a language, of two letters, as a page says it; "" of what has none."""
+    """Return the ISO 639 code of a language, of two letters; "" where there is none."""
     return _CODE_OF.get(name, "")
 
 
 @dataclass(frozen=True)
 class Languages:
-    """What a model translates.
+    """The languages that a model translates.
 
     Args:
-        source: English name of the source language, "" where it is not known.
-        target: of the target language, likewise; "" where there are several.
-        codes: of the target languages of a model that has several, `fra` of `>>fra<<`, with which
-            a text begins that is to be translated into that one.
+        source: the English name of the source language, "" where it is not known.
+        target: the name of the target language, likewise; "" where there are several.
+        codes: the target languages of a model that has several, `fra` for `>>fra<<`, with which a
+            text begins that is to be translated into that one.
     """
 
     source: str
@@ -72,43 +72,43 @@ class Languages:
     codes: tuple[str, ...] = ()
 
     def name(self, side: Side) -> str:
-        """What a side is called on screen: a language, else "source" or "target"."""
+        """Return the name of a side on the screen: a language, else "source" or "target"."""
         return (self.source if side == "source" else self.target) or side
 
-    def one(self, side: Side, what: str) -> str:
-        """One thing of this side, with its article: "an English token", "a target token"."""
+    def with_article(self, side: Side, noun: str) -> str:
+        """Put name and article before a noun: "an English token", "a target token"."""
         name = self.name(side)
         # Ukrainian begins with a consonant, Urdu with a vowel
         article = "an" if name.startswith(("A", "E", "I", "O", "Ur", "Uz")) else "a"
-        return f"{article} {name} {what}"
+        return f"{article} {name} {noun}"
 
     def sentence(self, side: Side) -> str:
-        """A sentence of this side, with its article: "an English sentence"."""
+        """Return a phrase for a sentence of this side, with its article: "an English sentence"."""
         known = self.source if side == "source" else self.target
-        return self.one(side, "sentence") if known else "a sentence"
+        return self.with_article(side, "sentence") if known else "a sentence"
 
     def code_of(self, text: str) -> str | None:
-        """The code that a text begins with, if this is a model that reads codes.
+        """Return the code that a text begins with, if this is a model that reads codes.
 
         Raises:
             InputError: if the model has no such language.
         """
-        if not self.codes or (found := _CODE.match(text.lstrip())) is None:
+        if not self.codes or (code := _CODE.match(text.lstrip())) is None:
             return None
-        if found[1] not in self.codes:
+        if code[1] not in self.codes:
             raise InputError(
-                f"This model does not write the language “{shortened(found[1], 20)}”: begin the "
+                f"This model does not write the language “{shortened(code[1], 20)}”: begin the "
                 f"text with one of {_listed(self.codes)}."
             )
-        return found[1]
+        return code[1]
 
     def target_of(self, text: str) -> str:
-        """The language into which a text is translated, as `name` calls it."""
+        """Return the language into which a text is translated, as `name` calls it."""
         code = self.code_of(text)
         return self.name("target") if code is None else (name_of(code) or code)
 
-    def of_text(self, text: str) -> Languages:
-        """The two languages of one text: of several targets, the one that it asks for.
+    def for_text(self, text: str) -> Languages:
+        """Return the two languages of one text: of several targets, the one that it asks for.
 
         A code without a name stands for itself, unless it has letters that a page could take for
         markup.
@@ -123,7 +123,7 @@ class Languages:
         return Languages(self.source, name_of(code) or plain)
 
     def asking_for(self, code: str, text: str) -> str:
-        """The text with a code in front, in the place of one that it has.
+        """Put a code in front of the text, in the place of one that it has.
 
         Raises:
             InputError: if the model has no such language.
@@ -137,7 +137,7 @@ class Languages:
         return f"{asked} {without_code(text) if self.code_of(text) else text}"
 
     def notice(self, text: str) -> str | None:
-        """A sentence on a text that leaves it open into which language it is translated."""
+        """Write a notice on a text that leaves its target language open; None where it does not."""
         if len(self.codes) < 2 or self.code_of(text) is not None:
             return None
         return (
@@ -147,11 +147,11 @@ class Languages:
 
 
 OURS = Languages("English", "German")
-"""Of checkpoints that are trained here."""
+"""Languages of the checkpoints that are trained here."""
 
 
 def without_code(text: str) -> str:
-    """The text after a code at its beginning."""
+    """Return the text after a code at its beginning."""
     return _CODE.sub("", text.lstrip(), count=1).lstrip() if _CODE.match(text.lstrip()) else text
 
 

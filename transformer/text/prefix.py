@@ -41,6 +41,7 @@ class TextPrefix:
         """Return the pieces that may follow before the text is complete, with the place after each.
 
         Args:
+            place: the number of characters that are written.
             left: pieces that may be written after it; what is then missing has room in them.
         """
         after = self._after[place]

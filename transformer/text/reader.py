@@ -89,7 +89,7 @@ class InputReader:
         return pieces
 
     def prefix(self, pieces: Sequence[str]) -> tuple[int, ...]:
-        """Token ids of a forced prefix, given as pieces; none where it is empty.
+        """Return the token ids of a forced prefix, given as pieces; none where it is empty.
 
         Raises:
             InputError: if a search never writes a piece of it, or it ends the sentence.
@@ -121,7 +121,7 @@ class InputReader:
             raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
 
     def _cut(self, text: str, name: str) -> list[Piece]:
-        """Text to pieces, without `</s>`."""
+        """Cut a text into pieces, without `</s>`."""
         # first: a line that is too long comes cut, perhaps within a character
         if len(text) > self.most_letters:
             raise InputError(

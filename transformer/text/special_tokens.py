@@ -41,6 +41,7 @@ class SpecialTokens:
         """Select the tokens that are known to be special, or are written as such.
 
         Args:
+            tokens: the tokens of a text.
             known: what a tokenizer says is special.
             ends: of these, what ends a sentence.
         """
@@ -58,4 +59,4 @@ def looks_special(token: str) -> bool:
 
 
 OURS = SpecialTokens(frozenset({SPECIAL[BOS], SPECIAL[EOS]}), frozenset({SPECIAL[EOS]}))
-"""Of the models that this program runs."""
+"""Special tokens of the models that this program runs."""

@@ -17,7 +17,7 @@ from transformer.text.prefix import TextPrefix
 from transformer.text.words import PLACEHOLDER, ForbiddenWords, number_words
 
 MOST_BYTES = 64 * MIB
-"""Of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
+"""Largest size of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
@@ -123,24 +123,24 @@ class Tokenizer:
         return int(self._processor.GetPieceSize())
 
     def encode(self, text: str) -> list[int]:
-        """Text to token ids, without `<s>` and `</s>`."""
+        """Encode a text to token ids, without `<s>` and `</s>`."""
         return list(self._processor.EncodeAsIds(text))
 
     def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
-        """Many texts at once, on all cores."""
+        """Encode many texts at once, on all cores."""
         return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
 
     def ranked_pieces(self) -> tuple[list[str], list[float]]:
-        """Piece and score of each id; of byte pairs, the higher score is merged first."""
+        """List piece and score of each id; of byte pairs, the higher score is merged first."""
         ids = list(range(self.vocab_size))
         return self._processor.IdToPiece(ids), self._processor.GetScore(ids)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Token ids to text; special pieces are left out."""
+        """Decode token ids to text; special pieces are left out."""
         return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))
 
     def pieces(self, text: str) -> list[Piece]:
-        """Text to pieces with the number of their word; an unknown piece keeps its typed text.
+        """Cut a text into pieces with their word's number; an unknown piece keeps its typed text.
 
         Punctuation is a word of its own.
         """
@@ -149,11 +149,11 @@ class Tokenizer:
         return with_words(self.encode(text), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
-        """Token ids to pieces with the number of their word; special pieces are words."""
+        """Convert token ids to pieces with the number of their word; special pieces are words."""
         return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
-        """Token ids of pieces as `pieces_of` writes them.
+        """Return the token ids of pieces as `pieces_of` writes them.
 
         Raises:
             InputError: naming the first that is not in the vocabulary.
@@ -168,7 +168,7 @@ class Tokenizer:
         return ids
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
-        """Words that a search must not write, as `decoding.Constraints` takes them.
+        """Check words that a search must not write, as `decoding.Constraints` takes them.
 
         Raises:
             InputError: if one is empty, or more than one word.
@@ -207,7 +207,7 @@ def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
 
 
 def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
-    """Number the words, as `number_words` does; special pieces are words of their own."""
+    """Return the number of each piece's word, as `number_words` does; a special piece is a word."""
     words = number_words(as_typed(ids, texts))
     return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
 

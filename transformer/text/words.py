@@ -18,7 +18,7 @@ _JOINERS = "\u200c\u200d"  # shape the letters beside them
 
 @cache  # at the first text: to look for the marks takes as long as a short translation
 def _pattern() -> re.Pattern[str]:
-    r"""What `words_in` finds. A combining mark, which `\w` leaves out, is a letter of its word."""
+    r"""Compile the pattern of `words_in`; a combining mark, which `\w` leaves out, is a letter."""
     # those beyond U+FFFF belong to rare scripts, and would make every text slower to split
     characters = map(chr, range(0x300, 0x10000))
     marks = "".join(c for c in characters if unicodedata.category(c)[0] == "M") + _JOINERS
@@ -29,7 +29,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def words_in(text: str) -> Iterator[re.Match[str]]:
-    """The words of a text with the spaces before them: punctuation is a word of its own.
+    """Find the words of a text with the spaces before them: punctuation is a word of its own.
 
     `PLACEHOLDER` is one, too, and so are spaces alone before it or at the end.
     """
@@ -37,7 +37,7 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def has_letter(text: str) -> bool:
-    """Whether a part of a word is in it: a letter, a digit, or a mark that goes on with a letter.
+    """Return whether a letter, a digit, or a mark that continues a letter is in a part of a word.
 
     A mark behind a symbol is the symbol's, as that of ❤️ is.
     """
@@ -45,13 +45,13 @@ def has_letter(text: str) -> bool:
 
 
 def number_words(texts: Sequence[str]) -> list[int]:
-    """The word that each piece belongs to, in reading order: punctuation is a word of its own.
+    """Return the number of each piece's word, in reading order; punctuation is its own word.
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first; one
     without a text, to the word of the piece before it.
 
     Args:
-        texts: of the pieces in a row, with their spaces; `PLACEHOLDER` for a special one.
+        texts: the texts of consecutive pieces, with their spaces; `PLACEHOLDER` for a special one.
     """
     starts = [match.start() for match in words_in("".join(texts))]
     result: list[int] = []
@@ -79,7 +79,7 @@ class ForbiddenWords:
     the model would sooner end it; another word that begins alike may still be written.
 
     Args:
-        words: each one word as `words_in` finds it, without spaces; upper case counts.
+        words: the words, each as `words_in` finds it, without spaces; upper case counts.
         texts: the text of each piece of the vocabulary, a space as a space.
     """
 
@@ -106,7 +106,7 @@ class ForbiddenWords:
         return cls(frozenset(checked), tuple(texts))
 
     def open_word(self, tokens: Iterable[int], start: str = "") -> str:
-        """The end of the text `start` + `tokens` that later pieces can still change."""
+        """Return the end of the text `start` + `tokens` that later pieces can still change."""
         if not self.words:
             return ""
         text = start + self.text_of(tokens)
@@ -114,18 +114,19 @@ class ForbiddenWords:
         return text[next(starts, 0) :]
 
     def text_of(self, tokens: Iterable[int]) -> str:
-        """What these pieces write."""
+        """Return the text of these pieces."""
         return "".join(self.texts[token] for token in tokens)
 
     def written(self, text: str) -> str | None:
-        """A forbidden word that this text completes, if there is one."""
+        """Return a forbidden word that this text completes, if there is one."""
         return next((word for word in _settled(text) if word in self.words), None)
 
     def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
-        """Whether this piece completes a forbidden word.
+        """Return whether this piece completes a forbidden word.
 
         Args:
-            open_word: the end of the prefix, as `open_word` gives it.
+            open_word: the end of the prefix, as `open_word` returns it.
+            piece: the token id of the next piece.
             last: whether the translation ends with this piece.
         """
         if not self.words:
@@ -147,7 +148,7 @@ def _settled(text: str) -> Iterator[str]:
 
 
 def _is_settled(text: str, word: re.Match[str]) -> bool:
-    """Whether nothing that may follow the text can make this word longer."""
+    """Return whether nothing that may follow the text can make this word longer."""
     rest = len(text) - word.end()
     if rest != 1:
         return rest > 1

@@ -33,6 +33,9 @@ def capture(
     whole translation gives what each step of the search saw.
 
     Args:
+        model: the model.
+        source: the source text.
+        target: the translation.
         source_pieces: ending with `</s>`.
         target_pieces: what the decoder is to write.
         languages: of the two sides.
@@ -80,6 +83,7 @@ def _pass(
     """Logits `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
 
     Args:
+        model: the model.
         source: `[1, source]` token ids.
         read: `[1, target]` token ids that the decoder reads.
     """

@@ -12,7 +12,7 @@ from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
 NO_ID = -1
-"""Of a piece that is no row of an embedding of ours."""
+"""Id of a piece that is no row of an embedding of ours."""
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
@@ -69,14 +69,14 @@ def require_whole_characters(text: str, name: str) -> None:
 
 
 def numbered(count: int) -> tuple[Piece, ...]:
-    """Positions that have no tokens, such as frames of sound, counted from 1 as on the screen."""
+    """Make pieces for positions without tokens, such as frames of sound, counted from 1."""
     return tuple(Piece(NO_ID, str(n + 1), n) for n in range(count))
 
 
 def pieces_of(
     tokens: Sequence[str], special: SpecialTokens, vocabulary: Callable[[], Iterable[str]] = tuple
 ) -> tuple[Piece, ...]:
-    """Tokens in the spelling of our own pieces: a leading space is `▁`, whatever the mark was.
+    """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
     decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
@@ -108,7 +108,7 @@ def pieces_of(
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Pieces of a word or a text put together: spaces as spaces, bytes as their characters."""
+    """Join the pieces of a word or a text: spaces as spaces, bytes as their characters."""
     text = "".join(texts).replace(WORD_START, " ")
     return _BYTES.sub(_decoded, text) if "<0x" in text else text
 
@@ -202,7 +202,7 @@ def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
 
 
 def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
-    """Words whose first pieces are known. Where a space stood before punctuation is not."""
+    """Spell words whose first pieces are known; a space before punctuation is not known."""
     spelt = [
         (WORD_START if first and has_letter(text) else "") + _visible(text)
         for text, first in zip(texts, begins, strict=True)
@@ -211,7 +211,7 @@ def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
 
 
 def _from_bytes(tokens: Sequence[bytes]) -> _Spelt:
-    """Pieces of a text in UTF-8, whose characters may be cut, with the words of that text."""
+    """Spell pieces of a text in UTF-8, whose characters may be cut, and number its words."""
     text = b"".join(tokens).decode(errors="surrogateescape")  # a stray byte is half a character
     owner = [number for number, token in enumerate(tokens) for _ in token]
     spelt, line = ([""] * len(tokens) for _ in range(2))

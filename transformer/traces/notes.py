@@ -12,7 +12,7 @@ from transformer.kinds import KIND_TITLES, Kind
 from transformer.traces.fields import Weights
 
 TOLERANCE = 5e-3
-"""How far a row's sum may be from 1: bfloat16 rounds each weight by up to 1 in 256."""
+"""Largest distance of a row's sum from 1: bfloat16 rounds each weight by up to 1 in 256."""
 
 
 def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:

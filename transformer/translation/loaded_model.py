@@ -55,6 +55,8 @@ class LoadedModel:
 
         Args:
             rows: token ids of each sentence, `</s>` last.
+            settings: the settings of the search.
+            should_stop: a callback after each step; once it returns True, the search stops.
 
         Returns:
             For each sentence its hypotheses, best first.

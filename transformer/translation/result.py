@@ -38,6 +38,7 @@ def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[S
     """Group pieces into words, `</s>` being one.
 
     Args:
+        pieces: the pieces of a translation.
         log_probs: of each piece, given all before it.
     """
     words = []

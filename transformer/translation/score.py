@@ -135,6 +135,7 @@ def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence
     """Compute log P of every piece at each place of a translation, by one teacher-forced pass.
 
     Args:
+        model: the model.
         source: token ids, ending with `</s>`.
         target: token ids that are written.
 
@@ -161,6 +162,7 @@ def most_probable_others(
     Pieces that a search never writes, such as `<pad>`, are left out.
 
     Args:
+        tokenizer: the tokenizer of the translation.
         log_p: `[target, vocab]`.
         written: `[target]` token ids.
         count: how many; all others of a vocabulary that has fewer.

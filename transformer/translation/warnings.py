@@ -37,6 +37,8 @@ def end_warnings(
     """Warn of a search that did not reach the end of the sentence.
 
     Args:
+        best: the best hypothesis.
+        settings: the settings of the search.
         stopped_after: length in pieces of its prefixes when it was stopped; None unless it was.
     """
     if stopped_after is not None:

@@ -124,7 +124,7 @@ def encode_editor(
 
 
 def _translation(languages: Languages) -> str:
-    return languages.one("target", "translation") if languages.target else "a translation"
+    return languages.with_article("target", "translation") if languages.target else "a translation"
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:

@@ -19,7 +19,7 @@ SEVERAL = Languages("English", "", ("fra", "ukr", "qqq"))
     ],
 )
 def test_one_thing_of_a_language_has_its_article(languages: Languages, said: str) -> None:
-    assert languages.one("source", "token") == said
+    assert languages.with_article("source", "token") == said
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_one_thing_of_a_language_has_its_article(languages: Languages, said: str
 def test_a_text_chooses_the_language_that_is_written(
     languages: Languages, text: str, target: str
 ) -> None:
-    chosen = languages.of_text(text)
+    chosen = languages.for_text(text)
     assert (chosen.name("target"), chosen.source) == (target, "English")
 
 

@@ -93,7 +93,7 @@ def measure_sentence(
 
 
 def measures_of(kind: Kind) -> frozenset[str]:
-    """Names of `MEASURES` that the heads of a kind have."""
+    """Return the names of `MEASURES` that the heads of a kind have."""
     others = {"previous", "next", "itself"} if kind == "cross" else {"aligns"}
     return frozenset(MEASURES.keys() - others)
 
@@ -133,7 +133,7 @@ def _on_rarest(
     counts: npt.NDArray[np.int64],
     first: int,
 ) -> Floats:
-    """Share of the rows that look most at the least frequent of the words that they may see."""
+    """Compute the share of the rows that look most at the least frequent word that they may see."""
     queries, keys = axes.labels
     special = np.array([key in SPECIAL.values() for key in keys])
     visible = np.broadcast_to(~special, (len(queries), len(keys)))

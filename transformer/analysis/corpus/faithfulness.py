@@ -31,7 +31,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
-"""Of the source words, at least one: how many are erased, or kept."""
+"""Shares of the source words that are erased or kept, at least one word."""
 
 RANDOM_ORDERS, PERMUTATIONS = 3, 3
 BATCH_PIECES = 2_000
@@ -286,7 +286,7 @@ def permuted_changes(
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:
-        # of one sentence every mask hides the last keys alone: what is seen comes first
+        # in one sentence every mask hides only the last keys, so visible keys come first
         noise = torch.rand(scores.shape, generator=generator).to(scores.device)
         order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)

@@ -35,7 +35,7 @@ MEASURES: dict[str, str] = {
     **SENTENCE_MEASURES,
     UNLIKE: "share of a row that lies elsewhere than in the other maps of its kind",
 }
-"""What is measured of each head, means over all rows."""
+"""Measures of each head, means over all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
 
 
 def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> Floats:
-    """Distance of each head's rows from the mean rows of all other heads of the kind.
+    """Compute the distance of each head's rows from the mean rows of all other heads.
 
     Returns:
         `[layer, head]`, total variation, 0 to 1; 0 where there is no other head.
@@ -222,7 +222,7 @@ class CorpusSummary:
             roles[heads.roles[layer][head]] += 1
 
     def heads(self) -> list[HeadSummary]:
-        """Each head, by layer and number; none before the first sentence."""
+        """Summarise each head, by layer and number; none before the first sentence."""
         return [self._head(*place) for place in _places(self.counts)]
 
     def _head(self, layer: int, head: int) -> HeadSummary:
@@ -296,5 +296,5 @@ class _Extremes:
 
 
 def _places(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Layer and head of each, both from 0."""
+    """List layer and head of each, both from 0."""
     return ((layer, head) for layer, count in enumerate(counts) for head in range(count))

@@ -44,7 +44,7 @@ def nearest_by_attention(
 
 
 def _standardised(table: Floats) -> Floats:
-    """Each column less its mean, in standard deviations; one that says the same of all is 0."""
+    """Scale each column to standard deviations from its mean; a constant column is 0."""
     centred = table - table.mean(0)
     deviations = table.std(0)
     differ = deviations > 1e-12

@@ -31,7 +31,7 @@ def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floati
 def total_variation(
     first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, causal: bool = False
 ) -> Floats:
-    """½ Σ_j |a_ij - b_ij| of two rows, mean over the rows: `[..., query, key]` to `[...]`.
+    """Average ½ Σ_j |a_ij - b_ij| of two rows over the rows: `[..., query, key]` to `[...]`.
 
     0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
     key to another counts once.

@@ -33,7 +33,7 @@ IMPORTANCE: dict[str, str] = {
 def sentence_losses(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor, memory: Tensor | None = None
 ) -> Tensor:
-    """-log P of each translation, the sum over its pieces, `[sentence]`, in nats.
+    """Compute -log P of each translation, the sum over its pieces, `[sentence]`, in nats.
 
     Args:
         model: the model.
@@ -55,7 +55,7 @@ def sentence_losses(
 def gradient_importance(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor
 ) -> dict[Kind, Floats]:
-    """|Att_h(x)ᵀ ∂L(x)/∂Att_h(x)| of each sentence x (Michel et al. 2019, §4.1).
+    """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)| of each sentence x (Michel et al. 2019, §4.1).
 
     That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
     for each of its pieces.
@@ -88,7 +88,7 @@ def gradient_importance(
 
 
 def normalised_by_layer(importance: Floats) -> Floats:
-    """Divided by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
+    """Divide by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
     norm = np.linalg.norm(importance, axis=-1, keepdims=True)
     scaled: Floats = np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
     return scaled
@@ -98,7 +98,7 @@ def normalised_by_layer(importance: Floats) -> Floats:
 def losses_without(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[Head]
 ) -> Iterable[Tensor]:
-    """`sentence_losses` with each of these heads taken away, its output set to 0, one by one."""
+    """Compute `sentence_losses` without each of these heads, its output set to 0, one by one."""
     memory = model.encode(source, padding_mask(source))
     for place in heads:
         known = None if place.kind == "encoder_self" else memory

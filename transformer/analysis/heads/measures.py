@@ -27,7 +27,7 @@ MEASURES: dict[str, str] = {
 
 
 def entropy(weights: Floats) -> Floats:
-    """-Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
+    """Compute -Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     bits: Floats = -(weights * log_p).sum(-1)
@@ -57,7 +57,7 @@ def in_shares(axes: LabelledWeights) -> LabelledWeights:
 
 
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
-    """One number for each head, mean over the rows that count.
+    """Compute a number for each head, mean over the rows that count.
 
     Args:
         axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
@@ -127,14 +127,14 @@ def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Sum
 
 
 def _distances(weights: Floats, first: int) -> Floats:
-    """Key minus query, `[query, key]`, where the first row is that of query `first`."""
+    """Compute key minus query, `[query, key]`, where the first row is that of query `first`."""
     queries, keys = weights.shape[-2:]
     distances: Floats = np.arange(float(keys)) - np.arange(first, first + queries)[:, None]
     return distances
 
 
 def _offset(weights: Floats, first: int) -> Floats:
-    """Mean distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
+    """Average the distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
     offset: Floats = (weights * _distances(weights, first)).sum(-1)
     return offset
 

@@ -29,7 +29,7 @@ ROLE_THRESHOLDS: dict[str, float] = {
     "same word": 0.25,
     "aligns": 0.5,
 }
-"""How much of its weight a head must put on a pattern's cells beyond chance to have that role.
+"""Share of its weight that a head must put on a pattern's cells beyond chance for that role.
 
 0 is what uniform attention puts there, 1 is all of the weight. The strongest pattern names the
 head. "same word" asks for less, because most rows have no other piece of their word."""
@@ -159,7 +159,7 @@ def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
 
 
 def _alignment(weights: Floats) -> Floats:
-    """As `_beyond_chance`, over the cells that are largest in both their row and their column.
+    """Score as `_beyond_chance`, over the cells that are largest in both row and column.
 
     These are the links in which both directions agree, one to one. 0 where too many of them cross.
     """
@@ -178,7 +178,7 @@ def _alignment(weights: Floats) -> Floats:
 
 
 def _evenness(weights: Floats, seen: Cells) -> Floats:
-    """Entropy over the largest possible one; weight on dropped tokens counts against it.
+    """Divide the entropy by the largest possible one; weight on dropped tokens counts against it.
 
     Σ p log2(Σ p / p) of a row is the entropy of its shares times the weight that is shown.
     """

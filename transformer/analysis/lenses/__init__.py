@@ -177,7 +177,7 @@ def _weight_lens(
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:
-    """Rows that sum to 1, as a map draws them: absolute values over their row's sum.
+    """Scale absolute values by their row's sum, as a map draws them.
 
     A row of zeros stays one, and what is 0, such as the keys that a mask hides, stays 0.
 
@@ -261,7 +261,7 @@ _LENSES: dict[AnyLens, _Lens] = {
     "rollout": _Lens(rollout.points, rollout.rollout),
     "value_zeroing": _Lens(value_zeroing.points, value_zeroing.value_zeroing),
 }
-"""Without the gradient, which takes a pass of its own."""
+"""All lenses but the gradient, which takes a pass of its own."""
 
 
 def lens_trace(

@@ -24,7 +24,7 @@ from transformer.trace import AttentionTrace
 
 
 def contributions(block: AttentionBlock) -> Tensor:
-    """c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁): how much of the output y_i is T_ij (ALTI).
+    """Compute c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁), the share of T_ij in the output y_i (ALTI).
 
     T_ij is what key j brings to query i in all heads, with x_i on the diagonal, after the
     linearised LayerNorm. In cross-attention x_i, all that was read before, is one more column,

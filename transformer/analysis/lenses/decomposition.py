@@ -72,7 +72,7 @@ class AttentionBlock:
     @property
     def seen(self) -> Tensor:
         """`[query, key]`: True where any head looks at the key at all."""
-        return (self.pattern != 0).any(0)  # what is no number must not pass for hidden
+        return (self.pattern != 0).any(0)  # NaN must not pass for hidden
 
     @property
     def constant(self) -> Tensor:
@@ -81,7 +81,7 @@ class AttentionBlock:
         return self.sublayer - z_W_O
 
     def from_keys(self, keys: slice = slice(None)) -> Tensor:
-        """Σ_h α_ij f_h(x_j), what these keys bring to each query.
+        """Compute Σ_h α_ij f_h(x_j), the part of each query that these keys bring.
 
         Returns:
             `[query, key, d_model]`.
@@ -89,7 +89,7 @@ class AttentionBlock:
         return torch.einsum("hqk,hkd->qkd", self.pattern[:, :, keys], self.values[:, keys])
 
     def transformed(self) -> Iterator[Tensor]:
-        """T_ij, what each key brings after the linearised norm, x_i with what i brings to itself.
+        """Yield T_ij, the part of each key after the linearised norm, with x_i on the diagonal.
 
         In cross-attention, where no key is the query, x_i comes last as one more column.
 
@@ -115,7 +115,7 @@ class AttentionBlock:
         return (x - x.mean(-1, keepdim=True)) * (self.gain / deviation)
 
     def chunks(self) -> Iterator[slice]:
-        """Slices of the keys, so many at once that `from_keys` stays below `LARGEST_TENSOR`."""
+        """Yield slices of the keys, small enough that `from_keys` stays below `LARGEST_TENSOR`."""
         keys = self.pattern.size(2)
         step = max(1, LARGEST_TENSOR // self.residual.numel())
         yield from (slice(start, min(start + step, keys)) for start in range(0, keys, step))
@@ -240,7 +240,7 @@ def residual_point(kind: Kind, layer: int) -> str:
 
 
 def _differs(z: Tensor, attended: Tensor) -> Tensor:
-    """`[head, query]`: True where z, `[head, query, d_v]`, is not what the pattern gives."""
+    """Mark where z, `[head, query, d_v]`, is not what the pattern gives, `[head, query]`."""
     apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
     replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
     return replaced

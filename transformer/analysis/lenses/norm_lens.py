@@ -14,7 +14,7 @@ from transformer.analysis.lenses.decomposition import AttentionBlock
 
 
 def norms_of_heads(block: AttentionBlock) -> Tensor:
-    """‖α_ij f(x_j)‖₂ of each head, f as in `decomposition`, in units of the residual stream (2020).
+    """Compute ‖α_ij f(x_j)‖₂ of each head, f as in `decomposition` (2020).
 
     Returns:
         `[head, query, key]`.
@@ -36,7 +36,7 @@ def norms_of_heads_after_layer_norm(block: AttentionBlock) -> Tensor:
 
 
 def norms_of_layer(block: AttentionBlock) -> Tensor:
-    """‖Σ_h α_ij f(x_j)‖₂ of the whole layer: heads may cancel each other (2020).
+    """Compute ‖Σ_h α_ij f(x_j)‖₂ of the whole layer: heads may cancel each other (2020).
 
     Returns:
         `[query, key]`.
@@ -55,5 +55,5 @@ def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
 
 
 def _lengths(parts: Iterable[Tensor]) -> Tensor:
-    """`[query, key]` from `[query, key, d_model]` in chunks of the keys."""
+    """Compute norms `[query, key]` from `[query, key, d_model]` in chunks of the keys."""
     return torch.cat([torch.linalg.vector_norm(part, dim=-1) for part in parts], -1)

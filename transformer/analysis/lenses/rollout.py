@@ -129,7 +129,7 @@ def _with_residual(weights: Tensor) -> Tensor:
 
 
 def _layer_products(weights: Tensor, progress: Progress | None = None) -> list[Tensor]:
-    """R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
+    """Multiply R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
     layers: list[Tensor] = []
     for Â in _with_residual(weights):
         layers.append(Â @ layers[-1] if layers else Â)

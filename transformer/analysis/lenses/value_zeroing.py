@@ -43,7 +43,7 @@ def value_zeroing(
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """1 − cos(y_i, y_i with v_j = 0 in all heads): the effect of key j on the whole layer (§3).
+    """Compute 1 − cos(y_i, y_i with v_j = 0 in all heads), the effect of key j on the layer (§3).
 
     The weights of this attention stay as they are. All that follows in the layer is computed
     anew: norms, the feed-forward network, and after the decoder's self-attention its
@@ -87,7 +87,7 @@ def _changes(
     widest: int,
     whole: bool,
 ) -> Tensor:
-    """`[query, key]`: 1 − cos of the layer's output, `[query, d_model]`, with and without a key.
+    """Compute 1 − cos of the layer's output with and without a key, `[query, key]`.
 
     Args:
         block: the attention sub-layer.
@@ -109,7 +109,7 @@ def _changes(
         # positions do not meet in the rest of a layer: those that change make one long sentence
         after = rest(without)[seen] if whole else rest(without[seen][None])[0]
         apart = F.normalize(after, dim=-1) - y.expand(len(seen), -1, -1)[seen]
-        # of unit vectors, 1 − cos = ½ ‖difference‖², which keeps its digits where it is small
+        # for unit vectors 1 − cos = ½ ‖difference‖², which keeps its digits where it is small
         changes[chosen][seen] = apart.square().sum(-1) / 2
     return changes.T
 

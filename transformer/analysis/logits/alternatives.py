@@ -12,7 +12,7 @@ from transformer.translation.score import Choice, forced_log_probs, most_probabl
 def alternatives(
     model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int
 ) -> list[tuple[Choice, ...]]:
-    """For each target position the piece that was written, then the most probable others.
+    """List for each target position the piece that was written, then the most probable others.
 
     One teacher-forced pass gives what each step of the search saw; pieces that a search never
     writes, such as `<pad>`, are left out.

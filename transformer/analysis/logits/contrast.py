@@ -133,7 +133,7 @@ def erase(
 
 
 def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> Tensor:
-    """`[row]`: the log-odds at the last step for each mask of the source, `[row, source]`."""
+    """Compute the log-odds at the last step, `[row]`, for each mask of the source."""
     seen = mask[:, None, None]  # [row, 1, 1, source]
     memory = model.encode(pair.source.expand(len(mask), -1), seen)
     decoded = model.decode(pair.target.expand(len(mask), -1), memory, seen)
@@ -141,7 +141,7 @@ def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> 
 
 
 def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
-    """`[row]`: logit of the last written piece − logit of the other, from `[row, target, vocab]`.
+    """Subtract the logit of the other piece from that of the last written one, `[row]`.
 
     The softmax divides both by the same sum, so this is the difference of log P.
     """

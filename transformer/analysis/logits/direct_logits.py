@@ -147,7 +147,7 @@ _PARTS: tuple[tuple[DecoderKind | None, str], ...] = (
 
 
 def _sublayers(model: Transformer) -> Iterator[_Sublayer]:
-    """All of the decoder, in the order in which they run."""
+    """Yield the sub-layers of the decoder, in the order in which they run."""
     for layer in range(model.config.N):
         for kind, part in _PARTS:
             name = f"decoder.layers.{layer}.{part}"

@@ -36,7 +36,7 @@ class Sizes:
 
 
 def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Operations of one layer, up to a constant factor: the first column of Table 1.
+    """Count the operations of one layer, up to a constant factor: the first column of Table 1.
 
     Args:
         layer: a name of `LAYERS`.
@@ -56,7 +56,7 @@ def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 
 
 def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Values that one layer stores for the backward pass: its input, and the attention weights.
+    """Count the values that one layer stores for the backward pass: its input, and the weights.
 
     Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. Up
     to a constant factor, as the work: queries, keys and values are as large as the input.

@@ -27,11 +27,11 @@ PARTS = (
     FEED_FORWARD,
     NORMS,
 )
-"""In the order of the forward pass."""
+"""Parts of a model in the order of the forward pass."""
 
 
 def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
-    """Parameters of each part, from the configuration alone (§3, Table 3).
+    """Count the parameters of each part, from the configuration alone (§3, Table 3).
 
     Returns:
         One number for each of `PARTS`; 0 where the model has no such part.
@@ -60,7 +60,7 @@ def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
 
 
 def parameters_of_model(model: nn.Module) -> dict[str, int]:
-    """Parameters of each part of an existing model, a shared matrix counted once.
+    """Count the parameters of each part of an existing model, a shared matrix counted once.
 
     Returns:
         One number for each of `PARTS`.

@@ -100,7 +100,7 @@ def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
 
 
 def _share(pattern: Floats, keys: Bools, real: Bools) -> Floats:
-    """`[sentence, head, query, key]` to the mean over real queries of what goes to these keys."""
+    """Average the share of these keys over real queries, from `[sentence, head, query, key]`."""
     shares = (pattern * keys[:, None]).sum(-1)  # [sentence, head, query]
     mean: Floats = shares.transpose(0, 2, 1)[real].mean(0)
     return mean

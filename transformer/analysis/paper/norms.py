@@ -71,7 +71,7 @@ def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
 
 
 def layer_norm(x: Floats, eps: float) -> Floats:
-    """Each token by itself: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1).
+    """Normalise each token: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1).
 
     Args:
         x: `[sentence, position, d_model]`.
@@ -83,7 +83,7 @@ def layer_norm(x: Floats, eps: float) -> Floats:
 
 
 def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
-    """Each feature by itself: mean 0 and variance 1 over the batch (Ioffe & Szegedy 2015).
+    """Normalise each feature: mean 0 and variance 1 over the batch (Ioffe & Szegedy 2015).
 
     Args:
         x: `[sentence, position, d_model]`.

@@ -34,7 +34,7 @@ BATCH_PIECES = 512
 
 
 def frequencies(d_model: int) -> Floats:
-    """ω_i of each pair of dimensions, in radians a position.
+    """Compute ω_i of each pair of dimensions, in radians a position.
 
     Returns:
         `[d_model / 2]`, from 1 down towards 1/10000.
@@ -43,7 +43,7 @@ def frequencies(d_model: int) -> Floats:
 
 
 def wavelengths(d_model: int) -> Floats:
-    """2π · 10000^(2i / d_model), in positions: from 2π towards 10000 · 2π, where 2i is d_model.
+    """Compute 2π · 10000^(2i / d_model), in positions: from 2π towards 10000 · 2π.
 
     Returns:
         `[d_model / 2]`.
@@ -67,7 +67,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
-    """PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, and d_model / 2 where k is 0.
+    """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, d_model / 2 for k = 0.
 
     Args:
         distances: `[distance]`, distances k in positions.
@@ -89,7 +89,7 @@ def cosines(table: npt.NDArray[np.float32]) -> Floats:
 
 
 def rotation(k: int, d_model: int) -> Floats:
-    """M_k with PE(pos + k) = M_k PE(pos) for each pos: a rotation by ω_i k of each pair.
+    """Compute M_k with PE(pos + k) = M_k PE(pos) for each pos: a rotation by ω_i k of each pair.
 
     sin(a + b) = cos b sin a + sin b cos a and cos(a + b) = -sin b sin a + cos b cos a, so the block
     of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
@@ -160,7 +160,7 @@ class Edit:
 
 
 def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
-    """Whose position each token gets, `[length]`, when the positions are shuffled."""
+    """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)
 
 
@@ -202,7 +202,7 @@ class EmbeddingParts(NamedTuple):
 
 @torch.inference_mode()
 def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
-    """Embedding · √d_model, position, and their sum, of one side of a sentence (§3.4, §3.5).
+    """Compute embedding · √d_model, position, and their sum, of one side (§3.4, §3.5).
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -217,7 +217,7 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
 
 @torch.inference_mode()
 def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    """Natural logarithm of the probability of each piece of a translation under an edit.
+    """Compute the log-probability of each piece of a translation under an edit.
 
     The pieces are those that the model wrote, or was given, without the edit.
 
@@ -239,7 +239,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
 def moved_log_probs(
     model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
 ) -> npt.NDArray[np.float32]:
-    """`log_probs` with the sinusoids moved by each of many steps, some of them in one batch.
+    """Compute `log_probs` with the sinusoids moved by each of many steps, in batches.
 
     Returns:
         `[step, target]`.

@@ -47,14 +47,14 @@ def rescale(by: float, head: int | None = None) -> Hook:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Over the last axis; -∞ becomes 0."""
+    """Apply the softmax over the last axis; -∞ becomes 0."""
     shifted = np.exp(scores - scores.max(-1, keepdims=True))
     result: Floats = shifted / shifted.sum(-1, keepdims=True)
     return result
 
 
 def softmax_gradient(weights: Floats) -> Floats:
-    """∂α_i / ∂s_j = α_i (δ_ij - α_j), `[key, key]`, of one row of weights, `[key]`."""
+    """Compute ∂α_i / ∂s_j = α_i (δ_ij - α_j), `[key, key]`, of one row of weights, `[key]`."""
     gradient: Floats = np.diag(weights) - np.outer(weights, weights)
     return gradient
 
@@ -123,14 +123,14 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
 
 
 def _covariance(x: Floats) -> Floats:
-    """Covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
+    """Compute the covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
     centred = x.astype(np.float64) - x.mean(0)
     covariance: Floats = centred.T @ centred / len(x)
     return covariance
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:
-    """Measured variance of q·k for components that are drawn from N(0, 1), `[width]`."""
+    """Measure the variance of q·k for components that are drawn from N(0, 1), `[width]`."""
     draw = np.random.default_rng(0)
     variances = []
     for width in widths:

@@ -231,7 +231,7 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
     """
     assert outputs.sequences is not None
     first = next(iter((outputs.decoder or outputs.cross)[0]), None)
-    size = 0 if first is None else len(first)  # of a step that has no layer, `steps` says so
+    size = 0 if first is None else len(first)  # `steps` refuses a step without a layer
     if outputs.beams is None:
         if first is not None and size != len(outputs.sequences):
             raise InputError(
@@ -265,7 +265,7 @@ def _no_gaps(layers: Layers) -> Layers:
 
 
 def _cut(layer: Weights, rows: Keep | None, keys: Keep | None) -> Weights:
-    """`[head, query, key]` without the padding of the two axes."""
+    """Remove the padding of the two axes of `[head, query, key]`."""
     for axis, keep in ((1, rows), (2, keys)):
         if keep is None:
             continue
@@ -371,7 +371,7 @@ class ModelInputs:
         """The mask of the tokens that are no padding."""
         mask = self.attention_mask
         if mask is None and field_of(self.tokens, "input_ids") is not None:
-            mask = field_of(self.tokens, "attention_mask")  # that of sound is of other frames
+            mask = field_of(self.tokens, "attention_mask")  # a mask of sound counts other frames
         return kept_positions(mask, self.row.among, "attention_mask")
 
     def second_start(self, encodes: bool) -> Any:
@@ -385,7 +385,7 @@ class ModelInputs:
             start = start_of_second(field_of(self.tokens, "token_type_ids"), self.row.among)
         whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
         if self.mask is None or not whole or not 0 <= start < len(self.mask):
-            return start  # what is no position is refused where the tokens are counted
+            return start  # another value is refused where the tokens are counted
         return int(self.mask[:start].sum())
 
     @property

@@ -11,7 +11,7 @@ from transformer.traces.fields import Weights
 from transformer.traces.from_arrays import as_array, shape_of
 
 Layers: TypeAlias = Sequence[Any]
-"""Of each layer a tensor `[batch, head, query, key]`."""
+"""A tensor `[batch, head, query, key]` of each layer."""
 
 NONE_THERE = (
     'The outputs hold no attention weights: load the model with attn_implementation="eager", since '
@@ -73,7 +73,7 @@ def read(outputs: Any) -> Outputs:
 
 
 def row_of(layer: Any, row: int, name: str) -> Weights:
-    """One sentence of a batch, `[head, query, key]`.
+    """Return one sentence of a batch, `[head, query, key]`.
 
     Raises:
         InputError: if this is no `[batch, head, query, key]`, or has no such row.
@@ -187,7 +187,7 @@ def _is_absent(member: Any) -> bool:
 
 
 def rows_of_ids(ids: Any, name: str) -> list[list[int]]:
-    """`[row, token]` numbers from a tensor, an array or lists; a single row is one of its own.
+    """Convert a tensor, an array or lists to rows of ids, `[row, token]`; a flat list is one row.
 
     Raises:
         InputError: if these are no whole numbers.

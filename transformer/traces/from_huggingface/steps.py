@@ -56,7 +56,7 @@ def self_attention(
 
 
 def cross_attention(steps: Sequence[Layers], rows: Sequence[int], title: str) -> list[Weights]:
-    """Cross-attention of all positions that the decoder read, `[head, query, key]` each.
+    """Join the cross-attention of all positions that the decoder read, `[head, query, key]` each.
 
     Raises:
         InputError: if the steps do not fit each other.

@@ -80,7 +80,7 @@ class Vocabulary:
         return frozenset(token for token in tokens if token is not None)
 
     def every(self) -> Iterable[str]:
-        """All tokens, if it tells them."""
+        """List all tokens, if the tokenizer has such a list."""
         vocabulary: Iterable[str] = getattr(self._tokenizer, "get_vocab", tuple)()
         return vocabulary
 

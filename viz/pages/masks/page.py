@@ -56,7 +56,7 @@ _NAMES: dict[MaskName, str] = {
 
 def _rows(languages: Languages) -> dict[Kind, str]:
     return {
-        "encoder_self": f"Each row is {languages.one('source', 'token')} that looks",
+        "encoder_self": f"Each row is {languages.with_article('source', 'token')} that looks",
         "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
         "the next",
         "cross": "Each row of the decoder reads one token and writes the next, by which it is "
@@ -71,9 +71,9 @@ def _which_mask(languages: Languages) -> dict[Kind, str]:
         "decoder_self": "A position of the decoder may not see what it has still to write, so it "
         "has the causal mask. Padding stands on the right, where that mask hides it from every "
         "real token.",
-        "cross": f"{capitalised(languages.one('target', 'token'))} is neither before nor after "
-        f"{languages.one('source', 'one')}, so there is no causal mask between the languages, and "
-        "“both” is the padding mask of the source.",
+        "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
+        f"after {languages.with_article('source', 'one')}, so there is no causal mask between the "
+        "languages, and “both” is the padding mask of the source.",
     }
 
 

@@ -45,7 +45,7 @@ def show_editor(bar: BarTranslation) -> None:
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if request.edited else min(len(bar.translation.prefix), len(pieces)),
         by_hand=bool(request.edited),
-        languages=bar.translator.languages.of_text(request.text),
+        languages=bar.translator.languages.for_text(request.text),
     )
     mount_editor("translate-editor", data, pieces, changed)
     _buttons(bar)

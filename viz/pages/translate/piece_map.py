@@ -43,7 +43,7 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
 def note(languages: Languages, *, by_read: bool) -> str:
     """Describe a row of the map and the sum of its weights."""
     return (
-        f"Each row is {languages.one('target', 'piece')} as it is "
+        f"Each row is {languages.with_article('target', 'piece')} as it is "
         f"{'read' if by_read else 'written'}; its weights on "
         f"{languages.source or 'the source'} sum to 1."
     )

@@ -43,7 +43,7 @@ def show_tree(bar: BarTranslation) -> None:
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
-        languages=bar.translator.languages.of_text(translation.source),
+        languages=bar.translator.languages.for_text(translation.source),
         caption=Origin.from_translator(
             bar.translator, translation.source, translation.text
         ).caption(

@@ -55,8 +55,8 @@ def link_method(settings: AlignmentSettings, languages: Languages) -> str:
         )
     else:
         rule = (
-            f"Each link joins {languages.one('target', 'word')} to the {source} word that weighs "
-            f"most in the row that {settings.row} it"
+            f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
+            f"weighs most in the row that {settings.row} it"
         )
     return f"{rule}: {_map_text(settings)}; {_error_text(settings.gold)}."
 

@@ -56,7 +56,7 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
-    source_piece = translator.languages.one("source", "piece")
+    source_piece = translator.languages.with_article("source", "piece")
     st.markdown(
         "At one step of the translation: what speaks for the piece that was written, what for "
         f"another one that could have stood there, and what changes when {source_piece} is erased."

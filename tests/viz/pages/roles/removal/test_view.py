@@ -12,7 +12,6 @@ from weakref import ref
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 from safetensors.torch import save_file
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -23,16 +22,19 @@ from tests.viz.draw.message import decode
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import Translator
 from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.corpus_roles import measures_of
 from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
 from transformer.analysis.heads.removal_text import parse_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
+from viz.app.cache.memory import forget_server_wide
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
@@ -207,7 +209,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
-    st.cache_resource.clear()
+    forget_server_wide()
     gc.collect()
     assert held() is None
 
@@ -284,7 +286,12 @@ def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path
         CurvePoint(len(order), figure),
     )
     sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
-    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model.config))
+    heads = tuple(
+        HeadFigures(
+            head, "", 0, dict.fromkeys(measures_of(head.kind) | IMPORTANCE.keys(), figure), ()
+        )
+        for head in all_heads(translator.model.config)
+    )
     curves = {"gradient": Curve(order, points)}
     report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
     (folder / head_report.FILE).write_text(head_report.to_json(report))
@@ -339,7 +346,7 @@ def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
 
 
 def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
-    st.cache_resource.clear()
+    forget_server_wide()
     links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)

@@ -136,9 +136,11 @@ def _report(values: Any) -> FaithfulnessReport:
     fractions = tuple(map(number, values["fractions"]))
     lenses = {
         text(name): LensFigures(
-            _curves(one, len(fractions)), figure(one["kendall"]), figure(one["spearman"])
+            _curves(figures, len(fractions)),
+            figure(figures["kendall"]),
+            figure(figures["spearman"]),
         )
-        for name, one in values["lenses"].items()
+        for name, figures in values["lenses"].items()
     }
     if not fractions or not lenses or not lenses.keys() <= {*NAMES}:
         raise ValueError("there is no fraction, or there are other lenses than ours")

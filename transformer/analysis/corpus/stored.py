@@ -34,6 +34,7 @@ def read_json(
     """Read and parse a file beside a checkpoint; None where there is none.
 
     Args:
+        path: the file.
         at_most: bytes that it may have.
         parse: raises ValueError, TypeError or KeyError on what it cannot use.
         measure: the command that writes such a file.

@@ -1,4 +1,4 @@
-"""How the processes of a run come together, agree on what they do, and notice that one is gone."""
+"""Processes of a run: how they join, agree on their settings, and notice a lost one."""
 
 from __future__ import annotations
 

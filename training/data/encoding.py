@@ -85,12 +85,12 @@ def encode_into(
             )
         )  # fmt: skip
         for folder, pairs in _remaining(folders, scan, progress.pairs):
-            kept = scan.reasons[progress.pairs : progress.pairs + len(pairs)] == KEPT
+            mask = scan.reasons[progress.pairs : progress.pairs + len(pairs)] == KEPT
             chunk = encode_chunk(
-                _chosen(pairs, kept.tolist()),
+                _chosen(pairs, mask.tolist()),
                 (tokenizer, tokenizer),
                 max_pieces,
-                np.flatnonzero(kept) + progress.pairs,
+                np.flatnonzero(mask) + progress.pairs,
             )
             written.append(chunk)
             written.sync()
@@ -116,8 +116,8 @@ def _remaining(
                 yield number, ParallelText(chunk.source[skipped:], chunk.target[skipped:])
 
 
-def _chosen(pairs: ParallelText, kept: Sequence[bool]) -> ParallelText:
-    return ParallelText(list(compress(pairs.source, kept)), list(compress(pairs.target, kept)))
+def _chosen(pairs: ParallelText, mask: Sequence[bool]) -> ParallelText:
+    return ParallelText(list(compress(pairs.source, mask)), list(compress(pairs.target, mask)))
 
 
 def _read(out: Path, folders: int) -> Progress:

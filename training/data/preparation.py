@@ -99,13 +99,13 @@ class Request:
 
     def checksums(self) -> dict[str, Any]:
         """SHA-256 of each file of training text."""
-        found = []
+        digests = []
         for path in (path for folder in self.folders for path in sides(folder)):
             try:
-                found.append(sha256_of(path, MOST_BYTES))
+                digests.append(sha256_of(path, MOST_BYTES))
             except OSError as error:
                 raise CorpusError(unreadable(error, path)) from error
-        return {"text": found}
+        return {"text": digests}
 
 
 def unfinished(out: Path) -> Path:
@@ -216,13 +216,13 @@ def _checksum(text: ParallelText) -> str:
 
 def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
     """Look at all of the text, and make the folder with what is then known."""
-    found = scan(request.folders, request.cleaning)
+    scanned = scan(request.folders, request.cleaning)
     with replace_folder(work, UNFINISHED) as new:
-        (new / REASONS).write_bytes(found.reasons.tobytes())
+        (new / REASONS).write_bytes(scanned.reasons.tobytes())
         for language, lines in ((SOURCE, validation.source), (TARGET, validation.target)):
             text = "".join(f"{line}\n" for line in lines)
             (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
-        asked = {"options": request.options(), "texts": texts, "pairs": found.pairs}
+        asked = {"options": request.options(), "texts": texts, "pairs": scanned.pairs}
         files = record_files(new, [path.name for path in new.iterdir()])
         write_sealed(new / BEGUN, {"asked": asked, "files": files})
 
@@ -233,16 +233,16 @@ def _continue(request: Request, work: Path) -> None:
         return
     begun = read_sealed(work / BEGUN)
     asked, files = begun["asked"], begun["files"]
-    found = Scan(tuple(asked["pairs"]), np.fromfile(work / REASONS, np.uint8))
-    print(_dropped(request.cleaning, found))
+    scanned = Scan(tuple(asked["pairs"]), np.fromfile(work / REASONS, np.uint8))
+    print(_dropped(request.cleaning, scanned))
     if TOKENIZER not in files:  # what a kill has left of it has no record
         with _removed_if_refused(work):
-            vocabulary = _vocabulary(request, found)
+            vocabulary = _vocabulary(request, scanned)
         write_file(work / TOKENIZER, vocabulary.model)
         files |= record_files(work, [TOKENIZER])
         write_sealed(work / BEGUN, {"asked": asked, "files": files})
     tokenizer = Tokenizer.load(work / TOKENIZER)
-    progress = encode_into(work, request.folders, found, tokenizer, request.max_pieces)
+    progress = encode_into(work, request.folders, scanned, tokenizer, request.max_pieces)
     with _removed_if_refused(work):
         refuse_empty(sum(progress.rows), request.max_pieces)
     parts = [
@@ -256,7 +256,7 @@ def _continue(request: Request, work: Path) -> None:
         request.max_pieces,
         progress.left_out,
         {**files, **progress.files},
-        {"asked": asked, "dropped": _counts(request.cleaning, found)},
+        {"asked": asked, "dropped": _counts(request.cleaning, scanned)},
     )
 
 
@@ -270,10 +270,10 @@ def _removed_if_refused(work: Path) -> Iterator[None]:
         raise
 
 
-def _vocabulary(request: Request, found: Scan) -> Tokenizer:
+def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
     if request.tokenizer is not None:
         return request.tokenizer
-    drawn = drawn_pairs(found, request.sample_lines)
+    drawn = drawn_pairs(scanned, request.sample_lines)
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
@@ -285,16 +285,16 @@ def _vocabulary(request: Request, found: Scan) -> Tokenizer:
     return Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
 
 
-def _counts(cleaning: Cleaning, found: Scan) -> dict[str, int]:
+def _counts(cleaning: Cleaning, scanned: Scan) -> dict[str, int]:
     """Count dropped pairs by the name of each checked reason."""
-    dropped = counts(found.reasons)
+    dropped = counts(scanned.reasons)
     return {name: dropped[reason] for reason, name in cleaning.names().items()}
 
 
-def _dropped(cleaning: Cleaning, found: Scan) -> str:
-    of = f"{len(found.reasons):,} pairs in {len(found.pairs)} folder(s)"
-    dropped = [f"{count:,} {name}" for name, count in _counts(cleaning, found).items()]
-    return f"{of}; dropped: {', '.join(dropped)}." if dropped else f"{of}."
+def _dropped(cleaning: Cleaning, scanned: Scan) -> str:
+    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
+    dropped = [f"{count:,} {name}" for name, count in _counts(cleaning, scanned).items()]
+    return f"{total}; dropped: {', '.join(dropped)}." if dropped else f"{total}."
 
 
 def _finish(work: Path, out: Path) -> None:

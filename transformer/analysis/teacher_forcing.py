@@ -112,7 +112,7 @@ def counted(progress: Progress | None, steps: int) -> Progress:
     """
     done = count(1)
 
-    def step(_done: int, _of: int) -> None:
+    def step(_done: int, _total: int) -> None:
         if progress:
             progress(next(done), steps)
 

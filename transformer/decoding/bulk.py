@@ -107,7 +107,7 @@ class _BulkSearch:
         self._decoder = _BulkDecoder(model, source, K)
         start = torch.full((sentences, 1), BOS, device=device)
         self._logits: Tensor | None = self._decoder.start(start)  # [sentence, row, vocab]
-        self._kept: Tensor | None = None  # sentences that were kept since the last step
+        self._surviving: Tensor | None = None  # sentences that were kept since the last step
         self._parents = torch.zeros(sentences, 1, dtype=torch.long, device=device)
 
     def step(self) -> None:
@@ -141,7 +141,7 @@ class _BulkSearch:
             "_numbers", "_parents",
         ):  # fmt: skip
             setattr(self, name, getattr(self, name)[unfinished])
-        self._kept = unfinished  # the decoder learns it with the next pieces
+        self._surviving = unfinished  # the decoder learns it with the next pieces
 
     def translations(self) -> list[list[int]]:
         """Return the best of each sentence, in the order in which they were given."""
@@ -161,13 +161,13 @@ class _BulkSearch:
     def _decode(self) -> Tensor:
         sentences, K = self._parents.shape
         numbers = torch.arange(sentences, device=self._parents.device)
-        numbers = numbers if self._kept is None else self._kept
+        numbers = numbers if self._surviving is None else self._surviving
         rows = (numbers[:, None] * self._decoder.beams + self._parents).flatten()
-        same = K == 1 and self._kept is None  # greedy: each row goes on from itself
+        same = K == 1 and self._surviving is None  # greedy: each row goes on from itself
         logits = self._decoder.advance(
-            self._kept, None if same else rows, self.written[..., -1].flatten()
+            self._surviving, None if same else rows, self.written[..., -1].flatten()
         )
-        self._kept = None
+        self._surviving = None
         return logits.view(sentences, K, -1)
 
     def _written_by(self, rows: Tensor) -> Tensor:

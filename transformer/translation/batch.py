@@ -90,7 +90,9 @@ class LineSearch(Generic[T]):
                 results: list[Result[T]] = [None] * len(block)
                 good = list(self._read(block, first, results))
                 parts = [[good[i] for i in rows] for rows in self._batches(good)]
-                for part, part_results in zip(parts, self._found(parts, pool, stop), strict=True):
+                for part, part_results in zip(
+                    parts, self._part_results(parts, pool, stop), strict=True
+                ):
                     for line, result in zip(part, part_results, strict=True):
                         results[line.number - first] = result
                     self.progress(len(part))
@@ -117,7 +119,7 @@ class LineSearch(Generic[T]):
         most = min(MOST_TOKENS // self.settings.beam_size, -(-total // PARTS))
         return batches([len(line.pieces) for line in lines], most)
 
-    def _found(
+    def _part_results(
         self, parts: list[list[Line]], pool: ThreadPoolExecutor | None, stop: threading.Event
     ) -> Iterable[list[Result[T]]]:
         if pool is None:

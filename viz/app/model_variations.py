@@ -89,7 +89,7 @@ SYMBOLS = {"epsilon_ls": "ε_ls"}
 
 
 def describe_change(field: str, value: float | str) -> str:
-    """A change of one field in words, such as `N = 2` or `learned positions`."""
+    """Describe a change of one field, such as `N = 2` or `learned positions`."""
     if field == "positions":
         return f"{value} positions"
     return f"{SYMBOLS.get(field, field)} = {value:g}" if isinstance(value, int | float) else value
@@ -154,15 +154,15 @@ def read(folder: Path) -> TrainedRow | str:
 def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
     """All rows that were trained, and a sentence on each folder that is none."""
     folders = sorted(path for path in folder.glob("*") if path.is_dir())
-    found = [read(path) for path in folders]
+    rows = [read(path) for path in folders]
     return (
-        [row for row in found if isinstance(row, TrainedRow)],
-        [row for row in found if isinstance(row, str)],
+        [row for row in rows if isinstance(row, TrainedRow)],
+        [row for row in rows if isinstance(row, str)],
     )
 
 
 def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
-    """What differs between two rows, with the values that the first has."""
+    """Return the fields in which two rows differ, with the values of the first."""
     differ = {
         name: getattr(row.config, name)
         for name in COMPARED_FIELDS
@@ -174,19 +174,20 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
-    """The row from which the others differ least: the one that each of them changes.
+    """Return the row from which the others differ least: the one that each of them changes.
 
     Where two are as near, as with two rows in all, the one that is called so.
     """
 
-    def far(one: TrainedRow) -> tuple[int, bool]:
-        return sum(len(changes(row, one)) for row in rows), one.name not in NAMES_OF_BASE
+    def difference(candidate: TrainedRow) -> tuple[int, bool]:
+        is_named_otherwise = candidate.name not in NAMES_OF_BASE
+        return sum(len(changes(row, candidate)) for row in rows), is_named_otherwise
 
-    return min(rows, key=far, default=None)
+    return min(rows, key=difference, default=None)
 
 
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
-    """The paper's row that makes the same change; None where the paper has none.
+    """Return the paper's row that makes the same change; None if the paper has none.
 
     Only rows that change the base in the same direction count: of them that of the same value, such
     as one head, or else that of the nearest share of the base, such as half the layers.
@@ -196,14 +197,20 @@ def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
         return TABLE_3[0]
     if len(differ) > 1:
         return None
-    ((what, value),) = differ.items()
-    candidates = [one for one in TABLE_3 if one.letter not in (BASE, BIG) and one.change[0] == what]
-    of_base = getattr(base.config, what)
-    if isinstance(value, str) or not of_base:  # there is no share of it
-        return next((one for one in candidates if one.change[1] == value), None)
-    share = value / float(of_base)
-    shares = [(float(one.change[1]) / TABLE_3[0].shape[what], one) for one in candidates]
-    same_direction = [(abs(of - share), one) for of, one in shares if (of < 1) == (share < 1)]
+    ((field, value),) = differ.items()
+    candidates = [
+        paper for paper in TABLE_3 if paper.letter not in (BASE, BIG) and paper.change[0] == field
+    ]
+    base_value = getattr(base.config, field)
+    if isinstance(value, str) or not base_value:  # there is no share of it
+        return next((paper for paper in candidates if paper.change[1] == value), None)
+    share = value / float(base_value)
+    shares = [(float(paper.change[1]) / TABLE_3[0].shape[field], paper) for paper in candidates]
+    same_direction = [
+        (abs(paper_share - share), paper)
+        for paper_share, paper in shares
+        if (paper_share < 1) == (share < 1)
+    ]
     # the same value first, then the nearest
     ranked = sorted(same_direction, key=lambda pair: (pair[1].change[1] != value, pair[0]))
     return ranked[0][1] if ranked else None

@@ -26,12 +26,13 @@ def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) 
     named = next((m.groups() for part in reversed(folder.absolute().parts)
                   if (m := _PAIR.search(part))), ("", ""))  # fmt: skip
     source, target = (
-        next(filter(None, map(_one, known)), "") for known in zip(stated, named, strict=True)
+        next(filter(None, map(_language_name, known)), "")
+        for known in zip(stated, named, strict=True)
     )
     return Languages(source, "" if len(codes) > 1 else target, codes)
 
 
-def _one(code: str) -> str | None:
+def _language_name(code: str) -> str | None:
     """Return the name of a language by its code; None for a group such as `cat_oci_spa`."""
     first, *more = code.split("_")
     is_region = len(more) == 1 and len(more[0]) == 2  # `pt_br` is of Brazil, not Breton, too

@@ -1,4 +1,4 @@
-"""What a model finds for a sentence, computed once for everybody."""
+"""Results of a model for a sentence, computed once for all readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ what would keep others waiting, such as hundreds of pieces of nonsense with a wi
 
 
 class SearchBudget:
-    """Whether a search has used the processor time that it may; asked after each of its steps."""
+    """Budget of processor time of a search, checked after each of its steps."""
 
     def __init__(self) -> None:
         # of this thread, in which torch computes: who else is served meanwhile does not count
@@ -36,7 +36,7 @@ class SearchBudget:
 
 
 def identity(translator: Translator) -> Hashable:
-    """What stands for a model in the key of a cached result.
+    """Return the key of a model in the cache.
 
     The checksum of a MarianMT folder has neither its name, which says the languages, nor
     `domain.json`, which gives translations their notices.
@@ -45,7 +45,7 @@ def identity(translator: Translator) -> Hashable:
 
 
 def trace_identity(trace: AttentionTrace) -> Hashable:
-    """What stands for a trace in the key of a cached result, beside the identity of its model.
+    """Return the key of a trace in the cache, beside that of its model.
 
     The same words can be written in other pieces.
     """
@@ -54,7 +54,7 @@ def trace_identity(trace: AttentionTrace) -> Hashable:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Cached: the translation with the paper's settings; as `search`.
+    """Translate with the paper's settings, cached; see `search`.
 
     Raises:
         InputError: if the text cannot be translated as it is, or is too long for a map.
@@ -68,7 +68,7 @@ def search(
     settings: SearchSettings,
     on_part: Callable[[Partial], None] | None = None,
 ) -> Translation:
-    """Cached: the translation; a search ends with its budget, or when nobody waits for it.
+    """Search for a translation, cached; ends with its budget, or when nobody waits for it.
 
     Args:
         settings: of the search, which keeps its tree in any case.
@@ -98,7 +98,7 @@ ALTERNATIVES = 4
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
-    """Cached: how probable the model finds each piece of a given translation, and what else.
+    """Score each piece of a given translation, cached; see `Translator.score`.
 
     Args:
         target: as text, or its pieces.
@@ -121,7 +121,7 @@ def translate_edited(
     edits: Mapping[str, Hook],
     name: str,
 ) -> Translation:
-    """Cached by a name: the translation while hooks change the model, for this call alone.
+    """Translate while hooks change the model, cached by a name; for this call alone.
 
     Args:
         settings: of the search.
@@ -141,7 +141,7 @@ def translate_edited(
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
-    """Cached: what every head looked at, from one forward pass.
+    """Trace a translation, cached; one forward pass.
 
     Raises:
         InputError: if a side is too long for a map.
@@ -162,7 +162,7 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
 
 
 def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTrace:
-    """Cached: what every head looked at while a given translation was written.
+    """Trace a given translation, cached.
 
     Raises:
         InputError: if a text is empty, or too long for the model or a map.

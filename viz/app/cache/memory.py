@@ -1,4 +1,4 @@
-"""What the server remembers between the runs of a page's script: one cache, bounded in bytes.
+"""Cache of the server, shared by all runs of its pages and bounded in bytes.
 
 It is shared by everybody: what was computed for a sentence serves whoever looks at it next. Models
 are not in it; whoever starts the server names their folders.
@@ -56,7 +56,7 @@ class ByteCache:
         return int(self._entries.maxsize)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The result that is remembered under a key, or else `compute()`.
+        """Return the result that is cached under a key, or else `compute()`.
 
         What `compute` raises is not remembered.
         """
@@ -136,12 +136,12 @@ def forget_server_wide() -> None:
 
 @server_wide
 def shared_cache() -> ByteCache:
-    """The one cache of this server."""
+    """Return the one cache of this server."""
     return ByteCache(LIMIT)
 
 
 def memo(key: Hashable, compute: Callable[[], T]) -> T:
-    """The same as `compute()`, remembered for everybody.
+    """Return `compute()`, cached for all readers.
 
     Args:
         key: names the result and all that it depends on; a file by its `state_of_file` too.
@@ -151,7 +151,7 @@ def memo(key: Hashable, compute: Callable[[], T]) -> T:
 
 
 def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:
-    """The same as `compute()`, remembered for everybody who looks at this trace.
+    """Return `compute()`, cached for all readers of this trace.
 
     Args:
         trace: on which the result depends; it is not kept alive for it.
@@ -162,7 +162,7 @@ def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], 
 
 
 def state_of_file(path: Path) -> tuple[int, int] | None:
-    """What changes when a file is written anew; None where it is not there."""
+    """Return a value that changes when a file is written anew; None if the file is absent."""
     try:
         status = path.stat()
     except OSError:

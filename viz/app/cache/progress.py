@@ -18,22 +18,22 @@ PATIENCE = 0.5
 class Report(Protocol):
     """Takes how far the work is, of how much, and what it does now, if the bar is to say so."""
 
-    def __call__(self, done: int, of: int, now: str = "", /) -> None: ...
+    def __call__(self, done: int, total: int, now: str = "", /) -> None: ...
 
 
 @contextmanager
 def progress_bar(text: str) -> Iterator[Report]:
-    """What the work calls as it goes on; it ends there when nobody waits for it any more.
+    """Yield a function that reports progress; it ends the work when nobody waits for it.
 
     Args:
         text: beside the bar, of our own making.
     """
     container, began = st.empty(), time.monotonic()
 
-    def report(done: int, of: int, now: str = "", /) -> None:
+    def report(done: int, total: int, now: str = "", /) -> None:
         end_if_unwanted()
         if time.monotonic() - began > PATIENCE:
-            container.progress(done / of, f"{text}: {now}" if now else text)
+            container.progress(done / total, f"{text}: {now}" if now else text)
 
     try:
         yield report

@@ -1,1 +1,1 @@
-"""What stands around the pictures: style, first page, fields, charts, mounts."""
+"""Surroundings of the pictures: style, first page, fields, charts, mounts."""

@@ -33,7 +33,7 @@ def altair_chart(
 
 
 def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
-    """What a browser draws: the chart with its data and the theme of the app."""
+    """Return the chart with its data and the theme of the app, as a browser draws it."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 

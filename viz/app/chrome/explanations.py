@@ -20,7 +20,7 @@ def explain(text: str) -> None:
 
 @cache
 def code_line(function: Callable[..., object]) -> str:
-    """Where a function begins, as `file:line name`, in Markdown."""
+    """Return where a function begins, as `file:line name`, in Markdown."""
     function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
     _, first = inspect.getsourcelines(function)
     path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
@@ -29,7 +29,7 @@ def code_line(function: Callable[..., object]) -> str:
 
 @cache
 def source_line(function: Callable[..., object], fragment: str) -> str:
-    """The first line of a function that holds a fragment, as `file:line  code`.
+    """Return the first line of a function that holds a fragment, as `file:line  code`.
 
     Raises:
         ValueError: if no line does.

@@ -25,7 +25,7 @@ STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 
 
 def html() -> str:
-    """The page, the same for every address."""
+    """Return the page, the same for every address."""
     scripts = "".join(f"<script>\n{path.read_text('utf-8')}</script>\n" for path in SCRIPTS)
     # in the body, after the styles that Streamlit puts into the head: the later of two rules counts
     styles = f"<style>\n{style_sheet()}</style>\n"
@@ -37,7 +37,7 @@ def html() -> str:
 
 
 def routes() -> list[Route]:
-    """The addresses of all pages, which answer with it."""
+    """Return the routes of all pages, which answer with it."""
     text = html()
 
     async def answer(_request: Request) -> Response:

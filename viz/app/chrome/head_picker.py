@@ -18,7 +18,7 @@ MEAN = "mean"
 
 
 class UrlNames(NamedTuple):
-    """What a choice is called in the URL; pages that share the names share the choice."""
+    """Names of a choice in the URL; pages that share the names share the choice."""
 
     layer: str
     head: str
@@ -128,7 +128,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
-    """Where the model before had another first choice, put what stays chosen into the address.
+    """Put the current choice into the address if the model before had another first choice.
 
     Args:
         first: that of this model, which the address leaves out.

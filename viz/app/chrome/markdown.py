@@ -10,6 +10,6 @@ _ARROWS = re.compile(r"(?<!\S)([-<>~])(->|[->=])(?!\S)")
 
 
 def as_markdown(text: str) -> str:
-    """A text as Markdown that shows it as it is."""
+    """Escape a text so that Markdown shows it as it is."""
     apart = _ARROWS.sub("\\1\u2060\\2", text)  # WORD JOINER, which nobody sees
     return _SPECIAL.sub(r"\\\1", apart)

@@ -66,7 +66,7 @@ def _sent(key: str) -> object:
 
 @cache
 def _pictures() -> ComponentRenderer:
-    """The component that draws all of them: the data say which.
+    """Return the component that draws all pictures: the data say which.
 
     Raises:
         StreamlitAPIException: if Streamlit does not find the folder with the script, or no script
@@ -84,7 +84,7 @@ def mount_painted_map(
     labels: Labels,
     on_paint: Callable[[list[tuple[int, int]]], None],
 ) -> None:
-    """A map that is painted on, encoded with `paints`.
+    """Mount a map that is painted on, encoded with `paints`.
 
     Args:
         title: of the map, as it was encoded.
@@ -122,7 +122,7 @@ def mount_grid(
 
 
 def mount_inside(key: str, data: bytes, steps: int, on_step: Callable[[int], None]) -> None:
-    """The walk through a head, of so many steps."""
+    """Mount the walk through a head."""
 
     def picked(value: object) -> None:
         if (step := step_of(value, steps)) is not None:
@@ -134,7 +134,7 @@ def mount_inside(key: str, data: bytes, steps: int, on_step: Callable[[int], Non
 def mount_masks(
     key: str, data: bytes, grids: Sequence[MaskGrid], on_pick: Callable[[Row], None]
 ) -> None:
-    """The masks of a batch, of which a row can be chosen."""
+    """Mount the masks of a batch, of which a row can be chosen."""
 
     def picked(value: object) -> None:
         if (row := row_of(value, grids)) is not None:
@@ -161,7 +161,7 @@ def mount_editor(
     pieces: Sequence[EditorPiece],
     on_change: Callable[[Edited | Forced | None], None],
 ) -> None:
-    """A translation that is edited in place.
+    """Mount a translation that is edited in place.
 
     `on_change` gets None for a choice among pieces that are no longer these.
     """
@@ -181,7 +181,7 @@ def mount_bars(
     steps: Sequence[Sequence[tuple[str, float]]],
     on_pick: Callable[[tuple[int, int] | None], None],
 ) -> None:
-    """The most probable pieces of each step, of which one can be picked: step and alternative.
+    """Mount the most probable pieces of each step, of which one can be picked.
 
     `on_pick` gets None for one among steps that are no longer these.
     """

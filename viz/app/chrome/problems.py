@@ -35,7 +35,7 @@ def say(error: object) -> None:
 
 
 def _folders() -> set[Path]:
-    """The absolute folders that the server was given, and that of the bundled files."""
+    """Return the absolute folders that the server was given, and that of the bundled files."""
     given = [
         Path(path.strip()).expanduser()
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""What stands in the address: cleaned before a widget reads it, and carried from page to page.
+"""Address of a view: cleaned before a widget reads it, carried from page to page.
 
 Widgets are bound to the address by `bind="query-params"`. Two things are missing there, and both
 are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
@@ -126,7 +126,7 @@ def clamp_number(name: str, most: int) -> None:
 
 
 def is_restored() -> bool:
-    """Whether this run is one for Back or Forward.
+    """Return whether this run is one for Back or Forward.
 
     A bound widget then takes what the address says as it is drawn; until then the session has what
     stood in the entry that was left.
@@ -136,7 +136,7 @@ def is_restored() -> bool:
 
 
 def raw_value(name: str) -> str | None:
-    """The value of a name in the URL as the browser sent it, before it was cleaned."""
+    """Return the value of a name in the URL as the browser sent it, before it was cleaned."""
     query = st.session_state.get(_RAW)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
@@ -181,11 +181,11 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
 
 def clean(query: Mapping[str, list[str]]) -> Query:
     """Drop texts that are too long, and numbers that are infinite, NaN or above 2^53."""
-    kept = {
+    retained = {
         name: [value for value in values if _is_usable(name, value)]
         for name, values in query.items()
     }
-    return {name: values for name, values in kept.items() if values}
+    return {name: values for name, values in retained.items() if values}
 
 
 def _is_usable(name: str, value: str) -> bool:
@@ -195,7 +195,7 @@ def _is_usable(name: str, value: str) -> bool:
 
 
 def _read(query: str) -> Query:
-    """The values of a query string by name; of one under both names, what the new one has."""
+    """Parse a query string by name; under an old and a new name the new one counts."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
@@ -204,7 +204,7 @@ def _read(query: str) -> Query:
 
 
 def _is_unusable_number(value: str) -> bool:
-    """Whether a value looks like a number but is infinite, NaN or above 2^53."""
+    """Return whether a value looks like a number but is infinite, NaN or above 2^53."""
     try:
         number = float(value)
     except ValueError:
@@ -213,7 +213,7 @@ def _is_unusable_number(value: str) -> bool:
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """The query that a page reads when a link has opened it; keeps that of the page before.
+    """Return the query of a page that a link has opened; keeps that of the page before.
 
     It has what the link says, else what the last page had chosen, else what this page had when it
     was left.

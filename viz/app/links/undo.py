@@ -46,11 +46,11 @@ class History(Generic[T]):
         self.now, self._typed, self._at = state, typed, at
 
     def undo(self) -> T | None:
-        """The state before; the one that is now can be redone."""
+        """Return the previous state; the current one can be redone."""
         return self._move(self.before, self.undone)
 
     def redo(self) -> T | None:
-        """The state that was undone last."""
+        """Return the state that was undone last."""
         return self._move(self.undone, self.before)
 
     def _move(self, source: list[T], target: list[T]) -> T | None:

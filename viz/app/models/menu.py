@@ -49,7 +49,7 @@ _run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=No
 
 @contextmanager
 def kept_for_run() -> Iterator[None]:
-    """The models that are loaded in the block stay in memory until it ends; a context manager."""
+    """Keep the models that are loaded in the block in memory until it ends; a context manager."""
     with ExitStack() as stack:
         token = _run.set(stack)
         try:
@@ -59,7 +59,7 @@ def kept_for_run() -> Iterator[None]:
 
 
 def load(folder: Path) -> Translator:
-    """The model of a folder, for everybody the same; a bar says how far it is loaded.
+    """Load the model of a folder, shared by all readers; a bar shows the progress.
 
     Raises:
         CheckpointError: naming the file and what is wrong with it.
@@ -71,10 +71,14 @@ def load(folder: Path) -> Translator:
 
 
 def problem(offered: OfferedModels) -> str:
-    """A sentence on a model that is asked for and not there, or ""; before the menu is drawn."""
+    """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
     state = st.session_state
     missing = next(
-        (one for one in (address.raw_value(MODEL), state.get(MODEL)) if one not in offered.folders),
+        (
+            name
+            for name in (address.raw_value(MODEL), state.get(MODEL))
+            if name not in offered.folders
+        ),
         None,
     )
     if MODEL in state and state[MODEL] not in offered.folders:
@@ -96,14 +100,14 @@ def choose(offered: OfferedModels) -> str:
 
 
 def reads_same_language(first: Translator, folder: Path) -> bool:
-    """Whether the model of a folder may read what another one reads, as far as can be told."""
+    """Return whether the model of a folder may read the same language, as far as can be told."""
     ours, theirs = first.languages.source, _source_language(str(folder), state_of_folder(folder))
     return not (ours and theirs) or ours == theirs
 
 
 @lru_cache(maxsize=10_000)
 def _source_language(folder: str, _state: Hashable) -> str:
-    """The language that the model of a folder reads, without loading it; "" if it is unknown."""
+    """Return the language that a model reads, without loading it; "" if unknown."""
     path = Path(folder)
     try:
         known = read_languages(path, (), sha256()) if marian.is_marian(path) else OURS
@@ -114,25 +118,25 @@ def _source_language(folder: str, _state: Hashable) -> str:
 
 @server_wide
 def _cache() -> ModelCache:
-    """The models of this server."""
+    """Return the models of this server."""
     return ModelCache(_limit()[0] * MIB, _read)
 
 
 def limit_problem() -> str:
-    """A sentence on a bound that is none, or ""."""
+    """Return a sentence on an invalid bound, or ""."""
     return _limit()[1]
 
 
 def _limit() -> tuple[int, str]:
-    """How much memory models may take, in MiB, and what is wrong with what is said of it."""
-    said = os.environ.get(MEMORY_VARIABLE, "").strip()
-    if not said:
+    """Return the memory that models may take, in MiB, and a sentence on an invalid setting."""
+    setting = os.environ.get(MEMORY_VARIABLE, "").strip()
+    if not setting:
         return DEFAULT_MIB, ""
-    if said.isdecimal() and len(said) < LONGEST_NUMBER and int(said):
-        return int(said), ""
+    if setting.isdecimal() and len(setting) < LONGEST_NUMBER and int(setting):
+        return int(setting), ""
     return DEFAULT_MIB, one_line(
-        f"{MEMORY_VARIABLE} is {quoted(said)}, which is no whole number of MiB: models take up to "
-        f"{DEFAULT_MIB:,}."
+        f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB: models take up "
+        f"to {DEFAULT_MIB:,}."
     )
 
 
@@ -169,7 +173,7 @@ _OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED)
 
 @dataclass(frozen=True)
 class OfferedModels:
-    """What can be chosen now.
+    """Models that can be chosen now.
 
     Args:
         folders: by name; the first one translates unless another is chosen.
@@ -186,32 +190,32 @@ class OfferedModels:
 
 
 def offered_models() -> OfferedModels:
-    """The folders of both variables and the bundled one, as they are at this moment."""
+    """Return the folders of both variables and the bundled one, as they are at this moment."""
     named = [
         Path(path.strip()).expanduser()
         for path in os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
         if path.strip()
     ]
-    found, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
-    return OfferedModels(_by_name([*named, BUNDLED, *found]), problem)
+    folders, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
+    return OfferedModels(_by_name([*named, BUNDLED, *folders]), problem)
 
 
 def _models_in(folder: str) -> tuple[list[Path], str]:
-    """The model folders in a folder, and what is wrong with it."""
+    """Return the model folders in a folder, and a sentence on a problem with it."""
     if not folder:
         return [], ""
     path = Path(folder).expanduser()
     try:
         with os.scandir(path) as entries:
-            found = [entry.path for entry in entries if not entry.name.startswith(".")]
+            paths = [entry.path for entry in entries if not entry.name.startswith(".")]
     except (OSError, ValueError) as error:
         why = error if isinstance(error, OSError) else OSError(f"{error}")
         return [], one_line(f"{MODELS_VARIABLE}: {unreadable(why, path)}")
-    return [Path(one) for one in sorted(filter(_is_model, found), key=str.casefold)], ""
+    return [Path(path) for path in sorted(filter(_is_model, paths), key=str.casefold)], ""
 
 
 def _is_model(folder: str) -> bool:
-    """Whether a folder is meant to be a model; a damaged one is, and says so when it is chosen."""
+    """Return whether a folder is meant to be a model, even a damaged one."""
     # os.path answers where pathlib raises: links in a circle, what may not be read; and thousands
     # of entries are looked at in each run
     if any(os.path.exists(f"{folder}/{name}") for name in _OF_MODELS):  # noqa: PTH110

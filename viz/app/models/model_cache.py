@@ -81,7 +81,7 @@ class ModelCache:
 
     @contextmanager
     def use(self, folder: Path, waiting: Waiting) -> Iterator[Translator]:
-        """The model of a folder, which stays in memory until the block ends; a context manager.
+        """Yield the model of a folder, which stays in memory until the block ends.
 
         Args:
             waiting: entered where the model has to be loaded; told from time to time how many
@@ -100,7 +100,7 @@ class ModelCache:
             self._release(entry)
 
     def _take(self, key: Hashable, folder: Path) -> _Entry | _Loading:
-        """What is there or on its way, with one user more."""
+        """Return the loaded or loading model, with one user more."""
         with self._lock:
             taken = self._entries.get(key) or self._loading.get(key)
             if taken is None:
@@ -129,8 +129,8 @@ class ModelCache:
             self._shrink()
 
     def _run(self, key: Hashable, folder: Path, loading: _Loading) -> _Entry:
-        def report(done: int, of: int) -> None:
-            loading.read = done, of
+        def report(done: int, total: int) -> None:
+            loading.read = done, total
 
         entry = None
         try:
@@ -163,11 +163,11 @@ def size_of_model(translator: Translator) -> int:
     """
     model = translator.model
     stored = [*model.parameters(), *model.buffers(), *model.parameters()]
-    return sum(one.numel() * one.element_size() for one in stored)
+    return sum(tensor.numel() * tensor.element_size() for tensor in stored)
 
 
 def state_of_folder(folder: Path) -> Hashable:
-    """What a folder is; another where other files take its place, or are written over its own."""
+    """Return a value that changes when files of a folder are replaced or overwritten."""
     real = os.path.realpath(folder)
     try:
         status = os.stat(real)  # noqa: PTH116

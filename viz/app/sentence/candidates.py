@@ -28,7 +28,7 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
 
 
 def mark_changed_words(text: str, other: str) -> str:
-    """A text as HTML: words that another text does not have in bold, those it lost struck through.
+    """Return a text as HTML: its new words in bold, the lost words struck through.
 
     The words are escaped here and nowhere else: both texts can hold what a person typed.
     """

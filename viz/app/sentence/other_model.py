@@ -56,8 +56,8 @@ def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
         )
         return None
     name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
-    if said := _problem(key, linked, name, list(folders), bar.requested.model):
-        st.text(said)
+    if problem := _problem(key, linked, name, list(folders), bar.requested.model):
+        st.text(problem)
     translator = menu.load(folders[name])
     text = text_for(translator.languages, bar.used.text, ours.languages)
     targets = (
@@ -68,7 +68,7 @@ def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
 
 
 def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_bar: str) -> str:
-    """A sentence on a model in the link that cannot be compared, until another one is chosen."""
+    """Return a sentence on a linked model that cannot be compared, until another is chosen."""
     state, said_of = st.session_state, f"other_model.{key}"
     if linked is not None and linked not in names:
         if linked == in_bar:
@@ -78,12 +78,12 @@ def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_
         else:
             why = f"There is no model {quoted(one_line(linked))} on this server"
         state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
-    of, said = state.get(said_of, ("", ""))
-    return said if of == shown else ""
+    shown_then, problem = state.get(said_of, ("", ""))
+    return problem if shown_then == shown else ""
 
 
 def text_for(theirs: Languages, text: str, ours: Languages) -> str:
-    """A text that is written for one model, for another: with its code of the language, or none."""
+    """Convert a text from one model to another: with its language code, or none."""
     plain = without_code(text) if ours.code_of(text) is not None else text
     target = ours.target_of(text)
     code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)

@@ -29,30 +29,30 @@ def translate_request(
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
         try:
-            found = _translate(translator, attempt, on_part)
+            translation = _translate(translator, attempt, on_part)
         except InputError as refused:
             errors.append(refused)
         else:
             if not errors:
-                return found, attempt, ""
+                return translation, attempt, ""
             # the same is found wrong again where something else was left out first
             wrong = " ".join(dict.fromkeys(map(str, errors)))
-            return found, attempt, f"{wrong} {_instead(request, attempt)}"
+            return translation, attempt, f"{wrong} {_instead(request, attempt)}"
     raise errors[-1]  # there is at least one attempt
 
 
 def _instead(request: SearchRequest, used: SearchRequest) -> str:
-    """What is shown where not all that was requested could be done."""
+    """Return the sentence shown where not all that was requested could be done."""
     gone = (request.prefix != used.prefix, request.forbid != used.forbid)
     if not any(gone):
         return "Shown is what the model writes."
     went_on = ("without the prefix", "with all words allowed")
-    said = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
-    return f"The search went on {said}."
+    changes = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
+    return f"The search went on {changes}."
 
 
 def settings_of(request: SearchRequest) -> SearchSettings:
-    """The settings of the search.
+    """Return the settings of the search.
 
     Raises:
         InputError: if a number is out of its range.
@@ -74,16 +74,16 @@ def _translate(
 
 
 def _given(translator: Translator, request: SearchRequest) -> Translation:
-    """What a person wrote; that the model is unsure of it is no news, the editor shows where."""
+    """Score a translation written by hand; the editor shows where the model is unsure."""
     given = cached_results.score(
         translator, request.text, request.edited, request.alpha
     ).translation
     unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
-    return replace(given, notices=tuple(said for said in given.notices if said != unsure))
+    return replace(given, notices=tuple(notice for notice in given.notices if notice != unsure))
 
 
 def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
-    """The request, then without what may be wrong with it; the text alone at last."""
+    """Yield the request, then without what may be wrong with it; the text alone at last."""
     yield request
     if request.edited:
         request = request._replace(edited="")

@@ -39,7 +39,7 @@ _CHOSEN = "search_request.chosen"
 
 
 class SearchRequest(NamedTuple):
-    """What a person asks of the search.
+    """Request of a reader to the search.
 
     Args:
         text: to be translated, as it was typed.
@@ -72,7 +72,7 @@ class SearchRequest(NamedTuple):
 
     @property
     def steers(self) -> str:
-        """What makes this another translation than the model's own, in a few words; or ""."""
+        """Text on how this differs from the model's own translation, or ""."""
         if self.edited:
             return "edited by hand"
         if self.prefix:
@@ -91,7 +91,7 @@ def as_text(pieces: Sequence[str]) -> str:
 
 
 def shorten(text: str) -> str:
-    """A text with its end left out where it is too long to be quoted."""
+    """Shorten a text that is too long to be quoted."""
     return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
 
 
@@ -120,14 +120,14 @@ def set_request(request: SearchRequest) -> None:
     """Let the next run make this request."""
     st.session_state.update(zip(NAMES, request, strict=True))
     st.session_state[_SEEN] = request  # nothing of it belongs to what was there before
-    for said in (_RELEASED, _WRONG):
-        st.session_state.pop(said, None)
+    for name in (_RELEASED, _WRONG):
+        st.session_state.pop(name, None)
 
 
 def undo() -> None:
     """Let the next run make the request before."""
-    found = history()
-    if (request := found.now if _is_unnoted() else found.undo()) is not None:
+    past = history()
+    if (request := past.now if _is_unnoted() else past.undo()) is not None:
         set_request(request)
 
 
@@ -138,24 +138,24 @@ def redo() -> None:
 
 
 def can_undo() -> bool:
-    """Whether there is something to go back to."""
+    """Return whether there is a state to go back to."""
     return bool(history().before) or _is_unnoted()
 
 
 def _is_unnoted() -> bool:
-    """Whether the request of this run was too long for the history."""
+    """Return whether the request of this run was too long for the history."""
     now = history().now
     return now is not None and now != st.session_state.get(_SEEN)
 
 
 def history() -> History[SearchRequest]:
-    """The history of this reader."""
-    found: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
-    return found
+    """Return the history of this reader."""
+    past: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
+    return past
 
 
 def is_asked(request: SearchRequest) -> bool:
-    """Whether the text and the model of a request are still those in the bar.
+    """Return whether the text and the model of a request are still those in the bar.
 
     While the next sentence is searched, what is on the page was made for the one before.
     """
@@ -163,7 +163,7 @@ def is_asked(request: SearchRequest) -> bool:
 
 
 def has_model(request: SearchRequest) -> bool:
-    """Whether the model of a request is still that in the bar."""
+    """Return whether the model of a request is still that in the bar."""
     model: str = st.session_state.get(MODEL, request.model)
     return model == request.model
 
@@ -183,19 +183,19 @@ def release_outdated() -> None:
         return
     if is_asked(seen):
         return
-    said, at = state.pop(_RELEASED, ("", 0.0))
+    notice, at = state.pop(_RELEASED, ("", 0.0))
     now = time.monotonic()
     if now - at < PAUSE:  # what is said of the first letter is still to be read after the last
-        state[_RELEASED] = said, now
+        state[_RELEASED] = notice, now
     same = state.get(PREFIX, "") == seen.prefix and state.get(EDITED, "") == seen.edited
     if same and seen.steers:
         release()
-        what = (
+        names = (
             "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
         )
         to = "sentence" if has_model(seen) else "model"
-        said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
-        state[_RELEASED] = said, now
+        notice = f"{names} belonged to the {to} before; Undo on the Translate page brings it back."
+        state[_RELEASED] = notice, now
 
 
 def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
@@ -218,7 +218,7 @@ def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
 
 
 def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
-    """The field in which a request was typed; "" where it was chosen, or came by Back.
+    """Return the field in which a request was typed; "" if it was chosen, or came by Back.
 
     Args:
         seen: the one before it.
@@ -233,8 +233,8 @@ def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
 
 def notices() -> list[str]:
     """Plain sentences on what became of the request."""
-    said = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
-    return [sentence for sentence in said if sentence]
+    sentences = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
+    return [sentence for sentence in sentences if sentence]
 
 
 _NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
@@ -260,7 +260,7 @@ def carry(linked: Mapping[str, str]) -> None:
 
 
 def problem_of(name: str, value: str) -> str:
-    """What is wrong with a value in a link, as a sentence; or ""."""
+    """Return a sentence on a wrong value in a link, or ""."""
     if name == BEAM and value not in map(str, BEAMS):
         beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
         return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
@@ -274,7 +274,7 @@ def problem_of(name: str, value: str) -> str:
 
 
 def problems_of_link() -> list[str]:
-    """What is wrong with the address; before the fields are drawn, which ignore it."""
+    """List the problems of the address; before the fields are drawn, which ignore it."""
     raw = {name: address.raw_value(name) for name in NAMES}
     problems = [address.length_problem()]
     problems += [problem_of(name, value) for name, value in raw.items() if value is not None]
@@ -314,7 +314,7 @@ def draw_settings() -> tuple[float, str]:
 
 
 def draw_hidden(in_link: bool) -> tuple[str, str]:
-    """The prefix and the translation edited by hand, which a click on a picture or the editor sets.
+    """Draw the hidden fields of the prefix and of the translation edited by hand.
 
     Args:
         in_link: whether the texts fit into the address.

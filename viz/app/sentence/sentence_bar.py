@@ -135,31 +135,31 @@ def let_go() -> None:
 
 
 def in_link() -> bool:
-    """Whether the address has the sentence; one that is too long for it is left out."""
+    """Return whether the address has the sentence; one that is too long is left out."""
     return bool(st.session_state.get(_IN_LINK, True))
 
 
 def languages() -> Languages:
-    """Those of the model in the bar, or of the last one where it could not be loaded."""
-    found: Languages = st.session_state.get(_LANGUAGES, OURS)
-    return found
+    """Return the languages of the model in the bar, or of the last one that was loaded."""
+    known: Languages = st.session_state.get(_LANGUAGES, OURS)
+    return known
 
 
 def current() -> BarTranslation | None:
-    """The translation of this run, or None where the bar has said why there is none."""
+    """Return the translation of this run, or None where the bar says why there is none."""
     result: BarTranslation | None = st.session_state.get(_CURRENT)
     return result
 
 
 def drawn_from() -> BarTranslation:
-    """The translation of this run, for what is drawn only where there is one."""
+    """Return the translation of this run, for parts that are drawn only with one."""
     result = current()
     assert result is not None  # else the page has said so and draws nothing
     return result
 
 
 def traced() -> BarSentence | None:
-    """The sentence of this run with its trace; None after saying on the page why there is none."""
+    """Return the sentence of this run with its trace; None after saying why there is none."""
     if (bar := current()) is None:
         say_no_translation()
         return None
@@ -196,7 +196,7 @@ def show_notices_of(other: Translation) -> None:
 
 
 def settings() -> SearchSettings:
-    """The settings of this run's search, under which it can be compared with another one."""
+    """Return the settings of this run's search, for comparison with another one."""
     bar = current()
     return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
 
@@ -237,15 +237,15 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
 
 
 def _text(name: str, restored: bool) -> str | None:
-    """What a box has; on Back what the URL has, which leaves out a text that is too long."""
-    kept = typed(name)
+    """Return the text of a box; on Back that of the URL, which leaves out long texts."""
+    text = typed(name)
     if not restored:
-        return kept
-    return st.query_params.get(name, None if in_link() else kept)
+        return text
+    return st.query_params.get(name, None if in_link() else text)
 
 
 def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> None:
-    """The line below: a translation, or the one sentence that says why there is none."""
+    """Draw the line below: a translation, or the one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", request.text)
     line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
@@ -261,9 +261,9 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
     except HeadlightError as error:
         line.say(" ".join([without_paths(error), *search_request.notices()]))
         return
-    of_server = (problem_of_models, menu.limit_problem())
+    server_problems = (problem_of_models, menu.limit_problem())
     notices = (
-        *filter(None, [problem, *search_request.notices(), *of_server]),
+        *filter(None, [problem, *search_request.notices(), *server_problems]),
         *translation.notices,
     )
     st.session_state[_CURRENT] = BarTranslation(

@@ -32,7 +32,7 @@ LONGEST_LABEL = 8
 
 
 def label(languages: Languages, side: Side, text: str = "") -> str:
-    """What stands before a line of the bar.
+    """Return the label of a line of the bar.
 
     Args:
         text: of the source, which may say into which language it is translated.
@@ -45,7 +45,7 @@ def label(languages: Languages, side: Side, text: str = "") -> str:
 
 
 def container_key(languages: Languages) -> str:
-    """Of the container of the box: the style sheet makes room for the names of languages."""
+    """Return the key of the box's container: the style sheet makes room for its label."""
     codes = [name_of(code) or code for code in languages.codes]
     names = [languages.name("source"), languages.name("target"), *codes]
     return "source-box" if max(map(len, names)) <= LONGEST_LABEL else "source-box-wide"
@@ -77,7 +77,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
 
 
 def follow_language(key: str, languages: Languages, *english: str) -> str:
-    """Where nobody typed anything, what stands in a field follows the language of the model.
+    """Let an untouched field follow the language of the model.
 
     Before the field is drawn; the address then has what its reader sees.
 

@@ -35,7 +35,7 @@ class TranslationLine:
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
     def write_part(self, part: Partial) -> None:
-        """What is found so far; the end of the last translation stays behind it, pale."""
+        """Write the partial translation; the end of the last one stays behind it, pale."""
         if not part.tentative or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + STEP
@@ -51,7 +51,7 @@ class TranslationLine:
         self._write("".join(html), "searching", is_html=True)
 
     def write(self, translation: Translation, used: SearchRequest) -> None:
-        """What is found, with its figures."""
+        """Write the translation, with its figures."""
         figures = [
             *filter(None, [used.steers]),
             f"log p {format_number(translation.log_prob)}",

@@ -1,4 +1,4 @@
-"""What heads that are taken away change: log P of each word, and BLEU over a corpus."""
+"""Charts of removed heads: log P of each word, and BLEU over a corpus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEIGHT = 240  # CSS pixels, without legend and words
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
-    """log P of each word of a translation, the sum over its pieces.
+    """Compute log P of each word of a translation, the sum over its pieces.
 
     Args:
         trace: of the translation.
@@ -34,7 +34,7 @@ def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str,
 
 
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
-    """log P of each word of the translation, before and after.
+    """Draw log P of each word of the translation, before and after.
 
     Args:
         words: `[word]`.

@@ -51,6 +51,7 @@ def label_smoothed_loss(
         projection: `[vocab_size, d_model]`, the shared matrix.
         labels: `[...]`, the pieces to be predicted.
         epsilon_ls: ε.
+        pad: token id whose rows are left out.
         chunk: positions projected at one time; as the device likes it, unless given.
 
     Returns:
@@ -89,8 +90,11 @@ def r_drop_loss(
 
     Args:
         decoded_twice: `[2 * batch, target, d_model]`, the same batch under two dropout masks.
+        projection: `[vocab_size, d_model]`, the pre-softmax projection.
         labels: `[batch, target]`.
+        epsilon_ls: label smoothing ε_ls.
         weight: α of R-Drop.
+        pad: token id whose rows are left out.
 
     Returns:
         A scalar in nats, float32.

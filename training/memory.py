@@ -25,6 +25,7 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
 
     Args:
+        updater: the updater of the run.
         batches: those of an update that did not fit.
 
     Returns:

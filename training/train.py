@@ -177,7 +177,7 @@ class _Plan:
     data: list[DataFolder]
 
     def settings(self) -> dict[str, object]:
-        """Settings that all processes must share, by name."""
+        """Return the settings that all processes must share, by name."""
         tables = self.config.to_dict()
         given = self.start_from
         return {

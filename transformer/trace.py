@@ -168,6 +168,7 @@ class AttentionTrace(TraceFields):
         """Return the tokens along the axes of one kind of map.
 
         Args:
+            kind: the kind of attention.
             queries: name a decoder position by the token that it reads or by the one that it
                 writes; by default, by the one that it writes where the keys are the source,
                 and by the one that it reads where the keys are its own inputs; by the one that is
@@ -231,6 +232,7 @@ class AttentionTrace(TraceFields):
         """Read what `save` wrote.
 
         Args:
+            path: the NPZ file.
             max_bytes: size up to which the file is read, packed and unpacked.
 
         Raises:

@@ -66,7 +66,14 @@ class Translator(LoadedModel):
         """Translate one text by beam search; a beam of 1 is greedy search.
 
         Args:
+            text: the source sentence.
             beam_size: and all up to `tree`, see `SearchSettings`.
+            alpha: α of the length penalty.
+            prefix: a forced beginning, as text or as pieces.
+            forbidden: words that the translation must not contain.
+            n_best: number of candidates; the beam size by default.
+            max_length: most pieces of the translation.
+            tree: record every prefix that the search ranks.
             should_stop: asked after each step of the search; once it says so, the best that was
                 found by then is the translation.
 
@@ -101,6 +108,7 @@ class Translator(LoadedModel):
         part is asked for, and can be left at any part.
 
         Args:
+            text: the source sentence.
             should_stop: and the others as `translate` takes them.
 
         Returns:

@@ -95,6 +95,7 @@ def explore(
     The trace may be our own or anybody's: `AttentionTrace.from_arrays`, `from_huggingface`.
 
     Args:
+        trace: the trace to show.
         selected: kind, layer and head, from 0, that is open first; None for the mean over layers
             or heads.
         over: layer and head, from 0, of those whose ribbons lie over the open head's, seven at

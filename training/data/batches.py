@@ -63,6 +63,8 @@ def make_batch(
     """Make a batch of sentence pairs.
 
     Args:
+        text: encoded sentence pairs.
+        rows: numbers of the pairs, `[batch]`.
         multiple: lengths are padded to a multiple of it.
         most: of these lengths, as far as no sentence is longer; no limit unless given.
     """
@@ -118,6 +120,7 @@ class TokenBatches:
         """Row numbers of each batch of this epoch; the same number gives the same batches.
 
         Args:
+            number: the epoch, from 0.
             rows: the rows that this epoch reads, some perhaps more than once; all unless given.
         """
         random = np.random.default_rng((self.seed, number))

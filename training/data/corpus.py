@@ -58,6 +58,8 @@ def pair_chunks(
     """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter.
 
     Args:
+        source_path: file of the source sentences.
+        target_path: file of the target sentences.
         at_most: bytes that each file may have.
 
     Raises:
@@ -119,6 +121,9 @@ def encode(
     """Encode every pair; those with an empty or overlong side are left out and counted.
 
     Args:
+        text: the sentence pairs.
+        tokenizer: the tokenizer of both languages.
+        max_pieces: least number of pieces that is too long.
         target_tokenizer: of the target, unless one serves both languages.
         progress: show a bar on a terminal, if it takes a while.
 
@@ -151,8 +156,11 @@ def encode_chunks(
     """Encode a text some pairs at a time.
 
     Args:
+        text: the sentence pairs.
         tokenizers: of the source and of the target.
+        max_pieces: least number of pieces that is too long.
         first_line: the line of its first pair, where it follows another text.
+        progress: function that takes the number of encoded pairs.
     """
     starts = range(0, max(1, len(text)), CHUNK)
     for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):

@@ -34,6 +34,7 @@ def line_chunks(path: Path, size: int, at_most: int = MOST_BYTES) -> Iterator[li
     A byte-order mark at the beginning belongs to none of them.
 
     Args:
+        path: the file.
         size: lines of each chunk; the last may have fewer.
         at_most: bytes that such a file may have.
 

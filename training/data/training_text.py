@@ -94,6 +94,7 @@ def encode_texts(
     Args:
         folders: what the texts were read from.
         texts: of each folder; a line is counted on from one to the next.
+        tokenizer: the tokenizer of both languages.
         max_pieces: the pieces of a side must be fewer.
         progress: show a bar on a terminal, if it takes a while.
 

@@ -77,6 +77,7 @@ def measure_corpus(
     """Measure every head on every sentence, with a progress bar on a terminal.
 
     Args:
+        model: the model in evaluation mode.
         tokenizer: of the source.
         target_tokenizer: of the target; the same where one vocabulary serves both languages.
         text: the sentences.

@@ -97,6 +97,7 @@ def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
     """All complete records of anybody's log, and what is wrong with its other lines.
 
     Args:
+        path: the log file.
         max_bytes: size up to which the file is read at all.
         max_lines: lines up to which they are parsed.
 

@@ -73,6 +73,8 @@ def save(
     Args:
         folder: a checkpoint that is there already is replaced atomically, if each of its files is
             as it was written and has a successor.
+        model: the model to write.
+        tokenizer: its tokenizer.
         dtype: type of the weights on disk; loading always gives float32.
         extra: further text files by name, such as a model card; they get a checksum too.
 

@@ -18,6 +18,7 @@ def read_bytes(path: Path, at_most: int) -> bytes:
     """Read the content of a regular file.
 
     Args:
+        path: the file.
         at_most: bytes that such a file may have.
 
     Raises:

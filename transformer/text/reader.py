@@ -52,6 +52,7 @@ class InputReader:
         """Read a sentence as pieces, `</s>` last; unknown characters are pieces, too.
 
         Args:
+            text: the sentence as it was typed.
             name: what an error calls it: "text" or "translation".
 
         Raises:
@@ -145,6 +146,7 @@ def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
     """Read a sequence of strings.
 
     Args:
+        given: a sequence of strings, or anything else.
         name: what an error calls it.
         wanted: what the error asks for.
 

@@ -51,6 +51,14 @@ def fields_of_arrays(
     """Check arrays and tokens and combine them; see `AttentionTrace.from_arrays`.
 
     Args:
+        given: the weights of each kind, `[layer, head, query, key]`.
+        source_tokens: see `AttentionTrace.from_arrays`, as all up to `second_start`.
+        target_tokens: tokens that the decoder writes.
+        decoder_tokens: tokens that the decoder reads.
+        source: the source text.
+        target: the target text.
+        languages: the languages of both sides.
+        second_start: position of the second text of a pair.
         special: tokens that are known to be special, beside those that are written as such.
         ends: of these, what ends a sentence.
         vocabulary: tokens of the same tokenizer, if it is known.

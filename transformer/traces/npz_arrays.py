@@ -28,6 +28,8 @@ def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str
     """Read the named arrays, unpacked.
 
     Args:
+        path: the NPZ file.
+        names: names of the arrays.
         max_bytes: of the file, and of all arrays together.
 
     Raises:

@@ -81,6 +81,7 @@ class LineSearch(Generic[T]):
         No result depends on the number of threads.
 
         Args:
+            lines: the lines to translate.
             first: number of the first line, by which an error names it.
         """
         stop = threading.Event()

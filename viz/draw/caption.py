@@ -48,6 +48,7 @@ class Origin:
 
         Args:
             what: which part of the model it shows, such as `head_caption` says it.
+            *part: part of the model that is shown, such as a head.
         """
         return [self.pair, *part, f"{self.made_by}."]
 

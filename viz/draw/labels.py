@@ -38,6 +38,7 @@ def axis_titles(
     """Return the titles of the axes of a map.
 
     Args:
+        kind: the kind of attention.
         languages: of the two sentences, which are source and target where they have no names.
         by_read: whether a decoder row is named by what it reads, which is not usual in `cross`.
         alone: whether there is but one sentence, as in an encoder or a decoder by itself.

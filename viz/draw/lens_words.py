@@ -63,6 +63,8 @@ def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
     """Return the note under a map that says what a row is.
 
     Args:
+        lens: the lens.
+        kind: the kind of attention.
         special: whether `<s>` and `</s>` are shown, so that whole rows are.
     """
     if lens == "weights":

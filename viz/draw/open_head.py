@@ -70,6 +70,10 @@ def heads_of_kind(
 
     Args:
         trace: the trace, or that of `lens_trace`, where `lens` is another than the weights.
+        kind: the kind of attention.
+        words: merge the pieces of a word.
+        special: show the special tokens.
+        lens: the lens of the weights.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.
@@ -152,6 +156,9 @@ def mean(
     """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for.
 
     Args:
+        weights: `[layer, head, query, key]`.
+        layer: a layer from 0, or None for the mean.
+        head: a head from 0, or None for the mean.
         counts: heads of each layer; what lies beyond them counts for nothing. All unless given.
     """
     if counts is None or set(counts) == {weights.shape[1]}:

@@ -40,6 +40,7 @@ def named_rows(
     Args:
         reads: `[query]`, where the rows are named by what is written.
         writes: `[query]`, where they are named by what is read.
+        labels: the tokens of both axes.
 
     Raises:
         ValueError: if one is missing or too many.

@@ -72,6 +72,8 @@ def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> N
     """Write a model for CTranslate2; an export that is there already is replaced atomically.
 
     Args:
+        checkpoint: the checkpoint to export.
+        folder: the folder to write.
         quantization: type of the stored weights, one of `QUANTIZATIONS`; `none` is float32.
 
     Raises:

@@ -17,7 +17,9 @@ def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) 
     """Read the languages of `tokenizer_config.json`, else of the folder's name.
 
     Args:
+        folder: the folder of the model.
         codes: of the target languages, of a model that has several.
+        digest: checksum that takes in what is read.
 
     Raises:
         CheckpointError: if the file is there and is no JSON.

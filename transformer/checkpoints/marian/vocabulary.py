@@ -46,6 +46,8 @@ class MarianVocabulary:
         """Read a `vocab.json`.
 
         Args:
+            path: the JSON file.
+            digest: checksum that takes in what is read.
             start: the number of the piece that a decoder begins with, if one reads these pieces.
 
         Raises:

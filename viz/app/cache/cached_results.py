@@ -71,6 +71,8 @@ def search(
     """Search for a translation, cached; ends with its budget, or when nobody waits for it.
 
     Args:
+        translator: the model.
+        text: the source sentence.
         settings: of the search, which keeps its tree in any case.
         on_part: takes what is found after each step; never called for what is cached.
 
@@ -101,6 +103,8 @@ def score(translator: Translator, text: str, target: str | tuple[str, ...], alph
     """Score each piece of a given translation, cached; see `Translator.score`.
 
     Args:
+        translator: the model.
+        text: the source sentence.
         target: as text, or its pieces.
         alpha: α of the length penalty in its score.
 
@@ -124,6 +128,8 @@ def translate_edited(
     """Translate while hooks change the model, cached by a name; for this call alone.
 
     Args:
+        translator: the model.
+        text: the source sentence.
         settings: of the search.
         edits: hooks by the name of their point.
         name: of the edits; the same name always means the same edits.

@@ -33,6 +33,7 @@ def choose_one(
         options: as the screen and the URL name them.
         key: name in the URL.
         default: taken at first, and where the URL names none of them; the first unless given.
+        labelled: show the label above the choice.
         disabled: whether it is shown and cannot be changed.
     """
     names = list(options)
@@ -56,7 +57,12 @@ def whole_number(
     """Draw the field of a whole number.
 
     Args:
+        label: label on the screen.
         key: name in the URL.
+        least: the smallest value.
+        most: the largest value.
+        default: the first value.
+        step: difference of two neighbouring values.
         width: in CSS pixels.
     """
     number = st.number_input(
@@ -76,7 +82,10 @@ def text_field(
     """Draw the field of a text that is followed as it is typed.
 
     Args:
+        label: label on the screen.
+        default: the first text.
         key: name in the URL.
+        placeholder: text in the empty field.
         width: in CSS pixels; None for all there is.
     """
     return text_input(
@@ -102,6 +111,8 @@ def text_input(
     """Draw `st.text_input` with a bound.
 
     Args:
+        label: label on the screen.
+        default: the first text.
         key: name in the URL.
         most: characters that it takes; as many as the URL unless given.
         in_link: whether the URL has it.

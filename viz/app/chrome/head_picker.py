@@ -131,6 +131,8 @@ def _keep_in_link(name: str, options: list[str], first: str) -> None:
     """Put the current choice into the address if the model before had another first choice.
 
     Args:
+        name: name in the URL.
+        options: the options of the menu.
         first: that of this model, which the address leaves out.
     """
     state, before = st.session_state, f"head_picker.first.{name}"

@@ -87,6 +87,8 @@ def mount_painted_map(
     """Mount a map that is painted on, encoded with `paints`.
 
     Args:
+        key: key of the component.
+        data: the encoded map.
         title: of the map, as it was encoded.
         labels: likewise.
         on_paint: is told row and column of the squares that were pressed, all of one row; what was

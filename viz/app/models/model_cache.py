@@ -84,6 +84,7 @@ class ModelCache:
         """Yield the model of a folder, which stays in memory until the block ends.
 
         Args:
+            folder: the folder of the model.
             waiting: entered where the model has to be loaded; told from time to time how many
                 bytes are read, and of how many. What it raises ends the waiting, not the loading.
 

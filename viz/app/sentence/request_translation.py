@@ -18,6 +18,8 @@ def translate_request(
     """Translate what is requested, as far as it can be done.
 
     Args:
+        translator: the model.
+        request: the request of the reader.
         on_part: as `cached_results.search` takes it.
 
     Returns:

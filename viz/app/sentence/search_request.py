@@ -202,6 +202,7 @@ def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
     """Note the request of this run.
 
     Args:
+        request: the request of this run.
         most_letters: of a text that is kept to be undone; nobody can use a longer one.
         wrong: what is wrong with the link, which stands until another request.
     """
@@ -221,6 +222,7 @@ def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
     """Return the field in which a request was typed; "" if it was chosen, or came by Back.
 
     Args:
+        request: the request of this run.
         seen: the one before it.
     """
     chosen = st.session_state.pop(_CHOSEN, False)

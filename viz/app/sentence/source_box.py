@@ -35,6 +35,8 @@ def label(languages: Languages, side: Side, text: str = "") -> str:
     """Return the label of a line of the bar.
 
     Args:
+        languages: the languages of the model.
+        side: source or target.
         text: of the source, which may say into which language it is translated.
     """
     try:
@@ -55,6 +57,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
     """Draw the box, the menu of target languages where there are several, and that of examples.
 
     Args:
+        languages: the languages of the model.
         in_link: whether the text fits into the address.
 
     Returns:
@@ -85,6 +88,7 @@ def follow_language(key: str, languages: Languages, *english: str) -> str:
         key: of the field, which is its name in the URL.
         english: what may stand there untyped for a model that reads English, the first at first;
             for any other it is empty.
+        languages: the languages of the model.
 
     Returns:
         What stands there at first for this model.

@@ -54,8 +54,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Turn:
-    """What one turn found: real target tokens a second, the process's peak memory, and what
-    torch.compile says where it fails, so that it was measured without."""
+    """One turn: target tokens a second, peak memory, an error of torch.compile."""
 
     tokens_per_second: float
     peak_gib: float

@@ -18,15 +18,15 @@ from torch import distributed
 from training.config import RunConfig, config_file
 from training.data.batches import Division
 from training.data.folders import DataFolder, data_folder
+from training.data.lock import locked
 from training.data.prepared import prepared_among
 from training.data.run_data import Vocabulary, read_run_data
-from training.devices import set_up_distributed
-from training.lock import locked
-from training.processes import (
+from training.devices import (
     LostProcessError,
     is_first_to_log,
     lost_process_as_error,
     require_agreement,
+    set_up_distributed,
 )
 from training.run.journal import LOG, TensorBoard
 from training.run.saving import STATE

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from training import memory
 from training.average import write_average
 from training.config import RunConfig
-from training.data.batches import BatchStream, UpdateBatches
+from training.data.batches import Batch, BatchStream, UpdateBatches
 from training.data.corpus import ParallelText
 from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
@@ -24,9 +24,8 @@ from training.run.progress import Progress
 from training.run.saving import Saver
 from training.run.state import Identity
 from training.run.stop_request import StopRequest
-from training.shared_validation import SharedValidation
 from training.update import Updater
-from training.validation import Validation, perplexity
+from training.validation import SharedValidation, Validation, perplexity
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import ConfigError, HeadlightError, unwritable
@@ -219,7 +218,7 @@ class Trainer:
                 f"with --resume."
             ) from error
         if is_full:
-            raise TrainingError(memory.advice(self.updater, update.batches, step))
+            raise TrainingError(advice(self.updater, update.batches, step))
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
         # reading a value waits for a GPU: there only where the clock stands afterwards, for what is
         # queued would be computed meanwhile
@@ -304,3 +303,62 @@ class Trainer:
     def _save_probes(self) -> None:
         if self.process.is_main_process:
             save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
+
+
+def advice(updater: Updater, batches: Sequence[Batch], step: int) -> str:
+    """Advise on a setting that fits the memory of the device."""
+    full = f"The memory of the GPU is full at step {step:,}: "
+    if fitting := tokens_that_fit(updater, batches):
+        return (
+            f"{full}micro_batch_tokens = {fitting} fits; write that under [training] and continue "
+            f"with --resume."
+        )
+    return f"{full}not even one sentence pair fits; lower max_pieces or choose a smaller model."
+
+
+def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
+    """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
+
+    Args:
+        updater: the updater of the run.
+        batches: those of an update that did not fit.
+
+    Returns:
+        The first half, quarter, … of its tokens that fits; 0 if not even one of its rows does.
+    """
+    largest = max(batches, key=_tokens)
+    tokens = _tokens(largest)
+    rows = len(largest.source)
+    while rows > 1:
+        tokens //= 2
+        rows = max(1, tokens // (_tokens(largest) // len(largest.source)))
+        if _fits(updater, _first_rows(largest, rows)):
+            return tokens
+    return 0
+
+
+def _tokens(batch: Batch) -> int:
+    """Count the padded tokens of the longer side."""
+    return max(batch.source.numel(), batch.target.numel())
+
+
+def _first_rows(batch: Batch, rows: int) -> Batch:
+    return Batch(batch.source[:rows], batch.target[:rows], batch.labels[:rows])
+
+
+def _fits(updater: Updater, batch: Batch) -> bool:
+    """Return whether the device holds the gradients of a batch beside weights and moments."""
+    updater.optimizer.zero_grad(set_to_none=True)
+    if updater.process.device.type == "cuda":
+        torch.cuda.empty_cache()
+    try:
+        # Adam makes its two moments in the first update
+        moments = [
+            torch.empty_like(p) for p in updater.parameters for _ in range(2)
+            if p not in updater.optimizer.state
+        ]  # fmt: skip
+        updater.gradients(batch)
+        del moments
+    except torch.OutOfMemoryError:
+        return False
+    return True

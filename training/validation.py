@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import sacrebleu
 import torch
+from torch import distributed
 
 from training.data.batches import TokenBatches, make_batch
 from training.data.corpus import EncodedText, ParallelText, encode
-from training.evaluation_mode import evaluation_mode
+from training.data.sentences import Sentences
+from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
@@ -116,3 +119,49 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Score:
         chrf=sacrebleu.CHRF().corpus_score(list(translations), [list(references)]).score,
         signature=str(bleu.get_signature()),
     )
+
+
+@contextmanager
+def evaluation_mode(model: Transformer) -> Iterator[None]:
+    """Switch dropout and compiled layers off inside the `with` block.
+
+    A compiled layer calls no hooks, and a search, whose shapes change at each step, would be
+    compiled again and again.
+    """
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.compiler.set_stance("force_eager"):
+            yield
+    finally:
+        model.train(was_training)
+
+
+class SharedValidation:
+    """Measures the loss on the rows r, r + W, … in process r of W, and sums over all of them.
+
+    So all processes know one and the same loss, and stop early at the same validation.
+
+    Args:
+        validation: of the whole text.
+        process: this process among those of the run.
+    """
+
+    def __init__(self, validation: Validation, process: ProcessInfo) -> None:
+        self.validation, self.process = validation, process
+        whole, rows = validation.encoded, slice(process.rank, None, process.world_size)
+        self.part = EncodedText(Sentences(whole.source[rows]), Sentences(whole.target[rows]))
+
+    def loss(self) -> float:
+        """Mean cross-entropy of the whole text without smoothing and dropout, in nats."""
+        if self.process.world_size == 1:
+            return self.validation.loss()
+        tokens = int(self.part.target.lengths().sum()) + len(self.part)  # with each </s>
+        summed = 0.0
+        if tokens:
+            with evaluation_mode(self.validation.model):
+                summed = mean_loss(self.validation.model, self.part) * tokens
+        total = torch.tensor([summed, tokens], dtype=torch.float64, device=self.process.device)
+        distributed.all_reduce(total)
+        loss, count = total.tolist()
+        return float(loss / count)

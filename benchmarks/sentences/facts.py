@@ -69,14 +69,14 @@ class Facts:
         return [f"the row that reads “{read}” and writes “{written}”" for read, written in pairs]
 
     def log_p(self, target: list[int], edits: Mapping[str, Hook] | None = None) -> Floats:
-        """log P of every piece of the vocabulary at each step of a translation, `[step, piece]`."""
+        """Log P of every piece of the vocabulary at each step of a translation, `[step, piece]`."""
         with torch.inference_mode(), self.model.hooks(edits or {}):
             logits = self.model(torch.tensor([self.source]), torch.tensor([[BOS, *target[:-1]]]))
         values: Floats = logits[0].double().log_softmax(-1).numpy()
         return values
 
     def score(self, target: list[int], edits: Mapping[str, Hook] | None = None) -> float:
-        """log P of a translation, in nats."""
+        """Log P of a translation, in nats."""
         return float(self.log_p(target, edits)[range(len(target)), target].sum())
 
     def translated(self, edits: Mapping[str, Hook], text: str | None = None) -> Translation:

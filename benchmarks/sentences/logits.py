@@ -77,7 +77,7 @@ def slopes(facts: Facts, step: int, other: int) -> dict[Kind, Floats]:
 
 @torch.inference_mode()
 def _log_odds(facts: Facts, step: int, other: int, rows: int, edits: Mapping[str, Hook]) -> Floats:
-    """log P(written) − log P(other) in each of several runs of one sentence, `[row]`."""
+    """Log P(written) − log P(other) in each of several runs of one sentence, `[row]`."""
     model = doubled(facts.model)
     target = torch.tensor([[BOS, *facts.target[:step]]]).expand(rows, -1)
     with model.hooks(edits):

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from tests.training.runs import command, forkserver
-from training import processes
+from training import devices
 from training.data.corpus import CorpusError
-from training.lock import locked
+from training.data.lock import locked
 from training.train import LOCK, main
 from training.update import Updater
 from training.validation import Score, Validation
@@ -64,7 +64,7 @@ def _killed_in_an_update() -> None:
 
 
 def _impatient() -> None:
-    processes.JOIN_SECONDS = JOIN_SECONDS
+    devices.JOIN_SECONDS = JOIN_SECONDS
 
 
 def _slow_to_translate() -> None:

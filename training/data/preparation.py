@@ -29,6 +29,7 @@ from training.data.corpus import (
 )
 from training.data.encoding import PROGRESS, encode_into
 from training.data.folders import DataFolder
+from training.data.lock import locked
 from training.data.prepared import MANIFEST, TOKENIZER, VALIDATION, is_prepared
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
 from training.data.sealed import (
@@ -40,7 +41,6 @@ from training.data.sealed import (
 )
 from training.data.sentences import stored_type
 from training.data.training_text import Part
-from training.lock import locked
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.atomic import (
     FolderKind,

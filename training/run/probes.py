@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from training.evaluation_mode import evaluation_mode
+from training.validation import evaluation_mode
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer, with_end
 from transformer.trace import AttentionTrace

@@ -19,9 +19,9 @@ from training.data import corpus, preparation, prepared
 from training.data import encoding as text_encoding
 from training.data.corpus import CorpusError, EncodedText
 from training.data.encoded_files import EncodedFiles
+from training.data.lock import locked
 from training.data.preparation import unfinished
 from training.data.scan import Scan, scan
-from training.lock import locked
 from training.prepare import main
 
 PAIRS = 308  # of both folders

@@ -31,8 +31,8 @@ TEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfil
 test: $(VENV)/.dev $(NODE_MODULES)  ## every test, in a real browser too where a Chromium is found
 	$(TEST)
 
-test-fast: $(VENV)/.dev  ## the tests that need neither a browser nor many seconds, within 90 s
-	$(TEST) -m "not browser and not slow"
+test-fast: $(VENV)/.dev  ## the tests that need no browser
+	$(TEST) -m "not browser"
 
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(PY) -m ruff check

@@ -11,6 +11,7 @@ from benchmarks.campaign.entrances import ENTRANCES
 from benchmarks.campaign.folders import ARGUMENTS, FILES, Output, Trial, judge, outputs, trials
 from benchmarks.campaign.occupied import BESIDE, KINDS, fingerprint
 from headlight.__main__ import main
+from training.download import __main__ as download
 from training.trainer import Trainer
 
 OUTPUTS = pytest.mark.parametrize("output", ARGUMENTS, ids=" ".join)
@@ -29,6 +30,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _there(furnished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(furnished)
+    monkeypatch.setattr(download, "RETRIES", 0)  # `judge` sets it for its process
 
 
 def test_every_option_that_names_an_output_is_tried() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -13,6 +15,8 @@ from benchmarks.readers import ask, session
 from tests.browser.servers import APP, served
 from transformer import Translator
 from viz.app.models.menu import CHECKPOINT_VARIABLE
+
+T = TypeVar("T")
 
 SENTENCE = "The dog sings."
 TRACED, COLLECTED = "a sentence was traced", "all generations were collected"
@@ -52,6 +56,12 @@ def host(log: Path, trained_folder: Path) -> Iterator[str]:
         yield address.replace("http", "ws")
 
 
+def _run(question: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread: Playwright leaves a loop running in a worker's own."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, question).result()
+
+
 def test_no_session_empties_the_caches_of_others(
     host: str, log: Path, translator: Translator
 ) -> None:
@@ -65,7 +75,7 @@ def test_no_session_empties_the_caches_of_others(
             await ask(second, "heads", SENTENCE, translation, {})
             await ask(first, "heads", SENTENCE, translation, {})
 
-    asyncio.run(read())
+    _run(read())
     assert log.read_text("utf-8").count(TRACED) == 1
 
 
@@ -76,6 +86,6 @@ def test_runs_do_not_search_what_the_server_remembers(host: str, log: Path) -> N
                 await ask(reader, "heads", SENTENCE, "", {})
         return log.read_text("utf-8").count(COLLECTED)
 
-    asyncio.run(read(3))  # the imports of the first run fill the generations
+    _run(read(3))  # the imports of the first run fill the generations
     before = log.read_text("utf-8").count(COLLECTED)
-    assert asyncio.run(read(12)) - before <= 2
+    assert _run(read(12)) - before <= 2

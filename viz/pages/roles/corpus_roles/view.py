@@ -97,7 +97,7 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     if report is None:
         return None, (
             f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
-            f"{translator.folder} --src FILE --ref FILE --examples FILE, with "
+            f"{translator.folder.name} --src FILE --ref FILE --examples FILE, with "
             f"{translator.source_language} and {translator.target_language} text line by line. "
             f"Until then the page shows the sentence in the bar alone."
         )

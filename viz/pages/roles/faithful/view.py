@@ -95,7 +95,7 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
         return None, without_paths(error)
     return report, (
         f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
-        f"{translator.folder} --src FILE, with {translator.source_language} text line by line."
+        f"{translator.folder.name} --src FILE, with {translator.source_language} text line by line."
     )
 
 

@@ -42,7 +42,7 @@ def remove_by_importance(
     if report is None:
         st.text(
             f"The importance of the heads was not measured for this model: run {COMMAND} "
-            f"--checkpoint {translator.folder} --src FILE --ref FILE, with "
+            f"--checkpoint {translator.folder.name} --src FILE --ref FILE, with "
             f"{translator.source_language} and {translator.target_language} text line by line."
         )
         return

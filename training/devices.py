@@ -1,4 +1,4 @@
-"""The devices of a run: one CPU, one GPU, or several processes started by torchrun."""
+"""Devices and processes of a run: how processes join, agree on settings and notice a lost one."""
 
 from __future__ import annotations
 

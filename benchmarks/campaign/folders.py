@@ -80,7 +80,7 @@ ARGUMENTS = {
     ),
     Output("train", "--out"): _DATA,
 }  # fmt: skip
-"""What each command needs beside its output, in a folder that `furnish` made."""
+"""Arguments of each command beside its output, in a folder that `furnish` made."""
 
 FILES = {"report --out", "card --out", "evaluate heads --out", "evaluate faithfulness --out"}
 """Outputs that are one file: a file of this name is replaced, which is what was asked for."""

@@ -63,7 +63,7 @@ VALUES: tuple[object, ...] = (
     *({"text": "x" * 99_000, "revision": 3}, {"force": {}, "alternative": 0, "prefix": None}),
     *({"step": 0, "alternative": 0, "prefix": [{}]}, {"title": {}, "queries": 0, "squares": [[]]}),
 )
-"""What a component may be made to have picked."""
+"""Values that a forged message says were picked in a component."""
 
 EVENTS = ("picked", "other", "", 7, None)
 

@@ -99,7 +99,7 @@ class LoadedModel:
         """Raise InputError if there are no weights to trace or score a translation with."""
 
     def require_finite(self, values: Iterable[float]) -> None:
-        """Weights that are finite may still be so large that what is computed with them is not.
+        """Raise an error unless all values are finite: finite weights may be too large.
 
         Raises:
             NotFiniteError: if a value is not.

@@ -131,7 +131,7 @@ def text_area(
     in_link: bool = True,
     **options: Any,
 ) -> str:
-    """Draw `st.text_area` with a bound; as `text_input`."""
+    """Draw `st.text_area` with a bound; see `text_input`."""
     st.text_area(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
     return typed(key)
 

@@ -3,9 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from viz.app.cache import garbage
-from viz.app.chrome import first_page
-from viz.app.chrome.read_only import ReadOnly
+from viz.app import served
 from viz.app.links import address, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar
@@ -61,7 +59,7 @@ if __name__ == "__main__":
 else:  # `streamlit run` imports it for what it is to serve
     app = st.App(
         __file__,
-        routes=first_page.routes(),
-        lifespan=garbage.imports_exempt,
-        middleware=[Middleware(ReadOnly)],
+        routes=served.routes(),
+        lifespan=served.imports_exempt,
+        middleware=[Middleware(served.ReadOnly)],
     )

@@ -6,8 +6,8 @@ The URL says how large: `?n=128&N=6&h=8`. The button takes other arrays of the s
 import streamlit as st
 
 from benchmarks.made_trace import made_trace
-from viz.app.chrome.style import style_sheet
 from viz.app.sentence import sentence_bar
+from viz.app.served import style_sheet
 from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")

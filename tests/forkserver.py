@@ -16,7 +16,7 @@ SERVING = [
     "streamlit.web.server.starlette.starlette_server",
     "altair",
     "transformer.translator",
-    "viz.app.chrome.first_page",
+    "viz.app.served",
     *(f"viz.pages.{path}" for path in TITLES),
 ]
 

@@ -39,8 +39,7 @@ import time
 from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from viz.app.chrome import first_page
-from viz.app.cache import garbage
+from viz.app import served
 from viz.app.cache import cached_results
 
 run, search = ScriptRunner._run_script, cached_results.search
@@ -54,7 +53,7 @@ def search_slowly(translator, text, *settings):
     return search(translator, text, *settings)
 
 ScriptRunner._run_script, cached_results.search = run_late, search_slowly
-app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
 """
 # the address that the last run named as the one on the screen, and nothing is going on
 ANSWERED = """() => {

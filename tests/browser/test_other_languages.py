@@ -10,8 +10,7 @@ import pytest
 
 from tests.browser.app_page import PATIENCE, enter, no_traceback
 from tests.transformer.checkpoints.marian import marian_folder
-from viz.app.links.navigation import TITLES
-from viz.app.links.role_views import ROLES, VIEW
+from viz.app.links.navigation import ROLES, TITLES, VIEW
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
 from viz.pages.architecture.page import PARAMETERS

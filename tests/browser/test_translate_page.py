@@ -39,8 +39,7 @@ import functools
 import time
 import streamlit as st
 from transformer.decoding import BeamSearch
-from viz.app.chrome import first_page
-from viz.app.cache import garbage
+from viz.app import served
 from viz.app.cache import cached_results
 
 def slowed(function, seconds):
@@ -52,7 +51,7 @@ def slowed(function, seconds):
 
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
 cached_results.score = slowed(cached_results.score, 0.25)
-app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
 """
 # what a reader sees of the German line and where the editor stands, each time that it changes
 WATCH = """() => {

@@ -12,8 +12,7 @@ from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
-from viz.app.links.navigation import TITLES
-from viz.app.links.role_views import VIEW, WHY
+from viz.app.links.navigation import TITLES, VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import quoted
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW

@@ -12,8 +12,8 @@ from transformer.decoding.settings import SearchSettings
 from transformer.hooks import Hook
 from transformer.translation.result import Partial
 from transformer.translation.score import Scored
-from viz.app.cache.cancellation import end_if_unwanted
 from viz.app.cache.memory import memo
+from viz.app.streamlit_internals import end_if_unwanted
 
 MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
@@ -70,11 +70,8 @@ def search(
 ) -> Translation:
     """Search for a translation, cached; ends with its budget, or when nobody waits for it.
 
-    Args:
-        translator: the model.
-        text: the source sentence.
-        settings: of the search, which keeps its tree in any case.
-        on_part: takes what is found after each step; never called for what is cached.
+    The search keeps its tree. `on_part` takes the partial translation after each step; it is never
+    called for a cached result.
 
     Raises:
         InputError: if the text cannot be translated as it is or under these settings, or is too
@@ -100,13 +97,7 @@ ALTERNATIVES = 4
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
-    """Score each piece of a given translation, cached; see `Translator.score`.
-
-    Args:
-        translator: the model.
-        text: the source sentence.
-        target: as text, or its pieces.
-        alpha: α of the length penalty in its score.
+    """Score each piece of a given translation (text or pieces), cached; see `Translator.score`.
 
     Raises:
         InputError: if the model cannot have written it, or a side is too long for a map.
@@ -125,14 +116,7 @@ def translate_edited(
     edits: Mapping[str, Hook],
     name: str,
 ) -> Translation:
-    """Translate while hooks change the model, cached by a name; for this call alone.
-
-    Args:
-        translator: the model.
-        text: the source sentence.
-        settings: of the search.
-        edits: hooks by the name of their point.
-        name: of the edits; the same name always means the same edits.
+    """Translate while hooks change the model, for this call alone; cached by the edits' name.
 
     Raises:
         InputError: if the text cannot be translated as it is or under these settings.

@@ -18,7 +18,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from transformer import AttentionTrace
-from viz.app.cache.cancellation import end_if_unwanted
+from viz.app.streamlit_internals import end_if_unwanted
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import streamlit as st
 
-from viz.app.cache.cancellation import end_if_unwanted
+from viz.app.streamlit_internals import end_if_unwanted
 
 PATIENCE = 0.5
 """Seconds before the bar is drawn: one that flashes by tells nobody anything."""

@@ -1,8 +1,9 @@
-"""The text below a page: what it shows, with the line of code that computes it."""
+"""Text in Markdown: explanations below a page, with their line of code; foreign text, escaped."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,16 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.files.installed import PACKAGES
+
+_SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
+# Streamlit writes these as one sign where they stand alone, even if each character is escaped
+_ARROWS = re.compile(r"(?<!\S)([-<>~])(->|[->=])(?!\S)")
+
+
+def as_markdown(text: str) -> str:
+    """Escape a text so that Markdown shows it as it is."""
+    apart = _ARROWS.sub("\\1\u2060\\2", text)  # WORD JOINER, which nobody sees
+    return _SPECIAL.sub(r"\\\1", apart)
 
 
 def explain(text: str) -> None:

@@ -26,15 +26,10 @@ def choose_one(
     labelled: bool = False,
     disabled: bool = False,
 ) -> T:
-    """Draw a choice of which exactly one is taken, such as that among the views of a page.
+    """Draw a choice of exactly one option, at first `default` or the first of them.
 
-    Args:
-        label: for screen readers, and above the choice where it is `labelled`.
-        options: as the screen and the URL name them.
-        key: name in the URL.
-        default: taken at first, and where the URL names none of them; the first unless given.
-        labelled: show the label above the choice.
-        disabled: whether it is shown and cannot be changed.
+    The label is for screen readers, and above the choice where it is `labelled`; `key` and the
+    options are the words of the URL.
     """
     names = list(options)
     first = names[0] if default is None else default
@@ -54,17 +49,7 @@ def choose_one(
 def whole_number(
     label: str, key: str, least: int, most: int, default: int, *, step: int = 1, width: int = 160
 ) -> int:
-    """Draw the field of a whole number.
-
-    Args:
-        label: label on the screen.
-        key: name in the URL.
-        least: the smallest value.
-        most: the largest value.
-        default: the first value.
-        step: difference of two neighbouring values.
-        width: in CSS pixels.
-    """
+    """Draw the field of a whole number from `least` to `most`, `width` CSS pixels wide."""
     number = st.number_input(
         label, least, most, default, step, key=key, bind="query-params", width=width
     )
@@ -79,15 +64,7 @@ def text_field(
     placeholder: str | None = None,
     width: int | None = None,
 ) -> str:
-    """Draw the field of a text that is followed as it is typed.
-
-    Args:
-        label: label on the screen.
-        default: the first text.
-        key: name in the URL.
-        placeholder: text in the empty field.
-        width: in CSS pixels; None for all there is.
-    """
+    """Draw the field of a text that is followed as it is typed; None for all the width."""
     return text_input(
         label,
         default,
@@ -108,15 +85,9 @@ def text_input(
     in_link: bool = True,
     **options: Any,
 ) -> str:
-    """Draw `st.text_input` with a bound.
+    """Draw `st.text_input` with a bound: `most` characters, by default as many as the URL takes.
 
-    Args:
-        label: label on the screen.
-        default: the first text.
-        key: name in the URL.
-        most: characters that it takes; as many as the URL unless given.
-        in_link: whether the URL has it.
-        options: as `st.text_input` takes them.
+    Where it is `in_link`, the URL has the text under `key`.
     """
     st.text_input(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
     return typed(key)

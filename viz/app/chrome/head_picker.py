@@ -29,27 +29,13 @@ HEAD = UrlNames("layer", "head")
 
 
 def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
-    """Draw the choice among the three kinds of attention.
-
-    Args:
-        default: shown where the URL names none; as the screen calls it.
-        disabled: whether it is shown and cannot be changed.
-    """
+    """Draw the choice among the three kinds of attention, at first `default` as on the screen."""
     name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)
     return KINDS_BY_NAME[name]
 
 
 def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
-    """Draw the menu of a layer.
-
-    Args:
-        name: in the URL.
-        layers: how many there are.
-        default: chosen at first, and where the URL names none.
-
-    Returns:
-        The layer, from 0, as `default`; the screen and the URL count from 1.
-    """
+    """Draw the menu of a layer, from 0 as `default`; the screen and the URL count from 1."""
     return _number(_menu("Layer", name, _names(layers), default))
 
 
@@ -64,13 +50,7 @@ def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) 
 
 
 def pick_layer_and_head(names: UrlNames, layers: int, heads: int) -> tuple[int, int]:
-    """Draw the menus of layer and head, from 0; at first the first head of the last layer.
-
-    Args:
-        names: under which the choice is kept.
-        layers: how many layers there are.
-        heads: how many heads each layer has.
-    """
+    """Draw the menus of layer and head, from 0; at first the first head of the last layer."""
     layer = pick_layer(names.layer, layers, default=layers - 1)
     return layer, _number(_menu("Head", names.head, _names(heads), 0))
 
@@ -88,12 +68,7 @@ def open_head(head: Head, names: UrlNames = HEAD) -> None:
 
 
 def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
-    """Draw a row of buttons, each of which opens a head.
-
-    Args:
-        key: with which those of the buttons begin.
-        heads: each with the figure behind its name.
-    """
+    """Draw a button for each head, with the figure behind its name; it opens the head."""
     with st.container(horizontal=True, gap="small"):
         for head, figure in heads:
             st.button(
@@ -128,13 +103,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
-    """Put the current choice into the address if the model before had another first choice.
-
-    Args:
-        name: name in the URL.
-        options: the options of the menu.
-        first: that of this model, which the address leaves out.
-    """
+    """Put the choice into the address if another model's first choice was left out of it."""
     state, before = st.session_state, f"head_picker.first.{name}"
     if state.get(before, first) != first and state.get(name) in options:
         state[name] = state[name]  # setting it puts it there, or takes it out

@@ -12,13 +12,19 @@ import math
 import time
 from collections.abc import Mapping
 from html import escape
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer.errors import one_line, shortened
+from viz.app.streamlit_internals import (
+    Query,
+    is_history_navigation,
+    query_string,
+    replace_query,
+    reread_query,
+)
 
 FREE_TEXTS = frozenset(
     {
@@ -76,8 +82,6 @@ PAGE_CHANGED = "address.page_changed"
 """In the session: whether the page is another one than that to which the sentence bar has carried
 what stands in it. A run can be ended before it has."""
 
-Query = dict[str, list[str]]
-
 
 def prepare(page: str) -> None:
     """Put what the widgets of a page are to read into the address; the first thing of a run.
@@ -85,10 +89,8 @@ def prepare(page: str) -> None:
     Args:
         page: its path.
     """
-    ctx = get_script_run_ctx()
-    assert ctx is not None  # a run has one
-    st.session_state[_RAW] = ctx.query_string  # which changes as the widgets are read
-    query = _read(ctx.query_string)
+    raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
+    query = _read(raw)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
@@ -97,10 +99,7 @@ def prepare(page: str) -> None:
     wanted = clean(_query_of_new_page(before, page, query) if followed else query)
     if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
         return
-    with ctx.session_state.query_params() as in_address:
-        in_address.populate_from_query_string(urlencode(wanted, doseq=True))
-        in_address.set_initial_query_params_from_current()
-        in_address._send_query_param_msg()
+    replace_query(wanted)
 
 
 def clamp_number(name: str, most: int) -> None:
@@ -119,10 +118,7 @@ def clamp_number(name: str, most: int) -> None:
     if 1 <= given <= most:
         return
     st.query_params[name] = str(min(max(given, 1), most))
-    ctx = get_script_run_ctx()
-    assert ctx is not None  # a run has one
-    with ctx.session_state.query_params() as in_address:
-        in_address.set_initial_query_params_from_current()
+    reread_query()
 
 
 def is_restored() -> bool:
@@ -131,8 +127,7 @@ def is_restored() -> bool:
     A bound widget then takes what the address says as it is drawn; until then the session has what
     stood in the entry that was left.
     """
-    ctx = get_script_run_ctx()
-    return ctx is not None and ctx.is_history_navigation
+    return is_history_navigation()
 
 
 def raw_value(name: str) -> str | None:
@@ -167,11 +162,9 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
         container: where it stands, unseen.
         url_path: of the page, as the address has it.
     """
-    ctx = get_script_run_ctx()
-    assert ctx is not None  # a run has one
     restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way
-    query = st.session_state[_RAW] if restored else ctx.query_string
+    query = st.session_state[_RAW] if restored else query_string()
     # the time, so that it changes with each run
     container.html(
         f'<i data-address="{escape(f"/{url_path}?{query}")}" data-restored="{restored}" '

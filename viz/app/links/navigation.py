@@ -21,15 +21,18 @@ TITLES = {
 }
 """By the path in the URL, in the order of the navigation."""
 
+VIEW = "roles_view"
+"""Name in the URL of the choice among the views of “What heads do”."""
+
+ROLES, TAKE_AWAY = "Roles", "Take away"
+WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
+
+REMOVED = "removed"
+"""Name in the URL of the heads that the view “Take away” takes away."""
+
 
 def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Page:
-    """One page as Streamlit's navigation takes it.
-
-    Args:
-        path: one of `TITLES`.
-        show: draws it.
-        default: whether the address without a path opens it.
-    """
+    """Make a page as Streamlit's navigation takes it; the empty path opens the default one."""
     return st.Page(show, title=TITLES[path], url_path=path, default=default)
 
 
@@ -40,10 +43,7 @@ MAX_TITLE = 60
 def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     """Name page and sentence, in the browser's tab and as the heading of the page.
 
-    Args:
-        heading: where the heading goes; the style sheet shows it where the navigation is a menu.
-        path: one of `TITLES`.
-        sentence: as it was typed.
+    The style sheet shows the heading where the navigation is a menu.
     """
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:
@@ -55,12 +55,9 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
 
 
 def link(path: str, why: str, choices: Mapping[str, str]) -> None:
-    """Draw a link to a page, on which the sentence stays and some choices are made.
+    """Draw a link to a page with these choices in its URL, beside the sentence.
 
-    Args:
-        path: one of `TITLES`.
-        why: what the page has to say here, in Markdown of our own.
-        choices: what is to stand in the URL of the page, beside the sentence.
+    `why` says in Markdown of our own what the page has to say here.
     """
     # Streamlit finds the page of a link by its path alone, whatever draws it
     st.page_link(page(path, lambda: None), label=f"{TITLES[path]}: {why}", query_params=choices)

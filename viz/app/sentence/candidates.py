@@ -11,13 +11,9 @@ MARKS = "Bold words are not in the translation in the bar, struck-through ones o
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
-    """Draw one candidate.
+    """Draw a candidate text beside the translation with which its words are compared.
 
-    Args:
-        text: of the candidate.
-        translation: with which its words are compared.
-        caption: below it, of our own making, as is `title`.
-        title: above it.
+    Caption and title, below and above it, are of our own making.
     """
     above = f"<small>{title}</small>" if title else ""
     nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "

@@ -35,10 +35,6 @@ class OtherModel(NamedTuple):
 def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
     """Draw the menu of the other models that read the same language; None if there are none.
 
-    Args:
-        bar: the translation in the sentence bar.
-        key: in the URL, too.
-
     Raises:
         CheckpointError: if the one that is chosen cannot be loaded.
     """

@@ -17,11 +17,6 @@ def translate_request(
 ) -> tuple[Translation, SearchRequest, str]:
     """Translate what is requested, as far as it can be done.
 
-    Args:
-        translator: the model.
-        request: the request of the reader.
-        on_part: as `cached_results.search` takes it.
-
     Returns:
         The translation, what it was found with, and a sentence that says what was left out, or "".
 

@@ -199,12 +199,9 @@ def release_outdated() -> None:
 
 
 def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
-    """Note the request of this run.
+    """Note the request of this run; a text of more than `most_letters` cannot be undone.
 
-    Args:
-        request: the request of this run.
-        most_letters: of a text that is kept to be undone; nobody can use a longer one.
-        wrong: what is wrong with the link, which stands until another request.
+    `wrong` says what is wrong with the link; it stands until another request.
     """
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
@@ -219,12 +216,7 @@ def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
 
 
 def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
-    """Return the field in which a request was typed; "" if it was chosen, or came by Back.
-
-    Args:
-        request: the request of this run.
-        seen: the one before it.
-    """
+    """Return the field in which a request was typed; "" if it was chosen, or came by Back."""
     chosen = st.session_state.pop(_CHOSEN, False)
     if seen is None or chosen or address.is_restored() or request.model != seen.model:
         return ""
@@ -244,12 +236,9 @@ _NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
 
 
 def carry(linked: Mapping[str, str]) -> None:
-    """Carry everything to another page, however early the click on it.
+    """Carry everything, also of the link that opened the session, to another page.
 
     The browser carries it in the address, but only once the bar of the first page has reached it.
-
-    Args:
-        linked: what the link that opened the session named.
     """
     for name in NAMES:
         if name in st.query_params:
@@ -316,11 +305,7 @@ def draw_settings() -> tuple[float, str]:
 
 
 def draw_hidden(in_link: bool) -> tuple[str, str]:
-    """Draw the hidden fields of the prefix and of the translation edited by hand.
-
-    Args:
-        in_link: whether the texts fit into the address.
-    """
+    """Draw the hidden fields of the prefix and of the translation edited by hand."""
     with st.container(key="steering-fields"):  # which the style sheet takes away
         prefix = text_input("Forced prefix, in pieces", key=PREFIX)
         edited = text_input(

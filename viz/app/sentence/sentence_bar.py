@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_plus
@@ -26,6 +27,7 @@ from viz.app.sentence import (
 )
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
+from viz.draw.caption import Origin
 
 TEXT, BEAM = search_request.TEXT, search_request.BEAM
 """Names in the URL."""
@@ -84,14 +86,7 @@ class _Loaded(NamedTuple):
 
 
 def show(page: str) -> str:
-    """Draw the bar, translate what stands in it, and store the result for the page below.
-
-    Args:
-        page: path of the page below.
-
-    Returns:
-        The sentence as it was typed.
-    """
+    """Draw the bar and store its translation for the page below; return the text as typed."""
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
     if st.session_state.get(address.PAGE_CHANGED):
@@ -158,6 +153,17 @@ def drawn_from() -> BarTranslation:
     return result
 
 
+def origin_of(trace: AttentionTrace) -> Origin:
+    """Return the origin of a trace that the sentence bar's model made."""
+    return Origin.from_translator(drawn_from().translator, trace.source, trace.target)
+
+
+def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
+    """Sentences to stand under a picture of several sentences at once."""
+    origins = [origin_of(trace) for trace in traces]
+    return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
+
+
 def traced() -> BarSentence | None:
     """Return the sentence of this run with its trace; None after saying why there is none."""
     if (bar := current()) is None:
@@ -185,11 +191,7 @@ def show_notices() -> None:
 
 
 def show_notices_of(other: Translation) -> None:
-    """Say what a reader should know of another translation of the sentence, and not of the bar's.
-
-    Args:
-        other: found in another way.
-    """
+    """Say what a reader should know of another translation, and not of the bar's."""
     for notice in other.notices:
         if notice not in drawn_from().notices:
             st.text(notice)

@@ -32,13 +32,7 @@ LONGEST_LABEL = 8
 
 
 def label(languages: Languages, side: Side, text: str = "") -> str:
-    """Return the label of a line of the bar.
-
-    Args:
-        languages: the languages of the model.
-        side: source or target.
-        text: of the source, which may say into which language it is translated.
-    """
+    """Return the label of a line of the bar; the source text may name the target language."""
     try:
         name = languages.name(side) if side == "source" else languages.target_of(text)
     except InputError:  # which the line itself says
@@ -54,14 +48,10 @@ def container_key(languages: Languages) -> str:
 
 
 def show(languages: Languages, *, in_link: bool) -> str:
-    """Draw the box, the menu of target languages where there are several, and that of examples.
+    """Draw the box and its menus; return the text as it was typed.
 
-    Args:
-        languages: the languages of the model.
-        in_link: whether the text fits into the address.
-
-    Returns:
-        The text as it was typed.
+    The menu of target languages is there for several, that of examples for English; `in_link` says
+    that the text fits into the address.
     """
     text = text_area(
         label(languages, "source"),
@@ -80,18 +70,10 @@ def show(languages: Languages, *, in_link: bool) -> str:
 
 
 def follow_language(key: str, languages: Languages, *english: str) -> str:
-    """Let an untouched field follow the language of the model.
+    """Let an untouched field follow the language of the model; return its first text.
 
-    Before the field is drawn; the address then has what its reader sees.
-
-    Args:
-        key: of the field, which is its name in the URL.
-        english: what may stand there untyped for a model that reads English, the first at first;
-            for any other it is empty.
-        languages: the languages of the model.
-
-    Returns:
-        What stands there at first for this model.
+    Before the field is drawn; the address then has what its reader sees. `english` is what may
+    stand there untyped for a model that reads English, the first at first; for others it is empty.
     """
     default = english[0] if languages.source == ENGLISH else ""
     state = st.session_state

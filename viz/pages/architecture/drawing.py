@@ -18,7 +18,7 @@ from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_architecture
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption

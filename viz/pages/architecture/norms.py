@@ -28,7 +28,7 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
 from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.origin import batch_caption
+from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
 from viz.draw.tensor_strip import encode_strip

@@ -24,10 +24,10 @@ from viz.app.chrome.head_picker import UrlNames, in_link
 from viz.app.chrome.mounts import mount
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar, source_box
-from viz.app.sentence.origin import origin_of
 from viz.app.sentence.other_model import pick_other
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.explorer_options import SecondMap

@@ -18,7 +18,7 @@ from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.head_grid import GridPart, encode_grid

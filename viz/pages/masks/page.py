@@ -25,7 +25,7 @@ from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_n
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_masks
 from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.origin import batch_caption
+from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_number, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks

@@ -16,8 +16,8 @@ from transformer.errors import quoted as typed_text
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.translation.score import Choice
 from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import text_input
-from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.links import address
 from viz.draw.formatting import format_probability

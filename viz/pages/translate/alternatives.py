@@ -13,9 +13,8 @@ from transformer.translation.score import most_probable_others
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.mounts import mount_bars, say_late
 from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.origin import origin_of
 from viz.app.sentence.search_request import is_asked
-from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.formatting import format_number
 from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks

@@ -10,9 +10,9 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import read_alignment
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.mounts import mount
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.formatting import counted
 from viz.draw.lens_words import LENS_NAMES
 from viz.draw.word_links import encode_links, word_texts

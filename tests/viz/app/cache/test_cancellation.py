@@ -13,8 +13,8 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from viz.app.cache.cancellation import end_if_unwanted
 from viz.app.cache.memory import ByteCache
+from viz.app.streamlit_internals import end_if_unwanted
 
 SCRIPT = """
 import threading

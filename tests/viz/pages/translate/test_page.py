@@ -20,7 +20,7 @@ from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigur
 from transformer.decoding import SearchTree
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
-from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens

@@ -21,8 +21,8 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.lenses import NAMES, LensName
 from transformer.analysis.rank_correlation import mean_agreement
 from viz.app.cache.cached_results import SearchBudget
-from viz.app.cache.cancellation import end_if_unwanted
 from viz.app.cache.memory import memo_per_trace
+from viz.app.streamlit_internals import end_if_unwanted
 from viz.draw.lens_words import LENS_NAMES
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome.fields import choose_one, text_field, text_input, typed
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.problems import without_paths
-from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 

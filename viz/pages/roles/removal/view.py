@@ -24,7 +24,7 @@ from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late
 from viz.app.chrome.problems import without_paths
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number

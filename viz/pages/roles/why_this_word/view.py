@@ -19,10 +19,9 @@ from transformer.kinds import KINDS, Kind
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import as_markdown, code_line, explain
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
-from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar

@@ -24,8 +24,7 @@ LOGGING = f"""
 import gc
 import streamlit as st
 from transformer import Translator
-from viz.app.cache import garbage
-from viz.app.chrome import first_page
+from viz.app import served
 
 trace_of = Translator.trace_of
 
@@ -39,7 +38,7 @@ def log_collection(phase, info):
 
 Translator.trace_of = trace_and_log
 gc.callbacks.append(log_collection)
-app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
 """
 
 

@@ -1,0 +1,69 @@
+"""Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
+
+Streamlit has no public way to end a long run, to know a run for Back, to write the whole address at
+once, or to put a script into the page before its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+
+Query = dict[str, list[str]]
+
+_INDEX = Path(st.__file__).parent / "static" / "index.html"
+_ANY = "streamlit_internals.any"
+
+
+def end_if_unwanted() -> None:
+    """Let Streamlit end this run of the script where a newer one waits, or nobody does.
+
+    Streamlit ends a run, by an exception of its own, when the script next asks it for something;
+    long work asks from time to time.
+    """
+    if get_script_run_ctx(suppress_warning=True) is not None:
+        _ = _ANY in st.session_state
+
+
+def is_history_navigation() -> bool:
+    """Return whether this run is one for Back or Forward."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def query_string() -> str:
+    """Return the query of the address, which changes as widgets are read."""
+    return _context().query_string
+
+
+def replace_query(query: Query) -> None:
+    """Write the whole query, and let the widgets of this run read it."""
+    with _context().session_state.query_params() as in_address:
+        in_address.populate_from_query_string(urlencode(query, doseq=True))
+        in_address.set_initial_query_params_from_current()
+        in_address._send_query_param_msg()
+
+
+def reread_query() -> None:
+    """Let the widgets of this run read what now stands in `st.query_params`."""
+    with _context().session_state.query_params() as in_address:
+        in_address.set_initial_query_params_from_current()
+
+
+def index_html(head: str, body: str) -> str:
+    """Return Streamlit's page with a head before its own scripts, and a body before the app."""
+    return (
+        _INDEX.read_text("utf-8")
+        .replace("<title>Streamlit</title>", head)
+        .replace('<div id="root">', f'{body}<div id="root">')
+    )
+
+
+def _context() -> ScriptRunContext:
+    context = get_script_run_ctx()
+    assert context is not None  # a run has one
+    return context

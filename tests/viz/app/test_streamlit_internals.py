@@ -18,8 +18,8 @@ from viz.app.streamlit_internals import end_if_unwanted
 
 SCRIPT = """
 import threading
-from tests.viz.app.cache import test_cancellation
-test_cancellation.work()
+from tests.viz.app import test_streamlit_internals
+test_streamlit_internals.work()
 """
 begun, ended = threading.Event(), threading.Event()
 cache = ByteCache(1000)

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from viz.app.chrome import style
+from viz.app.chrome import charts
 from viz.app.chrome.charts import spec_of
 
 
@@ -30,7 +30,7 @@ def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:
         assert not app.exception
         drawn = app.get("vega_lite_chart")[0].proto
         axis = json.loads(drawn.spec)["config"]["axis"]
-        assert axis == style.chart_theme()["config"]["axis"]
+        assert axis == charts.chart_theme()["config"]["axis"]
         assert axis["labelFlush"] is False
         assert len(drawn.datasets) == 1
         assert drawn.alt == "A line."

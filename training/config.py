@@ -151,11 +151,6 @@ class RunConfig:
             raise ConfigError(
                 f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."
             )
-        known = {field.name for field in dataclasses.fields(TransformerConfig)}
-        if wrong := sorted(set(model) - known):
-            raise ConfigError(
-                f"[model] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
-            )
         recipe = document.get("training", {})
         if "accumulate" in recipe:
             raise ConfigError(
@@ -163,11 +158,15 @@ class RunConfig:
                 "update: multiply batch_tokens by it and by the number of processes, and write as "
                 "micro_batch_tokens what batch_tokens was."
             )
-        known = {field.name for field in dataclasses.fields(Recipe)}
-        if wrong := sorted(set(recipe) - known):
-            raise ConfigError(
-                f"[training] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
-            )
+        for table, fields, kind in (
+            ("model", model, TransformerConfig),
+            ("training", recipe, Recipe),
+        ):
+            known = sorted(field.name for field in dataclasses.fields(kind))
+            if unknown := sorted(set(fields) - set(known)):
+                raise ConfigError(
+                    f"[{table}] has no field {quoted(unknown[0])}; it has {', '.join(known)}."
+                )
         return cls(model=presets[name](**model), recipe=Recipe(**recipe))
 
     def to_dict(self) -> dict[str, Any]:

@@ -83,8 +83,9 @@ def r_drop_loss(
     weight: float,
     pad: int = PAD,
 ) -> Tensor:
-    """Mean loss of two passes plus how far they disagree. Not in the paper (Wu et al. 2021).
+    """Compute the loss of R-Drop (Wu et al. 2021, arXiv:2106.14448). Not in the paper.
 
+    The mean loss of two passes plus how far they disagree:
     (L_1 + L_2) / 2 + weight · (KL(P_1 ‖ P_2) + KL(P_2 ‖ P_1)) / 4, which is the published
     loss halved, so that one sentence weighs what it weighs without R-Drop.
 

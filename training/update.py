@@ -19,12 +19,7 @@ from transformer.model import Transformer
 
 
 class SummedLoss(nn.Module):
-    """Model and loss as one module, for DistributedDataParallel to wrap.
-
-    Args:
-        model: the Transformer in training.
-        r_drop: weight of R-Drop, which is not in the paper; 0 for none.
-    """
+    """Model and loss as one module, for DistributedDataParallel to wrap; with R-Drop if asked."""
 
     def __init__(self, model: Transformer, r_drop: float = 0.0) -> None:
         super().__init__()
@@ -49,11 +44,6 @@ class SummedLoss(nn.Module):
 
 class Updater:
     """Adam on the mean loss of all micro-batches of an update, on all processes.
-
-    Args:
-        model: on the device of this process.
-        config: the run.
-        process: this process among those of the run.
 
     Attributes:
         bf16: whether the matrix products run in bfloat16; never where it would be emulated.

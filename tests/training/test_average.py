@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from training.average import average, main, write_average
-from training.run.saving import checkpoints
+from training.run.state import checkpoints
 from transformer import Tokenizer, Transformer
 from transformer.checkpoints import checkpoint
 from transformer.errors import CheckpointError
@@ -51,7 +51,7 @@ def test_what_a_kill_left_half_written_is_no_checkpoint(
     (run / "checkpoints" / "step-00000032.new").mkdir()
     shutil.copytree(whole[0], run / "checkpoints" / "step-00000024.before")
     assert checkpoints(run) == whole
-    write_average(run, 2, tmp_path / "mean")
+    write_average(whole[-2:], tmp_path / "mean")
     assert _times(tmp_path / "mean", model) == pytest.approx(4, rel=1e-3)
 
 

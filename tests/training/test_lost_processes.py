@@ -19,7 +19,7 @@ import pytest
 from tests.training.runs import command, forkserver
 from training import devices
 from training.data.corpus import CorpusError
-from training.data.lock import locked
+from training.data.manifest import locked
 from training.train import LOCK, main
 from training.update import Updater
 from training.validation import Score, Validation

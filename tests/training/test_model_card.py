@@ -13,9 +13,8 @@ from tests.conftest import Pair
 from tests.training import runs
 from tests.training.conftest import RECIPE
 from tests.transformer.reference import is_one_sentence
-from training.card.figures import cell
 from training.evaluate import main as evaluate
-from training.model_card import main
+from training.model_card import cell, main
 from training.train import main as train
 from transformer import Translator
 from transformer.checkpoints import checkpoint
@@ -73,7 +72,8 @@ def test_the_run_is_described_by_its_own_files(run: Path, tmp_path: Path) -> Non
 def test_what_is_not_in_the_paper_is_named(run: Path, tmp_path: Path) -> None:
     assert _rows(_card(run, tmp_path / "CARD.md"))["not in the paper"] == (
         "a factor of 2.5 on the rate of equation 3; a rate that falls to 0 over the last 6 steps; "
-        "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 (Liang et al. 2021); "
+        "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 "
+        "(Wu et al. 2021, arXiv:2106.14448); "
         "first weights of layer l divided by √l (Zhang et al. 2019)"
     )
     # a damaged log: what is no checksum is shown as it is

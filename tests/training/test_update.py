@@ -14,8 +14,7 @@ from torch.nn import functional as F
 
 from training.config import Recipe, RunConfig
 from training.data.batches import Batch, make_batch
-from training.data.corpus import EncodedText
-from training.data.sentences import Sentences
+from training.data.encoded_text import EncodedText, Sentences
 from training.devices import ProcessInfo
 from training.schedule import learning_rate
 from training.update import SummedLoss, Updater

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.config import Recipe
-from training.data.corpus import CorpusError, EncodedText
-from training.data.sentences import Counts, Sentences, spans
+from training.data.corpus import CorpusError
+from training.data.encoded_text import Counts, EncodedText, Sentences, TrainingText, spans
 from training.data.subword_sampling import BpeDropout
-from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
 from transformer.config import BOS, EOS, PAD
 from transformer.text.tokenizer import Tokenizer
@@ -71,32 +70,27 @@ def make_batch(
     numbers = np.asarray(rows, dtype=np.int64)
     source, target = text.source.take(numbers), text.target.take(numbers)
     return Batch(
-        _ending(_padded(source, multiple, most), source),
-        _beginning(_padded(target, multiple, most, shift=1)),
-        _ending(_padded(target, multiple, most), target),
+        _padded(source, multiple, most),
+        _padded(target, multiple, most, begins=True),
+        _padded(target, multiple, most),
     )
 
 
-def _padded(sentences: Sentences, multiple: int, most: int | None, shift: int = 0) -> Counts:
-    """`[sentence, position]`, the ids from this position on, with room for one special piece."""
-    lengths = sentences.lengths()
+def _padded(
+    sentences: Sentences, multiple: int, most: int | None, *, begins: bool = False
+) -> Tensor:
+    """`[sentence, position]`, the ids behind `<s>`, or before `</s>`."""
+    lengths, rows = sentences.lengths(), np.arange(len(sentences))
     longest = int(lengths.max()) + 1
     width = round_up(longest, multiple)
     if most is not None and width > most:
         width = max(longest, most)
     padded = np.full((len(lengths), width), PAD, dtype=np.int64)
-    starts = np.arange(len(lengths)) * width + shift
-    padded.ravel()[spans(starts, lengths)] = sentences.stored
-    return padded
-
-
-def _ending(padded: Counts, sentences: Sentences) -> Tensor:
-    padded[np.arange(len(sentences)), sentences.lengths()] = EOS
-    return torch.from_numpy(padded)
-
-
-def _beginning(padded: Counts) -> Tensor:
-    padded[:, 0] = BOS
+    padded.ravel()[spans(rows * width + begins, lengths)] = sentences.stored
+    if begins:
+        padded[:, 0] = BOS
+    else:
+        padded[rows, lengths] = EOS
     return torch.from_numpy(padded)
 
 
@@ -176,31 +170,18 @@ def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 
-@dataclass(frozen=True)
-class Division:
-    """Division of an update among processes and micro-batches.
+def division(recipe: Recipe, processes: int) -> str:
+    """Describe how an update is divided: each process takes every n-th row, in micro-batches.
 
-    Args:
-        processes: each of them takes every n-th row of an update.
-        micro_batches: as many, one after the other, does each of them make of its rows.
-        tokens: on each side of a micro-batch, padding included; about, since rows are whole.
+    Their number of tokens is on each side, padding included; about, since rows are whole.
     """
-
-    processes: int
-    micro_batches: int
-    tokens: int
-
-    @classmethod
-    def from_recipe(cls, recipe: Recipe, processes: int) -> Division:
-        """Divide the updates of a recipe among processes."""
-        share = -(-recipe.batch_tokens // processes)
-        count = -(-share // recipe.micro_batch_tokens)
-        return cls(processes, count, min(share, recipe.micro_batch_tokens))
-
-    def __str__(self) -> str:
-        processes = "1 process" if self.processes == 1 else f"{self.processes} processes"
-        micro_batches = f"{self.micro_batches} micro-batch" + "es" * (self.micro_batches > 1)
-        return f"{processes} × {micro_batches} of about {self.tokens:,} tokens a side"
+    share = -(-recipe.batch_tokens // processes)
+    count = -(-share // recipe.micro_batch_tokens)
+    tokens = min(share, recipe.micro_batch_tokens)
+    return (
+        f"{processes} process{'es' * (processes > 1)} × {count} micro-batch{'es' * (count > 1)} of "
+        f"about {tokens:,} tokens a side"
+    )
 
 
 def empty_batch(multiple: int = 1) -> Batch:
@@ -240,12 +221,6 @@ class BatchStream:
     An update is one batch of `TokenBatches`, whatever the number of processes and the size of
     their micro-batches: process r of W takes its rows r, r + W, r + 2 W and so on. So a run may go
     on with another number of processes in the same order of the text.
-
-    Args:
-        text: the training text.
-        tokenizer: that of the text; there it is cut anew in each epoch where there is BPE-dropout.
-        recipe: sizes and seed.
-        process: this process among those of the run.
 
     Attributes:
         length_multiple: what lengths are padded to multiples of: that of the device, unless the run

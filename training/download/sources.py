@@ -126,20 +126,13 @@ SOURCES = (
         name="wmt14",
         archives=_WMT14,
         texts=(
-            Text(
-                split="train",
-                english="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.en",
-                german="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.de",
-            ),
-            Text(
-                split="train",
-                english="training-parallel-commoncrawl.tgz/commoncrawl.de-en.en",
-                german="training-parallel-commoncrawl.tgz/commoncrawl.de-en.de",
-            ),
-            Text(
-                split="train",
-                english="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.en",
-                german="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.de",
+            *(
+                Text(split="train", english=f"{text}.en", german=f"{text}.de")
+                for text in (
+                    "training-parallel-europarl-v7.tgz/training/europarl-v7.de-en",
+                    "training-parallel-commoncrawl.tgz/commoncrawl.de-en",
+                    "training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en",
+                )
             ),
             Text(
                 split="valid",

@@ -16,10 +16,9 @@ from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
 from training.data import corpus, preparation, prepared
-from training.data import encoding as text_encoding
-from training.data.corpus import CorpusError, EncodedText
-from training.data.encoded_files import EncodedFiles
-from training.data.lock import locked
+from training.data.corpus import CorpusError
+from training.data.encoded_text import EncodedFiles, EncodedText
+from training.data.manifest import locked
 from training.data.preparation import unfinished
 from training.data.scan import Scan, scan
 from training.prepare import main
@@ -29,7 +28,7 @@ PAIRS = 308  # of both folders
 
 def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C while this chunk, from 0, is encoded."""
-    encode_chunk = corpus.encode_chunk
+    encode_chunk = preparation.encode_chunk
     chunks = iter(range(chunk))
 
     def stopped(*arguments: object) -> EncodedText:
@@ -37,7 +36,7 @@ def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
         return encode_chunk(*arguments)  # type: ignore[arg-type]
 
-    patch.setattr(text_encoding, "encode_chunk", stopped)
+    patch.setattr(preparation, "encode_chunk", stopped)
 
 
 def stopped_preparation(folder: Path, *options: str) -> tuple[list[str], Path]:
@@ -82,13 +81,13 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     arguments, out = stopped_preparation(tmp_path)
     monkeypatch.setattr(corpus, "CHUNK", 80)  # of another size than before
     lines: list[int] = []
-    encode_chunk = corpus.encode_chunk
+    encode_chunk = preparation.encode_chunk
 
     def watched(*given: object) -> EncodedText:
         lines.extend(given[3].tolist())  # type: ignore[attr-defined]
         return encode_chunk(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(text_encoding, "encode_chunk", watched)
+    monkeypatch.setattr(preparation, "encode_chunk", watched)
     assert main(arguments) == 0
     # five chunks of the first folder, 207 pairs, and one of the second
     assert lines == list(range(257, PAIRS))

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 
 from tests.training.conftest import sentence_pairs
 from training.data import subword_sampling
-from training.data.corpus import CorpusError, EncodedText, ParallelText, encode
-from training.data.sentences import Sentences
+from training.data.corpus import CorpusError, ParallelText
+from training.data.encoded_text import EncodedText, Part, Sentences, TrainingText, encode
 from training.data.subword_sampling import BpeDropout, draws
-from training.data.training_text import Part, TrainingText
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
@@ -170,7 +169,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from training.data.subword_sampling import BpeDropout
-from training.data.sentences import Sentences
+from training.data.encoded_text import Sentences
 from transformer.text.tokenizer import Tokenizer
 folder = Path(sys.argv[1])
 tokenizer = Tokenizer.load(folder / "tokenizer.model")

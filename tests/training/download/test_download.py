@@ -18,7 +18,7 @@ import pytest
 
 from tests.training.bad_server import Server, names, server
 from training.data.corpus import read_parallel
-from training.download import __main__, extract
+from training.download import __main__
 from training.download.sources import SOURCES, Archive, Source
 
 __all__ = ["server"]  # a fixture: used by name
@@ -159,7 +159,7 @@ def test_a_disk_that_fills_up_while_unpacking(
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(extract, "_write_split", full)
+    monkeypatch.setattr(__main__, "_write_split", full)
     assert "No space left on device" in _run(multi30k, "multi30k", tmp_path, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["archives"]
 

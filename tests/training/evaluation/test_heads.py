@@ -12,7 +12,8 @@ import pytest
 import sacrebleu
 import torch
 
-from training.data.corpus import ParallelText, encode
+from training.data.corpus import ParallelText
+from training.data.encoded_text import encode
 from training.evaluate import main
 from training.evaluation import heads
 from training.evaluation.head_corpus import bleu, measure_corpus, sample

@@ -12,8 +12,7 @@ import torch
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.progress import Progress
-from training.run.state import Identity, Snapshot, load_state
+from training.run.state import Identity, Progress, Snapshot, load_state
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError
 from transformer.model import Transformer

@@ -5,36 +5,26 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
-from tests.training.conftest import RECIPE
-from tests.training.runs import command, weights
+from tests.training.conftest import TinyRun
+from tests.training.runs import weights
 from training.initialisation import initialise_from
-from training.train import main
 from transformer.config import Positions, TransformerConfig
 from transformer.model import Transformer
 
 MATRIX = re.compile(r"(?:en|de)coder\.layers\.(\d)\.(?!.*norm).*weight")
 
 
-def _first_weights(folder: Path, data: Path, more: str) -> dict[str, torch.Tensor]:
-    """The weights of a run of one step, which a rate of next to nothing leaves as they were."""
-    text = RECIPE.replace("N = 1", "N = 3").replace("lr_factor = 1.0", "lr_factor = 1e-12")
-    recipe = folder / "tiny.toml"
-    recipe.write_text(text.replace("steps = 24", "steps = 1") + more, "utf-8")
-    assert main(command(recipe, data, folder / "out")) == 0
-    return weights(folder / "out")
-
-
-def test_the_matrices_of_layer_l_begin_divided_by_its_root(data: Path, tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "scaled").mkdir()
-    plain = _first_weights(tmp_path / "plain", data, "")
-    scaled = _first_weights(tmp_path / "scaled", data, "depth_scaled = true\n")
+def test_the_matrices_of_layer_l_begin_divided_by_its_root(tiny: TinyRun) -> None:
+    # one step, which a rate of next to nothing leaves without effect
+    tiny.change(N=3, lr_factor=1e-12, steps=1)
+    plain = weights(tiny.train(out="plain"))
+    tiny.change(depth_scaled=True)
+    scaled = weights(tiny.train(out="scaled"))
     divided = set()
     for name, weight in plain.items():
         l = 1  # noqa: E741, the symbol of the article

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import Pair
-from tests.training import runs
-from tests.training.conftest import RECIPE
+from tests.training.conftest import RECIPE, run_in
 from tests.transformer.reference import is_one_sentence
 from training.evaluate import main as evaluate
 from training.model_card import cell, main
-from training.train import main as train
 from transformer import Translator
 from transformer.checkpoints import checkpoint
 
@@ -23,13 +21,9 @@ from transformer.checkpoints import checkpoint
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """A complete run of 24 steps with what the paper has not."""
-    folder = tmp_path_factory.mktemp("run")
-    recipe = folder / "tiny.toml"
-    more = "cooldown = 6\nr_drop = 0.5\nbpe_dropout = 0.1\ndepth_scaled = true\n"
     text = RECIPE.replace("lr_factor = 1.0", "lr_factor = 2.5")
-    recipe.write_text(text + more, "utf-8")
-    assert train(runs.command(recipe, data, folder / "out")) == 0
-    return folder / "out"
+    more = "cooldown = 6\nr_drop = 0.5\nbpe_dropout = 0.1\ndepth_scaled = true\n"
+    return run_in(tmp_path_factory.mktemp("run"), data, recipe=text + more)
 
 
 def _card(run: Path, out: Path, *more: str) -> str:

@@ -150,13 +150,6 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
     assert len({*whole[2:], *(loss for found in others for loss in found)}) == 5
 
 
-@pytest.mark.parametrize("native", [True, False])
-def test_bf16_is_not_emulated(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ProcessInfo, "has_native_bf16", native)
-    recipe = dataclasses.replace(RECIPE, bf16=True)
-    assert Updater(_model(), RunConfig(model=CONFIG, recipe=recipe), HERE).bf16 is native
-
-
 def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
     model, batch = _model().float(), _batches(1)[0]

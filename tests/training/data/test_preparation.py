@@ -97,61 +97,46 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     assert contents(out) == contents(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    ("option", "name"),
-    [
-        (["--longest-words", "9"], "longest_words"),
-        (["--ratio", "9"], "ratio"),
-        (["--drop-duplicates"], "drop_duplicates"),
-        (["--sample-lines", "100"], "sample_lines"),
-    ],
-)
-@pytest.mark.parametrize("is_finished", [False, True])
-def test_other_options_than_before_are_refused(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    option: list[str],
-    name: str,
-    is_finished: bool,
-) -> None:
-    arguments, out = stopped_preparation(tmp_path)
-    folder = out if is_finished else unfinished(out)
-    if is_finished:
-        assert main(arguments) == 0
-    before = contents(folder)
-    capsys.readouterr()
-    assert main([*arguments, *option]) == 2
-    advice = "choose another --out" if is_finished else "give what it was begun with to go on"
-    error = capsys.readouterr().err
-    assert f"{folder} was prepared with another {name}: {advice}" in error
-    assert len(error.splitlines()) == 1
-    assert contents(folder) == before
-
-
-def test_another_text_weight_size_and_vocabulary_are_refused(
+def test_another_request_than_before_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, out = stopped_preparation(tmp_path)
-    before = contents(unfinished(out))
     other = tmp_path / "other.toml"
     recipe = Path(arguments[1]).read_text("utf-8")
-
-    def refused(arguments: list[str], sentence: str) -> None:
-        assert main(arguments) == 2
-        assert sentence in capsys.readouterr().err
-        assert contents(unfinished(out)) == before
-
-    refused([*arguments[:-1], arguments[-1].replace("0.5", "0.6")], "with another weights")
-    other.write_text(recipe + "max_pieces = 99\n", "utf-8")
-    refused([arguments[0], str(other), *arguments[2:]], "with another max_pieces")
-    other.write_text(recipe.replace("vocab_size = 120", "vocab_size = 121"), "utf-8")
-    refused([arguments[0], str(other), *arguments[2:]], "with another vocab_size")
     text = Path(arguments[-1].partition(":")[0]) / "train.de"
     lines = text.read_text("utf-8")
-    text.write_text(lines.replace("Der", "Das", 1), "utf-8")
-    refused(arguments, "was prepared from another text")
-    text.write_text(lines, "utf-8")
-    assert main(arguments) == 0
+    for folder, advice in (
+        (unfinished(out), "give what it was begun with to go on"),
+        (out, "choose another --out"),
+    ):
+        before = contents(folder)
+
+        def refused(arguments: list[str], words: str) -> None:
+            capsys.readouterr()
+            assert main(arguments) == 2
+            (error,) = capsys.readouterr().err.splitlines()
+            assert f"{folder} was prepared {words}: {advice}" in error  # noqa: B023
+            assert contents(folder) == before  # noqa: B023
+
+        for option, value, name in (
+            ("--longest-words", "9", "longest_words"),
+            ("--ratio", "9", "ratio"),
+            ("--sample-lines", "100", "sample_lines"),
+        ):
+            refused([*arguments, option, value], f"with another {name}")
+        refused([*arguments, "--drop-duplicates"], "with another drop_duplicates")
+        weight = arguments[-1].replace("0.5", "0.6")
+        refused([*arguments[:-1], weight], "with another weights")
+        for changed, name in (
+            (recipe + "max_pieces = 99\n", "max_pieces"),
+            (recipe.replace("vocab_size = 120", "vocab_size = 121"), "vocab_size"),
+        ):
+            other.write_text(changed, "utf-8")
+            refused([arguments[0], str(other), *arguments[2:]], f"with another {name}")
+        text.write_text(lines.replace("Der", "Das", 1), "utf-8")
+        refused(arguments, "from another text")
+        text.write_text(lines, "utf-8")
+        assert main(arguments) == 0
 
 
 def test_what_was_prepared_is_not_prepared_again(

@@ -236,12 +236,6 @@ def test_turned_and_counted_from_one(tmp_path: Path) -> None:
     assert (gold[1].sure, gold[1].possible) == (frozenset(), {(0, 2)})
 
 
-def test_links_outside_are_dropped_where_that_is_asked(tmp_path: Path) -> None:
-    gold, dropped = _read(tmp_path, "0-0 3-0 0p2\n0-0\n", Notation(drop_outside=True))
-    assert gold[0].possible == {(0, 0)}
-    assert dropped == 2
-
-
 def test_aer_by_hand() -> None:
     counts = Counts()
     counts.add(

@@ -72,14 +72,6 @@ def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return printed.err
 
 
-def test_the_models_own_translation_scores_100(
-    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    result = _result(checkpoint_folder, texts, "own.de", capsys, "--multi30k")
-    for name in ("bleu", "chrf", "multi30k_bleu"):
-        assert result[name] == pytest.approx(100), name
-
-
 def test_the_numbers_are_those_of_sacrebleu_itself(
     checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,77 +152,56 @@ def test_multi30k_bleu_by_hand() -> None:
 # what is wrong
 
 
-def test_files_of_different_length(
-    checkpoint_folder: Path, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "in.en").write_text("One.\nTwo.\n")
-    (tmp_path / "ref.de").write_text("Eins.\n")
-    error = _error(_command(checkpoint_folder, tmp_path, "ref.de"), capsys)
-    assert "in.en has 2 lines and " in error
-    assert "ref.de has 1" in error
-
-
 @pytest.mark.parametrize(
     ("english", "german", "sentence"),
     [
+        ("One.\nTwo.\n", "Eins.\n", "in.en has 2 lines and .*ref.de has 1"),
         ("One.\n\nTwo.\n", "Eins.\nLeer.\nZwei.\n", "in.en line 2 is empty"),
         ("One.\nTwo.\n", "Eins.\n \n", "ref.de line 2 is empty"),
         ("", "", "in.en is empty: give at least one sentence"),
         ("The dog " * 300 + "\nOne.\n", "Der Hund.\nEins.\n", "1 pairs of .* more than 255 pieces"),
+        ("One.\n", None, "ref.de cannot be read: No such file"),
     ],
 )
-def test_empty_and_overlong_lines_are_named(
+def test_lines_that_cannot_be_compared_are_named(
     checkpoint_folder: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     english: str,
-    german: str,
+    german: str | None,
     sentence: str,
 ) -> None:
     (tmp_path / "in.en").write_text(english)
-    (tmp_path / "ref.de").write_text(german)
+    if german is not None:
+        (tmp_path / "ref.de").write_text(german)
     arguments = _command(checkpoint_folder, tmp_path, "ref.de")
     assert re.search(sentence, _error(arguments, capsys))
 
 
-def test_a_missing_file(
-    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = _error(_command(checkpoint_folder, texts, "none.de"), capsys)
-    assert "none.de cannot be read: No such file" in error
-
-
 def test_folders_that_are_no_checkpoint(
-    checkpoint_folder: Path, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "There is no checkpoint folder" in _error(
-        _command(tmp_path / "none", texts, "ref.de"), capsys
-    )
+    error = _error(_command(tmp_path / "none", texts, "ref.de"), capsys)
+    assert "There is no checkpoint folder" in error
     (tmp_path / "MANIFEST.json").write_text('{"model_type": "marian"}')
     assert "is not a manifest of ours" in _error(_command(tmp_path, texts, "ref.de"), capsys)
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--beam", "0"), ("--beam", "-1"), ("--alpha", "nan"), ("--alpha", "x")]
+    "option",
+    [
+        "--beam=0",
+        "--beam=-1",
+        *(f"--alpha={x}" for x in ("1e308", "10.1", "-0.1", "nan", "x", "--")),
+    ],
 )
-def test_impossible_options(
-    texts: Path, capsys: pytest.CaptureFixture[str], option: str, value: str
+def test_an_option_outside_its_range_is_refused(
+    option: str, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(_command(texts, texts, "ref.de", option, value))
+        main(_command(texts, texts, "ref.de", option))
     assert stopped.value.code == 2
-    assert f"'{value}' must be a" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("alpha", ["1e308", "10.1", "-0.1", "nan", "inf", "--"])
-def test_a_length_penalty_that_is_no_number_of_its_range_is_refused(
-    alpha: str, checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(_command(checkpoint_folder, texts, "ref.de", f"--alpha={alpha}"))
-    assert left.value.code == 2
-    assert "argument --alpha: " in capsys.readouterr().err
-    assert _result(checkpoint_folder, texts, "ref.de", capsys, "--alpha=10")["alpha"] == 10
+    assert f"argument {option.partition('=')[0]}: " in capsys.readouterr().err
 
 
 def test_a_model_that_computes_no_numbers_is_not_measured(

@@ -18,22 +18,15 @@ from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.files.reading import read_bytes
 
-LAST = 5
-"""How many checkpoints of a run are averaged, unless told."""
-
-LEAST_SHARE = 0.001
-"""A smaller share would be about as little as float16 rounds away."""
+LAST = 5  # checkpoints of a run, unless the user says so
+LEAST_SHARE = 0.001  # a smaller one would be about as little as float16 rounds away
 
 
 @torch.no_grad()
 def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
-    """One checkpoint whose weights are the mean of those in these folders.
+    """One checkpoint whose weights are the mean of those in folders, equally or by shares.
 
     Sums in float64, so that the order of the folders does not matter.
-
-    Args:
-        folders: checkpoint folders.
-        shares: how much each counts, all of them above 0; equally by default.
 
     Raises:
         CheckpointError: if there are none, they hold models of different shapes, or there are more

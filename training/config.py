@@ -16,8 +16,7 @@ from transformer.files.reading import MIB, read_bytes
 CONFIGS = Path(__file__).parent / "configs"
 """What comes along, in a wheel as in a checkout."""
 
-MAXIMUM = 10**9
-"""Of every whole number of a recipe."""
+LARGEST_INTEGER = 10**9  # accepted in a configuration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +89,8 @@ class Recipe:
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
                 raise ConfigError(f"{shown} must be {limit}.")
-            if isinstance(value, int) and value > MAXIMUM:
-                raise ConfigError(f"{shown} must be at most {MAXIMUM:,}.")
+            if isinstance(value, int) and value > LARGEST_INTEGER:
+                raise ConfigError(f"{shown} must be at most {LARGEST_INTEGER:,}.")
         if self.bpe_dropout >= 1:
             raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")
 

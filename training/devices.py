@@ -80,8 +80,15 @@ def set_up_distributed() -> ProcessInfo:
     """
     gpu = torch.cuda.is_available()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    device = _gpu_of_process() if gpu else torch.device("cpu")
+    device = torch.device("cpu")
     if gpu:
+        number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+        if number >= count:
+            raise ConfigError(
+                f"Process {number + 1} of this machine has no GPU, since it has {count}: start "
+                f"{count} processes."
+            )
+        device = torch.device("cuda", number)
         torch.cuda.set_device(device)
         # TF32 where float32 is multiplied. This sets the old flag and the new one: with one of
         # them alone, torch.compile fails in releases that read the other (pytorch issue 166387)
@@ -113,16 +120,6 @@ def _avoid_planned_attention() -> None:
     hundreds of them, forward and backward, and a search has another one at each step.
     """
     torch.backends.cuda.enable_cudnn_sdp(False)
-
-
-def _gpu_of_process() -> torch.device:
-    number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
-    if number >= count:
-        raise ConfigError(
-            f"Process {number + 1} of this machine has no GPU, since it has {count}: start "
-            f"{count} processes."
-        )
-    return torch.device("cuda", number)
 
 
 def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:

@@ -154,11 +154,6 @@ class RunFiles:
         return cls(folder, model, recipe, records)
 
     @property
-    def plan(self) -> Record:
-        """The schedule that was planned last."""
-        return journal.plan(self.records)
-
-    @property
     def averages(self) -> bool:
         """True if the run is complete and the mean of its last checkpoints is written.
 
@@ -200,7 +195,7 @@ def model_rows(run: RunFiles) -> Iterator[Row]:
 
 def training_rows(run: RunFiles) -> Iterator[Row]:
     """Yield the rows on the training itself, from its log."""
-    plan, logged = run.plan, [record for record in run.records if "loss" in record]
+    plan, logged = journal.plan(run.records), [record for record in run.records if "loss" in record]
     last = logged[-1]
     yield (
         "steps",
@@ -240,7 +235,7 @@ def training_rows(run: RunFiles) -> Iterator[Row]:
 
 def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
     """Each setting of which the paper has none, or another one than any row of Table 3."""
-    settings = {**run.recipe, **run.plan}
+    settings = {**run.recipe, **journal.plan(run.records)}
     for name, default, words in (
         ("lr_factor", 1, "a factor of {:g} on the rate of equation 3"),
         ("cooldown", 0, "a rate that falls to 0 over the last {:,} steps"),

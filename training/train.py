@@ -48,8 +48,7 @@ from transformer.files.atomic import (
 from transformer.shapes import refuse_too_large
 from transformer.text.tokenizer import Tokenizer
 
-LOCK = "run.lock"
-"""In the folder of a run, while it trains."""
+LOCK = "run.lock"  # in the folder of a run, while it trains
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -96,8 +95,7 @@ def train(options: argparse.Namespace) -> None:
                 held.enter_context(_held_folder(out, resume))
             config, start = _configuration(options), None
             if options.start_from and not resume:
-                start = _first_weights(options.start_from)
-                _refuse_another_shape(start, config.model, options.config)
+                start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
                 with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
                     TensorBoard(Path(folder), 0).close()
@@ -153,13 +151,24 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
     return dataclasses.replace(config, recipe=recipe)
 
 
-def _first_weights(folder: Path) -> Checkpoint:
+def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
+    """Load weights of this shape, or of a part of its depth; dropout and smoothing may differ."""
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
             f"checkpoint that training.train or training.average wrote."
         )
-    return checkpoint.load(folder)
+    given = checkpoint.load(folder)
+    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
+    for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
+        multiple = name == "N" and wanted.N % given.model.config.N == 0
+        if theirs[name] != ours[name] and not multiple:
+            further = ", or a multiple of it" if name == "N" else ""
+            raise ConfigError(
+                f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
+                f"{ours[name]!r}: write there what the checkpoint has{further}."
+            )
+    return given
 
 
 @contextmanager
@@ -242,19 +251,6 @@ def _description(trainer: Trainer) -> str:
             "slower."
         )
     return "\n".join(lines)
-
-
-def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Path) -> None:
-    """Weights fit one shape, or a multiple of its depth; dropout and smoothing may differ."""
-    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
-    for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
-        multiple = name == "N" and wanted.N % given.model.config.N == 0
-        if theirs[name] != ours[name] and not multiple:
-            further = ", or a multiple of it" if name == "N" else ""
-            raise ConfigError(
-                f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
-                f"{ours[name]!r}: write there what the checkpoint has{further}."
-            )
 
 
 def _parser() -> Parser:

@@ -154,8 +154,9 @@ class Trainer:
                 bar.set_postfix_str(self._log(journal, loss))
             if self._due(self.recipe.validate_every):
                 self._validate(journal, bar)
-            if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
-                self._save_probes()
+            watched = self._due(self.recipe.validate_every) or is_probe_step(self.progress.step)
+            if watched and self.process.is_main_process:
+                save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
@@ -197,7 +198,13 @@ class Trainer:
                 f"with --resume."
             ) from error
         if is_full:
-            raise TrainingError(advice(self.updater, update.batches, step))
+            advice = "not even one sentence pair fits; lower max_pieces or choose a smaller model."
+            if fitting := tokens_that_fit(self.updater, update.batches):
+                advice = (
+                    f"micro_batch_tokens = {fitting} fits; write that under [training] and "
+                    f"continue with --resume."
+                )
+            raise TrainingError(f"The memory of the GPU is full at step {step:,}: {advice}")
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
         # reading a value waits for a GPU: there only where the clock stands afterwards, for what is
         # queued would be computed meanwhile
@@ -279,21 +286,6 @@ class Trainer:
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
 
-    def _save_probes(self) -> None:
-        if self.process.is_main_process:
-            save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
-
-
-def advice(updater: Updater, batches: Sequence[Batch], step: int) -> str:
-    """Advise on a setting that fits the memory of the device."""
-    full = f"The memory of the GPU is full at step {step:,}: "
-    if fitting := tokens_that_fit(updater, batches):
-        return (
-            f"{full}micro_batch_tokens = {fitting} fits; write that under [training] and continue "
-            f"with --resume."
-        )
-    return f"{full}not even one sentence pair fits; lower max_pieces or choose a smaller model."
-
 
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
@@ -307,7 +299,8 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     while rows > 1:
         tokens //= 2
         rows = max(1, tokens // (_tokens(largest) // len(largest.source)))
-        if _fits(updater, _first_rows(largest, rows)):
+        part = Batch(largest.source[:rows], largest.target[:rows], largest.labels[:rows])
+        if _fits(updater, part):
             return tokens
     return 0
 
@@ -315,10 +308,6 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
 def _tokens(batch: Batch) -> int:
     """Count the padded tokens of the longer side."""
     return max(batch.source.numel(), batch.target.numel())
-
-
-def _first_rows(batch: Batch, rows: int) -> Batch:
-    return Batch(batch.source[:rows], batch.target[:rows], batch.labels[:rows])
 
 
 def _fits(updater: Updater, batch: Batch) -> bool:

@@ -99,7 +99,9 @@ class Updater:
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(step)
-        torch.manual_seed(dropout_seed(self.recipe.seed, step, self.process.rank))
+        # neighbouring seeds are unrelated
+        sequence = np.random.SeedSequence((self.recipe.seed, step, self.process.rank))
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
         for index, batch in enumerate(micro_batches):
             self._backward(batch, tokens, last=index == len(micro_batches) - 1)
         finite = self._all_finite()
@@ -155,9 +157,3 @@ class Updater:
         with torch.autocast(self.process.device.type, torch.bfloat16, enabled=self.bf16):
             loss: Tensor = module(batch.source, batch.target, batch.labels)
         return loss
-
-
-def dropout_seed(seed: int, step: int, rank: int) -> int:
-    """Return the random seed of one process in one step; neighbouring seeds are unrelated."""
-    (state,) = np.random.SeedSequence((seed, step, rank)).generate_state(1, np.uint64)
-    return int(state)

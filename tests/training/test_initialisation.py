@@ -91,12 +91,3 @@ def test_two_copies_of_a_layer_do_not_share_a_weight() -> None:
     with torch.no_grad():
         first.zero_()
     assert second.any()
-
-
-def test_every_layer_has_hook_points_of_its_own() -> None:
-    small = _small()
-    deep = _deepened(small, 4)
-    names = {f"decoder.layers.{n}.cross_attention.hook_z" for n in range(4)}
-    _, seen = deep.run_with_cache(SOURCE, TARGET, names=lambda name: name in names)
-    assert set(seen) == names
-    assert not set(deep.hook_points().values()) & set(small.hook_points().values())

@@ -167,25 +167,16 @@ def test_examples_are_translated_by_the_weights_of_the_card(
     written = [cell(after.translate(one).text) for one in sentences]
     assert f"| {sentences[0]} | {written[0]} |" in card
     assert rf"| A \| b \* c. | {written[1]} |" in card
-    card = _card(run, tmp_path / "CARD.md", *given, "--before", str(checkpoint_folder))
+    (tmp_path / "notes.md").write_text("## What it is for\n\nLooking *inside*.\n", "utf-8")
+    given += ["--notes", str(tmp_path / "notes.md"), "--before", str(checkpoint_folder)]
+    card = _card(run, tmp_path / "CARD.md", *given)
+    notes = "\n\n## What it is for\n\nLooking *inside*.\n\n"
+    places = [card.index(part) for part in ("## How it was trained", notes, "## Examples")]
+    assert places == sorted(places)
     assert "| sentence | before | this model |" in card
     assert (
         f"| {sentences[0]} | {cell(before.translate(sentences[0]).text)} | {written[0]} |" in card
     )
-
-
-def test_notes_stand_between_the_run_and_the_figures(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("## What it is for\n\nLooking *inside*.\n", "utf-8")
-    (tmp_path / "ten.txt").write_text("The dog.\n")
-    given = ["--notes", str(tmp_path / "notes.md"), "--examples", str(tmp_path / "ten.txt")]
-    card = _card(run, tmp_path / "CARD.md", *given)
-    parts = [
-        "## How it was trained",
-        "\n\n## What it is for\n\nLooking *inside*.\n\n",
-        "## Examples",
-    ]
-    places = [card.index(part) for part in parts]
-    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(

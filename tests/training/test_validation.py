@@ -29,7 +29,7 @@ from training.validation import (
 )
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
 from transformer.config import EOS, PAD
-from transformer.decoding import Hypothesis, greedy
+from transformer.decoding import Hypothesis
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
 
@@ -98,32 +98,6 @@ def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokeniz
     device = torch.device("cpu")
     translations = translate_all(sources, copy, tokenizer, device, batch_tokens=40)
     assert translations == [tokenizer.decode(ids) for ids in sources]
-
-
-def test_progress_sees_every_batch(tokenizer: Tokenizer, model: Transformer) -> None:
-    seen: list[int] = []
-
-    def progress(batches):
-        for rows in batches:
-            seen.extend(rows)
-            yield rows
-
-    sources = [tokenizer.encode(line) for line in ENGLISH]
-    translate_all(
-        sources, lambda b: greedy(model, b), tokenizer, model.device, 20, progress=progress
-    )
-    assert sorted(seen) == [0, 1, 2]
-
-
-def test_padding_changes_no_translation(tokenizer: Tokenizer, model: Transformer) -> None:
-    sources = [tokenizer.encode(line) for line in ENGLISH]
-
-    def search(batch: torch.Tensor) -> list[Hypothesis]:
-        return greedy(model, batch)
-
-    together = translate_all(sources, search, tokenizer, model.device)
-    alone = [translate_all([ids], search, tokenizer, model.device)[0] for ids in sources]
-    assert together == alone
 
 
 # measuring while training

@@ -59,13 +59,9 @@ class Batch:
 def make_batch(
     text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
 ) -> Batch:
-    """Make a batch of sentence pairs.
+    """Make a batch of the pairs of these numbers, `[batch]`, padded to multiples of a length.
 
-    Args:
-        text: encoded sentence pairs.
-        rows: numbers of the pairs, `[batch]`.
-        multiple: lengths are padded to a multiple of it.
-        most: of these lengths, as far as no sentence is longer; no limit unless given.
+    The length is at most `most`, as far as no sentence is longer.
     """
     numbers = np.asarray(rows, dtype=np.int64)
     source, target = text.source.take(numbers), text.target.take(numbers)
@@ -97,11 +93,7 @@ def _padded(
 class TokenBatches:
     """Groups sentence pairs of similar length into batches, anew for each epoch.
 
-    Args:
-        text: the encoded sentences.
-        batch_tokens: at most so many tokens on each side of a batch, padding included.
-        seed: decides, with the number of the epoch, the grouping and its order.
-        multiple: as it will be passed to `make_batch`.
+    A batch has at most `batch_tokens` on each side, padding to multiples of a length included.
     """
 
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
@@ -111,31 +103,18 @@ class TokenBatches:
         self.target_lengths = _smallest(text.target.lengths() + 1)
 
     def epoch(self, number: int, rows: Counts | None = None) -> list[Counts]:
-        """Row numbers of each batch of this epoch; the same number gives the same batches.
-
-        Args:
-            number: the epoch, from 0.
-            rows: the rows that this epoch reads, some perhaps more than once; all unless given.
-        """
+        """Row numbers of each batch of this epoch; the same number gives the same batches."""
         random = np.random.default_rng((self.seed, number))
         if rows is None:
             shuffled = random.permutation(len(self.source_lengths))
         else:
             shuffled = rows[random.permutation(len(rows))]
-        order = self._by_length(shuffled)
-        longer = np.maximum(self.source_lengths[order], self.target_lengths[order])
-        batches = cut(order, longer, self.batch_tokens, self.multiple)
-        return [batches[i] for i in random.permutation(len(batches))]
-
-    def _by_length(self, rows: Counts) -> Counts:
-        """Sorted by the target's length and, within it, the source's.
-
-        A stable sort leaves rows of equal lengths in random order; one of small numbers takes time
-        in proportion to the rows.
-        """
+        # stable: rows of equal lengths stay in random order; linear in time, of small numbers
         for lengths in (self.source_lengths, self.target_lengths):
-            rows = rows[np.argsort(lengths[rows], kind="stable")]
-        return rows
+            shuffled = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+        longer = np.maximum(self.source_lengths[shuffled], self.target_lengths[shuffled])
+        batches = cut(shuffled, longer, self.batch_tokens, self.multiple)
+        return [batches[i] for i in random.permutation(len(batches))]
 
 
 def cut(
@@ -148,9 +127,6 @@ def cut(
         lengths: `[row]`, the longer side of each of them.
         most_tokens: of a batch, padding included, unless a single row has more.
         multiple: of which padded lengths are multiples.
-
-    Returns:
-        Consecutive rows; together all of them.
     """
     batches: list[Counts] = []
     start = 0
@@ -200,13 +176,9 @@ PREFETCH = 4  # updates whose batches are prepared in advance
 
 @dataclass(frozen=True)
 class UpdateBatches:
-    """The text of one update.
+    """Micro-batches of this process in one update; the target tokens are those of all processes.
 
-    Args:
-        batches: the micro-batches of this process.
-        tokens: target tokens of all processes, padding not counted.
-        epoch: the epoch they belong to, from 0.
-        batches_done: updates of that epoch that are done after this one.
+    `batches_done` updates of the epoch are done after this one.
     """
 
     batches: list[Batch]
@@ -246,12 +218,7 @@ class BatchStream:
             )
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
-        """Yield the batches of update after update, without end.
-
-        Args:
-            epoch: the epoch to begin in, from 0.
-            batches_done: updates of that epoch that are done already.
-        """
+        """Yield the batches of update after update from a place in the text on, without end."""
         encoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieces")
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
         prepared = self._prepared(epoch, batches_done, encoder)

@@ -1,7 +1,4 @@
-"""Files of parallel text: line N of `train.en` is translated by line N of `train.de`.
-
-They are read some lines at a time: a text of any size passes in little memory.
-"""
+"""Files of parallel text: line N of `train.en` is translated by line N of `train.de`."""
 
 from __future__ import annotations
 
@@ -116,9 +113,6 @@ class ParallelText:
     def __len__(self) -> int:
         return len(self.source)
 
-    def __add__(self, other: ParallelText) -> ParallelText:
-        return ParallelText(self.source + other.source, self.target + other.target)
-
 
 def read_parallel(prefix: Path) -> ParallelText:
     """Read `prefix.en` and `prefix.de`, as `read_files` does."""
@@ -176,12 +170,9 @@ MOST_WEIGHT = 1_000.0
 
 @dataclass(frozen=True)
 class DataFolder:
-    """A folder of text.
+    """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
-    Args:
-        path: the folder.
-        weight: how often an epoch reads each of its pairs; of 2.5, all twice and every second one
-            once more.
+    Of 2.5, all twice and every second one once more.
     """
 
     path: Path

@@ -1,8 +1,4 @@
-"""Token ids of parallel text, in memory or mapped from five binary files.
-
-The files are written some pairs at a time. What is mapped is in memory once, however many
-processes read it, and only as far as it is used.
-"""
+"""Token ids of parallel text, in memory or mapped from five binary files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Prepare a text in stages: look at all of it, learn the vocabulary, encode.
-
-The work lies in `OUT.unfinished`, from which the same request goes on, and takes its name at the
-end: a prepared folder is there whole or not at all.
-"""
+"""Preparation of a text in stages that can be resumed: scan, vocabulary, encoding."""
 
 from __future__ import annotations
 
@@ -65,15 +61,9 @@ UNFINISHED = FolderKind("prepared text", lambda _: dict.fromkeys((*FILES, MANIFE
 
 @dataclass(frozen=True)
 class Request:
-    """Request for a prepared folder: texts, vocabulary and limits.
+    """Request for a prepared folder; the first folder of text also holds the validation text.
 
-    Args:
-        folders: of text; the first also holds the validation text.
-        vocab_size: of the vocabulary that is learnt.
-        max_pieces: both sides of a pair must have fewer.
-        sample_lines: the vocabulary is learnt on at most so many, drawn over the whole text.
-        cleaning: which pairs are dropped.
-        tokenizer: one that exists, instead of learning.
+    The vocabulary is learnt on at most `sample_lines`, unless a tokenizer is given.
     """
 
     folders: tuple[DataFolder, ...]
@@ -150,7 +140,8 @@ def _prepare(request: Request, out: Path, work: Path) -> None:
     if begun:
         _refuse_another(begun, "options", record["asked"], request.options())
     validation = read_validation_text(request.folders[0].path)
-    texts = request.checksums() | {"validation text": _checksum(validation)}
+    lines = "\n".join(validation.source + validation.target).encode()
+    texts = request.checksums() | {"validation text": hashlib.sha256(lines).hexdigest()}
     if begun:
         _refuse_another(begun, "texts", record["asked"], texts)
         verify_files(begun, record["files"])
@@ -199,10 +190,6 @@ def _refuse_another(
                 if name == "texts"
                 else f"{folder} was prepared with another {key}: {advice}."
             )
-
-
-def _checksum(text: ParallelText) -> str:
-    return hashlib.sha256("\n".join(text.source + text.target).encode()).hexdigest()
 
 
 def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
@@ -295,14 +282,7 @@ def _finish(work: Path, out: Path) -> None:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the encoding of a text.
-
-    Args:
-        pairs: that were read, dropped ones included.
-        rows: that were written of each folder.
-        left_out: pairs that were empty or had too many pieces.
-        files: size and checksum of each file.
-    """
+    """Progress of the encoding: pairs that were read, with dropped ones; rows of each folder."""
 
     pairs: int
     rows: tuple[int, ...]

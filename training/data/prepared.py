@@ -1,8 +1,4 @@
-"""A prepared text: one folder with the pieces of all pairs, which every process maps.
-
-`PREPARED.json` has a version, the parts with their weights, and size and SHA-256 of each file: the
-five of `encoded_text`, `tokenizer.model`, and the validation text as `valid.en`, `valid.de`.
-"""
+"""Prepared text: one folder with the pieces of all pairs, which every process maps."""
 
 from __future__ import annotations
 
@@ -28,6 +24,7 @@ from transformer.files.reading import opened, read_bytes
 from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
+# the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
 FILES = (*NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
 

@@ -99,12 +99,7 @@ def _hash(source: str, target: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of a scan of the training text.
-
-    Args:
-        pairs: of each folder.
-        reasons: `[pair]` of all folders, what becomes of each.
-    """
+    """Result of a scan: pairs of each folder, and `[pair]` of all folders, what becomes of each."""
 
     pairs: tuple[int, ...]
     reasons: Reasons

@@ -1,9 +1,4 @@
-"""BPE-dropout (Provilkov et al. 2020): merges are skipped at random. Not in the paper.
-
-SentencePiece samples too, but from a generator whose draws no other process can repeat. Here the
-pieces of a line follow from a seed and the number of the line alone: not from the process, the
-machine, or what was sampled before.
-"""
+"""BPE-dropout (Provilkov et al. 2020): merges are skipped at random. Not in the paper."""
 
 from __future__ import annotations
 
@@ -40,7 +35,9 @@ class BpeDropout:
     """Cuts encoded lines into other pieces, each merge skipped with the same probability.
 
     A pair of neighbours that was skipped stays apart, unless one of the two is merged with its
-    other neighbour. Each word has a stream of draws, one draw for each merge that comes up.
+    other neighbour. Each word has a stream of draws, one draw for each merge that comes up: they
+    follow from a seed and the number of the line alone, where SentencePiece samples from a
+    generator whose draws no other process can repeat.
 
     Raises:
         ConfigError: if the vocabulary is not one of byte pairs within words.

@@ -1,8 +1,4 @@
-"""python -m training.download: public parallel text as train.en, train.de and their like.
-
-pooch downloads, retries, checks and unpacks. Published checksums are checked. Those of the other
-files are written to `archives/SHA256SUMS` when a set was complete, and checked from then on.
-"""
+"""python -m training.download: public parallel text as train.en, train.de and their like."""
 
 from __future__ import annotations
 
@@ -84,15 +80,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
-    """Download what is missing, check and unpack it, and write one sentence a line, UTF-8, NFC.
+    """Download, check and unpack what is missing, and write one sentence a line, UTF-8, NFC.
 
-    Args:
-        source: the set.
-        out: the folder for its text; the archives stay in a folder of it.
-        mirror: address of a folder that holds `multi30k/train.en.gz` and so on.
-
-    Returns:
-        How many pairs each split has.
+    The result is how many pairs each split has.
     """
     with new_folder(out / ARCHIVES) as archives:
         recorded = _recorded_checksums(archives / CHECKSUMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -50,13 +50,7 @@ class GoldLinks:
 
 @dataclass(frozen=True)
 class Notation:
-    """Notation of a file of links.
-
-    Args:
-        turned: a link is target-source.
-        first: number of the first word.
-        drop_outside: leave out links to words that are not there, instead of refusing the file.
-    """
+    """Notation of a file of links: which side stands first, and what the first word is numbered."""
 
     turned: bool = False
     first: int = 0
@@ -64,10 +58,7 @@ class Notation:
 
 
 def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLinks], int]:
-    """Read the links of each line: `1-2` is sure, `1p2` is possible.
-
-    Returns:
-        The links of each sentence pair, and how many were dropped.
+    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones.
 
     Raises:
         CorpusError: naming the line and what is wrong with it.
@@ -363,12 +354,11 @@ def _alignments(
                         shares = alignment.word_shares(head_rows, *words, row)
                         yield (
                             Map(layer, head if heads else None, row, name),
-                            {rule: _links(alignment.strongest(shares, rule)) for rule in LINKS},
+                            {
+                                rule: {pair[:2] for pair in alignment.strongest(shares, rule)}
+                                for rule in LINKS
+                            },
                         )
-
-
-def _links(pairs: Iterable[alignment.WordPair]) -> set[Link]:
-    return {(pair.source, pair.target) for pair in pairs}
 
 
 def baselines(text: ParallelText, gold: list[GoldLinks]) -> dict[str, Figures]:

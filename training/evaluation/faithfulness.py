@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +53,8 @@ CURVES = ("comprehensiveness", "sufficiency")
 RANDOM = "random"
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """One sentence: means over written pieces, by name; and how many pieces it has."""
-
-    values: dict[tuple[str, str], Floats]
-    pieces: int
+Sample = tuple[dict[tuple[str, str], Floats], int]
+"""Means over the written pieces of one sentence, by name, and how many it has."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -120,7 +115,7 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     for kind in KINDS:
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
-    return Sample(values, written)
+    return values, written
 
 
 def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
@@ -146,11 +141,11 @@ def _report(
     translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
 ) -> FaithfulnessReport:
     drawn = resampled_weights(len(samples), seed)
-    pieces = np.array([sample.pieces for sample in samples], dtype=float)
+    pieces = np.array([count for _, count in samples], dtype=float)
 
     def figures(name: str, measure: str) -> tuple[Figure, ...]:
         intervals = mean_interval(
-            np.stack([s.values[name, measure] for s in samples]), drawn, pieces
+            np.stack([values[name, measure] for values, _ in samples]), drawn, pieces
         )
         bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
         return tuple(Figure(*bound) for bound in bounds)

@@ -23,8 +23,7 @@ from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.files.atomic import has_content, write_file, write_files
 from transformer.files.reading import read_bytes
 
-MEASURED = "MEASURED.json"
-"""The manifest of what was stored in a MarianMT folder."""
+MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT folder
 
 
 def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
@@ -94,12 +93,7 @@ def require_finite(translator: Translator, losses: Any) -> None:
 
 
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
-    """Make sure, before anything is measured, that the result can be stored.
-
-    Args:
-        folder: the checkpoint, in which it is stored.
-        out: the file that is written instead, if any; the other files are written beside it.
-        names: the files to store.
+    """Make sure, before anything is measured, that files can be stored, or written beside `out`.
 
     Raises:
         CheckpointError: if the folder in which something is to be written is none, or read-only, or

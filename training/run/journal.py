@@ -17,23 +17,13 @@ from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
 
-LOG = "run.jsonl"
-"""The file of a run's folder that its log is in."""
-
-MAX_STEP = 10**12
-"""Of a record; whatever counts steps lies below."""
-
-MAX_LINE = 10_000
-"""Characters of a record: one that a run writes has some 200."""
-
-COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}
-"""What a record counts beside its step, and the least that it can be."""
-
+LOG = "run.jsonl"  # in the folder of a run
+MAX_STEP = 10**12  # of a record; whatever counts steps lies below
+MAX_LINE = 10_000  # characters of a record: one that a run writes has some 200
+COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}  # and the least of each
 POSITIVE = ("lr_factor", "validation_perplexity")
-"""What is a number above 0."""
-
+# measured in an update: the step of the record counts from 1
 MEASURED = ("loss", "lr", "tokens_per_second", "validation_loss")
-"""What a record holds that an update was made for: its step counts from 1."""
 
 
 class RunLogError(HeadlightError):

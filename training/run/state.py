@@ -1,7 +1,4 @@
-"""Saved state of a run: its checkpoints, and what a resumed run goes on from, on a CPU to the bit.
-
-Files are safetensors and JSON, never pickle; they are written without waiting for the disk.
-"""
+"""Saved state of a run, as safetensors and JSON: it goes on from there, on a CPU to the bit."""
 
 from __future__ import annotations
 
@@ -116,10 +113,6 @@ class Identity:
     config: RunConfig
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in state.json."""
-        return {"config": self.config.to_dict(), "text": self.text}
-
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -146,7 +139,8 @@ class Snapshot:
             tensors[f"model.{name}"] = parameter.detach().contiguous()
             for key, value in optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-        written = {PROGRESS_KEY: asdict(progress), **identity.to_dict()}
+        config = identity.config.to_dict()
+        written = {PROGRESS_KEY: asdict(progress), "config": config, "text": identity.text}
         return cls(safetensors.torch.save(tensors), written)
 
     def write(self, folder: Path) -> None:
@@ -189,9 +183,7 @@ def load_state(
             raise CheckpointError(f"{error} {older} Start a new run.") from older
         warning = f"{error} Its backup is undamaged: resuming from there."
     try:
-        _refuse_earlier_updates(folder, written["config"])
-        _refuse_changes(written["config"], identity.config.to_dict())
-        _refuse_another_text(folder, written, identity)
+        _refuse_another_run(folder, written, identity)
         _restore(tensors, model, optimizer)
         summed_loss.fill_(_loss_of(process, tensors))
         return Progress(**written[PROGRESS_KEY]), warning
@@ -215,25 +207,21 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
 
-def _refuse_earlier_updates(folder: Path, saved: Mapping[str, Mapping[str, Any]]) -> None:
-    """In earlier versions an update was so many batches of each process: of another order."""
+def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
+    saved = written["config"]
+    # in earlier versions an update was so many batches of each process: of another order
     batches = saved["training"].get("accumulate", 1) * saved.get("run", {}).get("processes", 1)
     if batches != 1:
         raise CheckpointError(
             f"{folder} was written by an earlier version, with {batches} batches in each update, "
             f"where this one has one: start a new run, with --start-from its last checkpoint."
         )
-
-
-def _refuse_changes(
-    saved: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
-) -> None:
     # a field that is younger than the state was then what its default is
     complete = {
         "model": TransformerConfig.from_dict(dict(saved["model"])).to_dict(),
         "training": {**asdict(Recipe()), **saved["training"]},
     }
-    for table, fields in now.items():
+    for table, fields in identity.config.to_dict().items():
         for name, value in fields.items():
             if name not in MAY_CHANGE and complete[table][name] != value:
                 before = quoted(complete[table][name])
@@ -241,9 +229,6 @@ def _refuse_changes(
                     f"[{table}] {name} was {before} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."
                 )
-
-
-def _refuse_another_text(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
     # runs of earlier versions have no fingerprint
     if written.get("text", identity.text) != identity.text:
         raise CheckpointError(

@@ -215,7 +215,9 @@ def test_folders_one_after_the_other_are_the_text_that_they_are_together(
     odd = ParallelText(["", "The dog.", "The dog " * 50], ["Ein Hund.", "Der Hund.", "Der Hund."])
     folders = [DataFolder(Path("a")), DataFolder(Path("b"), 0.5), DataFolder(Path("a"))]
     text = encode_texts(folders, [TEXT, odd, TEXT], tokenizer, 40)
-    together = encode(TEXT + odd + TEXT, tokenizer, 40)
+    source = [*TEXT.source, *odd.source, *TEXT.source]
+    target = [*TEXT.target, *odd.target, *TEXT.target]
+    together = encode(ParallelText(source, target), tokenizer, 40)
     assert text.encoded.source[:] == together.source[:]
     assert text.encoded.target[:] == together.target[:]
     assert list(text.encoded.lines) == list(together.lines)

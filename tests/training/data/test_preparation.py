@@ -151,6 +151,11 @@ def test_what_was_prepared_is_not_prepared_again(
     assert {path: path.stat().st_mtime_ns for path in (out.parent, *out.iterdir())} == written
     assert main([*arguments[:5], str(out)]) == 2
     assert "is prepared already: give folders of text" in capsys.readouterr().err
+    content = bytearray((out / "tokenizer.model").read_bytes())
+    content[50] ^= 1
+    (out / "tokenizer.model").write_bytes(content)
+    assert main(arguments) == 2
+    assert f"{out / 'tokenizer.model'} is damaged" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_something_else_stays_as_it_is(
@@ -286,16 +291,3 @@ def test_each_damaged_part_of_unfinished_work_is_named_and_nothing_is_changed(
         for content in (b"", b"{}", b"[]", b'{"version": 1}', b"[" * 100_000):
             refused(name, content)
     assert main(arguments) == 0
-
-
-def test_a_finished_folder_is_prepared_already_only_if_it_is_undamaged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments, out = stopped_preparation(tmp_path)
-    assert main(arguments) == 0
-    content = bytearray((out / "tokenizer.model").read_bytes())
-    content[50] ^= 1
-    (out / "tokenizer.model").write_bytes(content)
-    capsys.readouterr()
-    assert main(arguments) == 2
-    assert f"{out / 'tokenizer.model'} is damaged" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.training.conftest import write_pairs
 from training.data import corpus
-from training.data.corpus import CorpusError, DataFolder, ParallelText
+from training.data.corpus import DataFolder, ParallelText
 from training.data.scan import (
     KEPT,
     REPEATED,
@@ -124,17 +124,3 @@ def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
     tenths = drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
     assert tenths.sum() == 10_000
     assert np.abs(tenths - 1000).max() < 4.5 * np.sqrt(1000 * 0.9)
-
-
-def test_a_folder_without_pairs_and_one_of_other_counts_are_refused(tmp_path: Path) -> None:
-    (folder,) = _folders(tmp_path, 5)
-    (folder.path / "train.de").write_text("1\n2\n3\n")
-    with pytest.raises(CorpusError, match=r"train\.en has 5 lines and .*train\.de has 3"):
-        scan([folder], Cleaning())
-    for name in ("train.en", "train.de"):
-        (folder.path / name).write_text("")
-    with pytest.raises(CorpusError, match=r"train\.en is empty"):
-        scan([folder], Cleaning())
-    (folder.path / "train.de").unlink()
-    with pytest.raises(CorpusError, match=r"train\.de cannot be read: No such file"):
-        scan([folder], Cleaning())

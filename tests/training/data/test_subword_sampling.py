@@ -133,13 +133,6 @@ def test_lines_have_as_many_pieces_as_from_sentencepieces_own_sampler(
     assert ours.std() == pytest.approx(theirs.std(), rel=0.1)
 
 
-def test_other_pieces_are_the_same_text(tokenizer: Tokenizer) -> None:
-    cut = sampled(tokenizer, TEXT.source, 0.3)
-    assert [tokenizer.decode(ids) for ids in cut] == TEXT.source
-    assert not {PAD, UNK, BOS, EOS} & {i for ids in cut for i in ids}
-    assert sum(a != b for a, b in zip(cut, tokenizer.encode_all(TEXT.source), strict=True)) > 250
-
-
 def test_the_cut_follows_from_seed_and_number_of_the_line_alone(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -347,17 +347,3 @@ def test_a_refusal_leaves_no_folder_behind(
 ) -> None:
     assert "404" in download("tatoeba", tmp_path / "new" / "out")
     assert not list(tmp_path.iterdir())
-
-
-def test_every_source_is_encrypted_named_and_complete() -> None:
-    assert [source.name for source in SOURCES] == ["multi30k", "tatoeba", "wmt14"]
-    for source in SOURCES:
-        names = {archive.name for archive in source.archives}
-        assert len(names) == len(source.archives)
-        assert all(archive.url.startswith("https://") for archive in source.archives)
-        for text in source.texts:
-            assert {text.english.partition("/")[0], text.german.partition("/")[0]} <= names
-        assert {text.split for text in source.texts} >= {"train"}
-        assert source.held_out or "valid" in {text.split for text in source.texts}
-        assert source.licence
-        assert source.citation

@@ -369,16 +369,15 @@ def cell(text: str) -> str:
 
 def _evaluation(path: Path, number: int, line: str) -> Evaluation:
     try:
-        values = json.loads(line)
+        values: Evaluation = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(
             f"{path} line {number} is not JSON: give what {_COMMAND} wrote."
         ) from error
-    numbers = dict.fromkeys(
-        ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences"), int | float
-    )
-    texts = dict.fromkeys(("src", "ref", "checkpoint", "weights", "signature"), str)
-    for name, type_ in {**numbers, **texts}.items():
+    numbers = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
+    types: dict[str, Any] = dict.fromkeys(numbers, int | float)
+    types |= dict.fromkeys(("src", "ref", "checkpoint", "weights", "signature"), str)
+    for name, type_ in types.items():
         value = values.get(name) if isinstance(values, dict) else None
         if not isinstance(value, type_) or isinstance(value, bool):
             raise CheckpointError(

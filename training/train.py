@@ -88,12 +88,13 @@ def train(options: argparse.Namespace) -> None:
         OSError: if the folder cannot be written.
     """
     process, out, resume = set_up_distributed(), options.out, options.resume
+    start: Checkpoint | None = None
     with ExitStack() as held:
         outcome: Mapping[str, object] | Exception
         try:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
-            config, start = _configuration(options), None
+            config = _configuration(options)
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:

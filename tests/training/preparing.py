@@ -59,11 +59,11 @@ def kill_at_each(events: list[int], pairs: int, arguments: list[str], report: Pa
     """
     out = Path(arguments[3])
     progress = unfinished(out) / preparation.PROGRESS
-    found: list[tuple[bool, int]] = []
+    results: list[tuple[bool, int]] = []
     last = iter(range(1, 100))
     while not out.exists():
-        done = found[-1][1] if found else 0
-        event = events[len(found)] if len(found) < len(events) else 20  # of 17 for each chunk
+        done = results[-1][1] if results else 0
+        event = events[len(results)] if len(results) < len(events) else 20  # of 17 for each chunk
         if done == pairs:
             event = next(last)
         if not (child := os.fork()):
@@ -71,8 +71,8 @@ def kill_at_each(events: list[int], pairs: int, arguments: list[str], report: Pa
         _, status = os.waitpid(child, 0)
         if progress.exists():
             done = json.loads(progress.read_text("utf-8"))["pairs"]
-        found.append((os.WIFSIGNALED(status), done))
-    report.write_text(json.dumps(found), "utf-8")
+        results.append((os.WIFSIGNALED(status), done))
+    report.write_text(json.dumps(results), "utf-8")
 
 
 def _main_killed_at(event: int, arguments: list[str]) -> None:

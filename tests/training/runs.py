@@ -93,5 +93,5 @@ def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, A
         ),
         target,
     )  # fmt: skip
-    found: dict[int, Any] = torchrun(*arguments)
-    return found
+    result: dict[int, Any] = torchrun(*arguments)
+    return result

@@ -29,9 +29,9 @@ def run(tmp_path: Path, model: Transformer, tokenizer: Tokenizer) -> Path:
 
 def _times(folder: Path, model: Transformer) -> float:
     """How many times the model's weights stand in a folder, the same for all of them."""
-    found = checkpoint.load(folder).model.shared_embedding / model.shared_embedding
-    assert found.std() < 1e-2
-    return found.mean().item()
+    result = checkpoint.load(folder).model.shared_embedding / model.shared_embedding
+    assert result.std() < 1e-2
+    return result.mean().item()
 
 
 @pytest.mark.parametrize(("last", "mean"), [(1, 6), (2, 4), (3, 3), (9, 3)])
@@ -112,13 +112,13 @@ def test_the_mean_is_the_same_in_any_order(run: Path) -> None:
 def test_several_checkpoints_are_averaged_by_their_shares(
     run: Path, model: Transformer, tmp_path: Path
 ) -> None:
-    one, _, three = checkpoints(run)
-    shutil.copy(run / "run.jsonl", one)
-    command = [str(one), str(three), "--shares", "0.6", "0.2", "--out", str(tmp_path / "mean")]
+    oldest, _, three = checkpoints(run)
+    shutil.copy(run / "run.jsonl", oldest)
+    command = [str(oldest), str(three), "--shares", "0.6", "0.2", "--out", str(tmp_path / "mean")]
     assert main(command) == 0
     assert _times(tmp_path / "mean", model) == pytest.approx(0.75 * 1 + 0.25 * 6, rel=1e-3)
     assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
-    assert main([str(one), str(three), "--out", str(tmp_path / "alike")]) == 0
+    assert main([str(oldest), str(three), "--out", str(tmp_path / "alike")]) == 0
     assert _times(tmp_path / "alike", model) == pytest.approx(3.5, rel=1e-3)
 
 

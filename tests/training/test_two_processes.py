@@ -52,15 +52,17 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
     assert list(both) == [4, 8, 12, 16]
     tiny.change(micro_batch_tokens=100)
     tiny.train("--resume")
-    one = tiny.train(out="one")
+    item = tiny.train(out="one")
 
     for name in ("loss", "validation_loss"):
-        assert _measured(out, name) == pytest.approx(_measured(one, name), rel=2e-5), name
+        assert _measured(out, name) == pytest.approx(_measured(item, name), rel=2e-5), name
     # the same place in the same order of the text
-    places = [json.loads((run / "state" / "state.json").read_text())["place"] for run in (one, out)]
+    places = [
+        json.loads((run / "state" / "state.json").read_text())["place"] for run in (item, out)
+    ]
     for name in ("step", "epoch", "batch", "without_gain"):
         assert places[0][name] == places[1][name], name
-    assert not same_weights(weights(one), weights(out))  # to within rounding alone
+    assert not same_weights(weights(item), weights(out))  # to within rounding alone
 
 
 def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:
@@ -74,12 +76,12 @@ def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str
         flat = torch.cat([p.detach().flatten() for p in self.parameters])
         checksums.append(hashlib.sha256(flat.numpy().tobytes()).hexdigest())
 
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
+    message = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(message):
         patch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
         patch.setattr(Updater, "update", spoiled)
         status = main(arguments)
-    return status, said.getvalue(), checksums
+    return status, message.getvalue(), checksums
 
 
 @pytest.mark.timeout(300)
@@ -90,9 +92,9 @@ def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
     tiny.change(batch_tokens=1, save_every=4)
     results = in_two_processes(_with_a_bad_loss, 6, tiny.command())
     assert [results[rank][0] for rank in (0, 1)] == [2, 2]
-    said = "".join(results[rank][1] for rank in (0, 1))
-    assert said.count("The loss or a gradient is not finite at step 6 (epoch 0") == 1
-    assert said.count("The last good checkpoint is that of step 4") == 1
+    message = "".join(results[rank][1] for rank in (0, 1))
+    assert message.count("The loss or a gradient is not finite at step 6 (epoch 0") == 1
+    assert message.count("The last good checkpoint is that of step 4") == 1
     assert results[0][2] == results[1][2]
     # seen at the next line of the log; no weight had changed since the step before
     *good, before, bad, after, last = results[0][2]

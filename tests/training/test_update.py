@@ -137,17 +137,17 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
         model = Transformer(config).double().train()
         run = RunConfig(model=config, recipe=dataclasses.replace(RECIPE, seed=seed, lr_factor=1e-9))
         updater = Updater(model, run, ProcessInfo(torch.device("cpu"), rank))
-        found = []
+        result = []
         for step in steps:
             torch.rand(step)  # what else is drawn does not matter
             updater.update(step, [batch, batch], 2 * batch.tokens())
-            found.append(round(updater.take_summed_loss(), 6))
-        return found
+            result.append(round(updater.take_summed_loss(), 6))
+        return result
 
     whole = losses(1, 0, 1, 2, 3)
     assert losses(1, 0, 3) == whole[2:]  # as after a resume
     others = [losses(2, 0, 3), losses(1, 1, 3), whole[:1], whole[1:2]]
-    assert len({*whole[2:], *(loss for found in others for loss in found)}) == 5
+    assert len({*whole[2:], *(loss for result in others for loss in result)}) == 5
 
 
 @pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])

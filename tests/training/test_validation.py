@@ -167,12 +167,12 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
         f"step-00000007-sentence-{number}.npz" for number in (1, 2, 3)
     ]
     for number, (source, target) in enumerate(PROBES, start=1):
-        kept = AttentionTrace.load(tmp_path / "probes" / f"step-00000007-sentence-{number}.npz")
+        retained = AttentionTrace.load(tmp_path / "probes" / f"step-00000007-sentence-{number}.npz")
         pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
         again = AttentionTrace.from_fields(capture(model, source, target, *pieces))
-        assert (kept.source, kept.target) == (source, target)
+        assert (retained.source, retained.target) == (source, target)
         for kind in KINDS:
-            assert np.array_equal(kept.weights(kind), again.weights(kind))
+            assert np.array_equal(retained.weights(kind), again.weights(kind))
 
 
 def test_a_sentence_that_is_too_long_for_the_model_is_left_out(

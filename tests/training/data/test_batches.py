@@ -72,18 +72,18 @@ def cut_row_by_row(
     lengths: list[tuple[int, int]], rows: np.ndarray, budget: int, multiple: int
 ) -> list[list[int]]:
     """The batches of an epoch before they are put into random order, one row after the other."""
-    found: list[list[int]] = []
+    result: list[list[int]] = []
     longest = 0
     # sorted() is stable, too
     for row in sorted(rows.tolist(), key=lambda row: (lengths[row][1], lengths[row][0])):
         length = max(lengths[row]) + 1
         padded = -(-max(longest, length) // multiple) * multiple
-        if not found or padded * (len(found[-1]) + 1) > budget:
-            found.append([])
+        if not result or padded * (len(result[-1]) + 1) > budget:
+            result.append([])
             longest = 0
-        found[-1].append(row)
+        result[-1].append(row)
         longest = max(longest, length)
-    return found
+    return result
 
 
 @settings(max_examples=150, deadline=None)
@@ -97,18 +97,18 @@ def test_batches_are_those_of_a_loop_over_all_rows(
     lengths: list[tuple[int, int]], budget: int, multiple: int, data: st.DataObject
 ) -> None:
     batches = TokenBatches(text_of_lengths(lengths), budget, 3, multiple)
-    one = st.integers(0, len(lengths) - 1)
-    given_rows = data.draw(st.none() | st.lists(one, max_size=99).map(np.array))
+    row_numbers = st.integers(0, len(lengths) - 1)
+    given_rows = data.draw(st.none() | st.lists(row_numbers, max_size=99).map(np.array))
     rows = np.arange(len(lengths)) if given_rows is None else given_rows.astype(np.int64)
     random = np.random.default_rng((3, 5))
     expected = cut_row_by_row(lengths, rows[random.permutation(len(rows))], budget, multiple)
     order = random.permutation(len(expected))
-    found = batches.epoch(5, None if given_rows is None else rows)
-    assert [batch.tolist() for batch in found] == [expected[i] for i in order]
+    result = batches.epoch(5, None if given_rows is None else rows)
+    assert [batch.tolist() for batch in result] == [expected[i] for i in order]
 
 
 @pytest.mark.parametrize(
-    ("processes", "said"),
+    ("processes", "message"),
     [
         (1, "1 process × 3 micro-batches of about 10,000 tokens a side"),
         (2, "2 processes × 2 micro-batches of about 10,000 tokens a side"),
@@ -116,8 +116,8 @@ def test_batches_are_those_of_a_loop_over_all_rows(
         (64, "64 processes × 1 micro-batch of about 391 tokens a side"),
     ],
 )
-def test_what_follows_from_the_batch_is_said(processes: int, said: str) -> None:
-    assert division(Recipe(micro_batch_tokens=10_000), processes) == said
+def test_what_follows_from_the_batch_is_said(processes: int, message: str) -> None:
+    assert division(Recipe(micro_batch_tokens=10_000), processes) == message
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
@@ -158,15 +158,15 @@ def test_on_a_gpu_lengths_are_few_and_hold_the_same_tokens(
     text, recipe = _text(data, tokenizer, 1), Recipe(batch_tokens=400)
 
     def tokens_of_an_epoch() -> tuple[int, set[int]]:
-        found = 0
+        result = 0
         lengths: set[int] = set()
         for update in BatchStream(text, tokenizer, recipe, HERE).updates(0, 0):
             if update.epoch:
-                return found, lengths
+                return result, lengths
             (batch,) = update.batches
             assert update.tokens == batch.tokens()
             assert max(batch.source.numel(), batch.target.numel()) <= 400
-            found += update.tokens
+            result += update.tokens
             lengths |= {batch.source.size(1), batch.target.size(1)}
         raise AssertionError("the stream has no end")
 

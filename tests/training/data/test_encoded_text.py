@@ -193,18 +193,20 @@ def test_draws_differ_by_epoch_seed_and_part() -> None:
 
 
 def test_the_fingerprint_changes_with_pieces_order_and_weights() -> None:
-    one = EncodedText(Sentences([[4, 5], [6]]), Sentences([[7], [8]]), [0, 1])
-    plain = TrainingText(one, (Part(2),))
+    two_pairs = EncodedText(Sentences([[4, 5], [6]]), Sentences([[7], [8]]), [0, 1])
+    plain = TrainingText(two_pairs, (Part(2),))
     others = [
-        TrainingText(one, (Part(2, 0.5),)),
-        TrainingText(one, (Part(1), Part(1))),
-        TrainingText(replace(one, source=Sentences([[4], [5, 6]])), (Part(2),)),
-        TrainingText(replace(one, source=Sentences([[6], [4, 5]])), (Part(2),)),
-        TrainingText(replace(one, source=one.target, target=one.source), (Part(2),)),
-        TrainingText(replace(one, lines=[1, 0]), (Part(2),)),
+        TrainingText(two_pairs, (Part(2, 0.5),)),
+        TrainingText(two_pairs, (Part(1), Part(1))),
+        TrainingText(replace(two_pairs, source=Sentences([[4], [5, 6]])), (Part(2),)),
+        TrainingText(replace(two_pairs, source=Sentences([[6], [4, 5]])), (Part(2),)),
+        TrainingText(
+            replace(two_pairs, source=two_pairs.target, target=two_pairs.source), (Part(2),)
+        ),
+        TrainingText(replace(two_pairs, lines=[1, 0]), (Part(2),)),
     ]
-    found = {text.fingerprint for text in [plain, *others]}
-    assert len(found) == 1 + len(others)
+    result = {text.fingerprint for text in [plain, *others]}
+    assert len(result) == 1 + len(others)
     same = EncodedText(Sentences([[4, 5], [6]]), Sentences([[7], [8]]), np.array([0, 1]))
     assert TrainingText(same, (Part(2),)).fingerprint == plain.fingerprint
 
@@ -225,8 +227,8 @@ def test_folders_one_after_the_other_are_the_text_that_they_are_together(
     assert text.parts == (Part(300), Part(1, 0.5), Part(300))
     plain = replace(text, parts=(Part(300), Part(1), Part(300)))
     for epoch in range(2):
-        found = TokenBatches(text.encoded, 300, 1).epoch(epoch, plain.rows(1, epoch))
+        result = TokenBatches(text.encoded, 300, 1).epoch(epoch, plain.rows(1, epoch))
         expected = TokenBatches(together, 300, 1).epoch(epoch)
-        assert [rows.tolist() for rows in found] == [rows.tolist() for rows in expected]
+        assert [rows.tolist() for rows in result] == [rows.tolist() for rows in expected]
     with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
         encode_texts(folders[:1], [TEXT], tokenizer, 2)

@@ -37,20 +37,20 @@ def judged(pairs: list[tuple[str, str]], asked: Cleaning, size: int = 10**9) -> 
 
 def judged_one_by_one(pairs: list[tuple[str, str]], asked: Cleaning) -> list[int]:
     """The same, as a person would."""
-    found = []
+    result = []
     seen = set()
     for source, target in pairs:
         few, many = sorted((len(source.split()), len(target.split())))
         if asked.longest_words is not None and many > asked.longest_words:
-            found.append(TOO_LONG)
+            result.append(TOO_LONG)
         elif asked.ratio is not None and few and many / few > asked.ratio:
-            found.append(UNLIKE)
+            result.append(UNLIKE)
         elif asked.drop_duplicates and (source, target) in seen:
-            found.append(REPEATED)
+            result.append(REPEATED)
         else:
-            found.append(KEPT)
+            result.append(KEPT)
             seen.add((source, target))
-    return found
+    return result
 
 
 @given(
@@ -90,15 +90,15 @@ def test_the_side_that_a_word_stands_on_counts() -> None:
 
 def _folders(folder: Path, *sizes: int) -> list[DataFolder]:
     """Folders whose lines are numbers, counted on from one to the next."""
-    found, first = [], 0
+    result, first = [], 0
     for size in sizes:
         path = folder / str(first)
         path.mkdir()
         numbers = range(first, first + size)
         write_pairs(path / "train", [(f"s{i}", f"t{i} {'x ' * (i % 3)}") for i in numbers])
-        found.append(DataFolder(path))
+        result.append(DataFolder(path))
         first += size
-    return found
+    return result
 
 
 def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
@@ -106,17 +106,17 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
 ) -> None:
     monkeypatch.setattr(corpus, "CHUNK", 7)
     folders = _folders(tmp_path, 40, 20)
-    found = scan(folders, Cleaning(longest_words=2))
-    assert found.pairs == (40, 20)
-    assert [int(r) for r in found.reasons] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
-    kept = [i for i in range(60) if i % 3 != 2]
-    lines = list(drawn_lines(folders, drawn_pairs(found, 80)))
-    assert lines[:40] == [f"s{i}" for i in kept]
-    assert [line.split()[0] for line in lines[40:]] == [f"t{i}" for i in kept]
-    drawn = drawn_pairs(found, 79)
+    result = scan(folders, Cleaning(longest_words=2))
+    assert result.pairs == (40, 20)
+    assert [int(r) for r in result.reasons] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
+    retained = [i for i in range(60) if i % 3 != 2]
+    lines = list(drawn_lines(folders, drawn_pairs(result, 80)))
+    assert lines[:40] == [f"s{i}" for i in retained]
+    assert [line.split()[0] for line in lines[40:]] == [f"t{i}" for i in retained]
+    drawn = drawn_pairs(result, 79)
     assert drawn.sum() == 39
-    assert set(np.flatnonzero(drawn).tolist()) < set(kept)
-    assert drawn.tolist() == drawn_pairs(found, 79).tolist()
+    assert set(np.flatnonzero(drawn).tolist()) < set(retained)
+    assert drawn.tolist() == drawn_pairs(result, 79).tolist()
 
 
 def test_what_is_drawn_is_spread_over_the_whole_text() -> None:

@@ -209,8 +209,10 @@ def test_pairs_that_become_too_long_are_left_out_and_counted(tokenizer: Tokenize
     assert sampled_text.parts == (Part(of_first, 0.5), Part(0), Part(rest))
     with pytest.raises(CorpusError, match="cuts every sentence into more than 2 pieces"):
         BpeDropout(tokenizer, 0.3).sample_text(TrainingText(plain, parts), (1, 0), 3)
-    one = TrainingText(EncodedText(plain.source, plain.source, plain.lines), (Part(len(plain)),))
-    both = BpeDropout(tokenizer, 0.5).sample_text(one, (1, 0), 99).encoded
+    doubled = TrainingText(
+        EncodedText(plain.source, plain.source, plain.lines), (Part(len(plain)),)
+    )
+    both = BpeDropout(tokenizer, 0.5).sample_text(doubled, (1, 0), 99).encoded
     assert both.source[:] != both.target[:]  # the draws of a side are its own
 
 

@@ -323,11 +323,11 @@ def test_no_network_is_one_sentence(
 def test_a_mirror_must_be_an_address(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for odd, said in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
+    for odd, words in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
         with pytest.raises(SystemExit) as stopped:
             __main__.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
         assert stopped.value.code == 2
-        assert said in capsys.readouterr().err
+        assert words in capsys.readouterr().err
     for fine in ("https://example.org/texts/", "http://127.0.0.1:8000", "http://[::1]:80/a"):
         assert __main__._address(fine) == fine.rstrip("/")
 

@@ -64,15 +64,15 @@ def _by_loops(translator: Translator, layer: int, head: int | None, row: str) ->
             [len(translator.tokenizer.pieces(word)) for word in text.split()]
             for text in (english, german)
         ]
-        found, start = set(), 0 if row == "writes" else 1
+        results, start = set(), 0 if row == "writes" else 1
         for target, height in enumerate(counts[1]):
             totals, left = [], 0
             for width in counts[0]:
                 totals.append(weights[start : start + height, left : left + width].sum())
                 left += width
-            found.add((int(np.argmax(totals)), target))
+            results.add((int(np.argmax(totals)), target))
             start += height
-        alignments.append(found)
+        alignments.append(results)
     return _figures(alignments)
 
 
@@ -81,10 +81,10 @@ def test_rows_of_weights_are_those_of_plain_loops(
 ) -> None:
     rows = _json(files, capsys)["rows"]
     compared = 0
-    for found in rows:
-        if found["lens"] == "weights":
-            expected = _by_loops(translator, found["layer"], found["head"], found["row"])
-            assert {name: found[name] for name in expected} == pytest.approx(expected)
+    for results in rows:
+        if results["lens"] == "weights":
+            expected = _by_loops(translator, results["layer"], results["head"], results["row"])
+            assert {name: results[name] for name in expected} == pytest.approx(expected)
             compared += 1
     assert compared == 2 * 2 * (4 + 1)
     assert len({json.dumps(expected) for expected in rows}) > 20
@@ -116,14 +116,14 @@ def test_there_is_a_row_for_every_map_and_one_is_the_default(
 
 
 def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _json(files, capsys)["baselines"]
+    results = _json(files, capsys)["baselines"]
     # both sides have as many words: the diagonal is one-to-one
     words = sum(len(line.split()) for line in GERMAN)
     sure = sum(line.count("-") for line in GOLD)
     possible = sum(len(line.split()) for line in GOLD)
     matched = possible - 2  # all but 0p1 and 4p5
     for name in ("diagonal", "one_to_one"):
-        assert found[name] == pytest.approx(
+        assert results[name] == pytest.approx(
             {
                 "aer": 100 * (1 - (sure + matched) / (words + sure)),
                 "precision": 100 * matched / words,
@@ -132,7 +132,7 @@ def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> N
         )
     # any of the I source words with probability 1/I
     a_s, a_p = 3 / 4 + 3 / 3 + 7 / 8, 4 / 4 + 3 / 3 + 9 / 8
-    assert found["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
+    assert results["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
 
 
 def test_the_best_map_is_stored_and_then_the_default(

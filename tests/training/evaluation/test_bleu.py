@@ -215,8 +215,8 @@ def test_a_model_that_computes_no_numbers_is_not_measured(
     with torch.no_grad():
         large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").fill_(1e38)
     checkpoint.save(tmp_path / "large", large, tokenizer)
-    said = _error(_command(tmp_path / "large", texts, "ref.de"), capsys)
-    assert "computes numbers that are not finite" in said
+    message = _error(_command(tmp_path / "large", texts, "ref.de"), capsys)
+    assert "computes numbers that are not finite" in message
 
 
 # COMET through a stand-in: the package is far too large for a test, its interface is small. The

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import safetensors.torch
 import torch
 
 from training.config import Recipe, RunConfig
@@ -83,9 +82,3 @@ def test_a_state_of_an_earlier_version_is_taken_where_its_updates_were_one_batch
             continue
         with pytest.raises(CheckpointError, match=f"with {processes * accumulate} batches in each"):
             _load(folder)
-
-
-def test_no_generator_has_a_state_to_be_saved(tmp_path: Path) -> None:
-    _save(tmp_path / "state", [0.0])
-    names = safetensors.torch.load_file(tmp_path / "state" / "state.safetensors").keys()
-    assert {name.split(".")[0] for name in names} == {"model", "optimizer", "loss"}

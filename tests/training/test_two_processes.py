@@ -52,17 +52,17 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
     assert list(both) == [4, 8, 12, 16]
     tiny.change(micro_batch_tokens=100)
     tiny.train("--resume")
-    item = tiny.train(out="one")
+    single = tiny.train(out="one")
 
     for name in ("loss", "validation_loss"):
-        assert _measured(out, name) == pytest.approx(_measured(item, name), rel=2e-5), name
+        assert _measured(out, name) == pytest.approx(_measured(single, name), rel=2e-5), name
     # the same place in the same order of the text
     places = [
-        json.loads((run / "state" / "state.json").read_text())["place"] for run in (item, out)
+        json.loads((run / "state" / "state.json").read_text())["place"] for run in (single, out)
     ]
     for name in ("step", "epoch", "batch", "without_gain"):
         assert places[0][name] == places[1][name], name
-    assert not same_weights(weights(item), weights(out))  # to within rounding alone
+    assert not same_weights(weights(single), weights(out))  # to within rounding alone
 
 
 def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:

@@ -20,7 +20,6 @@ from training.devices import ProcessInfo
 from training.validation import (
     PROBES,
     Validation,
-    is_probe_step,
     mean_loss,
     perplexity,
     save_probes,
@@ -150,10 +149,6 @@ def test_an_error_while_measuring_leaves_the_model_training(
 
 
 # probe sentences
-
-
-def test_early_steps_are_the_powers_of_two() -> None:
-    assert [step for step in range(1, 70) if is_probe_step(step)] == [1, 2, 4, 8, 16, 32, 64]
 
 
 @pytest.mark.parametrize("training", [True, False])

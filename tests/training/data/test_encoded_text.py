@@ -178,12 +178,6 @@ def test_parts_are_read_as_often_as_they_weigh() -> None:
         assert np.abs(part.sum(1) - 1000 * weight).max() <= error
 
 
-def test_of_weight_1_all_rows_are_read_in_order() -> None:
-    text = _text(Part(5), Part(3), Part(0), Part(2, 2))
-    assert text.rows(1, 4).tolist() == [*range(10), 8, 9]
-    assert _text(Part(4), Part(2)).rows(3, 1).tolist() == list(range(6))
-
-
 def test_draws_differ_by_epoch_seed_and_part() -> None:
     text = _text(Part(50, 0.5), Part(50, 0.5))
     here = text.rows(1, 0).tolist()

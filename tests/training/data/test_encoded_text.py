@@ -70,8 +70,8 @@ def test_rows_are_taken_as_from_a_list(sentences: list[list[int]], data: st.Data
 
 
 def test_two_bytes_hold_the_ids_of_65536_pieces() -> None:
-    assert stored_type(2**16) is np.uint16
-    assert stored_type(2**16 + 1) is np.int32
+    assert stored_type(2**16) == np.uint16
+    assert stored_type(2**16 + 1) == np.int32
 
 
 def test_pairs_that_are_too_long_or_empty_are_left_out_and_counted(

@@ -15,7 +15,7 @@ from benchmarks.campaign.occupied import fingerprint
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
-from training.data import corpus, preparation, prepared
+from training.data import corpus, encoded_text, preparation, prepared
 from training.data.corpus import CorpusError
 from training.data.encoded_text import EncodedFiles, EncodedText
 from training.data.manifest import locked
@@ -28,7 +28,7 @@ PAIRS = 308  # of both folders
 
 def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C while this chunk, from 0, is encoded."""
-    encode_chunk = preparation.encode_chunk
+    encode_chunk = encoded_text.encode_chunk
     chunks = iter(range(chunk))
 
     def stopped(*arguments: object) -> EncodedText:
@@ -81,7 +81,7 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     arguments, out = stopped_preparation(tmp_path)
     monkeypatch.setattr(corpus, "CHUNK", 80)  # of another size than before
     lines: list[int] = []
-    encode_chunk = preparation.encode_chunk
+    encode_chunk = encoded_text.encode_chunk
 
     def watched(*given: object) -> EncodedText:
         lines.extend(given[3].tolist())  # type: ignore[attr-defined]

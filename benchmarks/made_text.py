@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from training.data.corpus import SOURCE, TARGET
-from training.data.sentences import spans
+from training.data.encoded_text import spans
 
 WORDS = 300_000  # of each language
 CHUNK = 100_000  # pairs that are made at one time

@@ -64,16 +64,16 @@ def batches(arguments: Sequence[str]) -> Report:
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
     from training.data.batches import TokenBatches
-    from training.data.folders import DataFolder, read_training_texts
+    from training.data.corpus import DataFolder, read_parallel
     from training.data.prepared import TOKENIZER
-    from training.data.training_text import encode_texts
+    from training.data.run_data import encode_texts
     from transformer.text.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments
     folders = [DataFolder(Path(folder))]
     tokenizer = Tokenizer.load(Path(checkpoint) / TOKENIZER)
     seconds = Stopwatch()
-    texts = read_training_texts(folders)
+    texts = [read_parallel(Path(folder) / "train")]
     read = encode_texts(folders, texts, tokenizer, 256)
     seconds.lap("open")
     cut = TokenBatches(read.encoded, int(batch_tokens), 1)

@@ -26,8 +26,7 @@ from benchmarks.machine import describe
 from benchmarks.plain import PlainLoop
 from training.config import Recipe, RunConfig
 from training.data.batches import Batch, TokenBatches, make_batch
-from training.data.corpus import EncodedText
-from training.data.sentences import Sentences
+from training.data.encoded_text import EncodedText, Sentences
 from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater
 from transformer.cli import command

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from training.run.journal import LOG
-from training.run.saving import checkpoints
+from training.run.state import checkpoints
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
 from transformer.cli import command
@@ -18,22 +18,15 @@ from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.files.reading import read_bytes
 
-LAST = 5
-"""How many checkpoints of a run are averaged, unless told."""
-
-LEAST_SHARE = 0.001
-"""A smaller share would be about as little as float16 rounds away."""
+LAST = 5  # checkpoints of a run, unless the user says so
+LEAST_SHARE = 0.001  # a smaller one would be about as little as float16 rounds away
 
 
 @torch.no_grad()
 def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
-    """One checkpoint whose weights are the mean of those in these folders.
+    """One checkpoint whose weights are the mean of those in folders, equally or by shares.
 
     Sums in float64, so that the order of the folders does not matter.
-
-    Args:
-        folders: checkpoint folders.
-        shares: how much each counts, all of them above 0; equally by default.
 
     Raises:
         CheckpointError: if there are none, they hold models of different shapes, or there are more
@@ -63,38 +56,25 @@ def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> C
     return first
 
 
-def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> None:
-    """Average the last checkpoints of a run into a checkpoint folder, its log and card beside it.
+def write_average(
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    shares: Sequence[float] | None = None,
+    log: Path | None = None,
+    card: Path | None = None,
+) -> None:
+    """Average checkpoints, as `average` does, into a folder, with a log and a card beside them.
 
     The weights are stored as float16: half the size, and within 2^-11 of the average.
-
-    Raises:
-        CheckpointError: if the run has no checkpoints, a file beside them is no text, or the folder
-            cannot be written.
-    """
-    _write(average(checkpoints(run)[-last:]), out, run / LOG, card)
-
-
-def write_average_of(
-    folders: Sequence[Path], shares: Sequence[float] | None, out: Path, card: Path | None = None
-) -> None:
-    """Average any checkpoints, as `average` does, into a checkpoint folder, likewise as float16.
-
-    Beside the weights lies the log of the first one, where it has one.
 
     Raises:
         CheckpointError: if they have no mean, a file beside them is no text, or the folder cannot
             be written.
     """
-    log = folders[0] / LOG
-    _write(average(folders, shares), out, log if log.exists() else None, card)
-
-
-def _write(averaged: Checkpoint, out: Path, log: Path | None, card: Path | None) -> None:
-    extra = {}
-    for name, path in ((LOG, log), ("MODEL_CARD.md", card)):
-        if path is not None:
-            extra[name] = _text(path)
+    averaged = average(folders, shares)
+    texts = {LOG: log, "MODEL_CARD.md": card}
+    extra = {name: _text(path) for name, path in texts.items() if path is not None}
     try:
         checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
     except OSError as error:
@@ -144,10 +124,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if len(options.folders) > 1:
-        write_average_of(options.folders, options.shares, options.out, options.card)
-    else:
-        write_average(options.folders[0], options.last or LAST, options.out, options.card)
+    folders, log = options.folders, options.folders[0] / LOG
+    if len(folders) == 1:
+        folders = checkpoints(folders[0])[-(options.last or LAST) :]
+    elif not log.exists():
+        log = None
+    write_average(folders, options.out, shares=options.shares, log=log, card=options.card)
 
 
 if __name__ == "__main__":

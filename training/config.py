@@ -16,8 +16,7 @@ from transformer.files.reading import MIB, read_bytes
 CONFIGS = Path(__file__).parent / "configs"
 """What comes along, in a wheel as in a checkout."""
 
-MAXIMUM = 10**9
-"""Of every whole number of a recipe."""
+LARGEST_INTEGER = 10**9  # accepted in a configuration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +89,8 @@ class Recipe:
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
                 raise ConfigError(f"{shown} must be {limit}.")
-            if isinstance(value, int) and value > MAXIMUM:
-                raise ConfigError(f"{shown} must be at most {MAXIMUM:,}.")
+            if isinstance(value, int) and value > LARGEST_INTEGER:
+                raise ConfigError(f"{shown} must be at most {LARGEST_INTEGER:,}.")
         if self.bpe_dropout >= 1:
             raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")
 
@@ -151,11 +150,6 @@ class RunConfig:
             raise ConfigError(
                 f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."
             )
-        known = {field.name for field in dataclasses.fields(TransformerConfig)}
-        if wrong := sorted(set(model) - known):
-            raise ConfigError(
-                f"[model] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
-            )
         recipe = document.get("training", {})
         if "accumulate" in recipe:
             raise ConfigError(
@@ -163,11 +157,15 @@ class RunConfig:
                 "update: multiply batch_tokens by it and by the number of processes, and write as "
                 "micro_batch_tokens what batch_tokens was."
             )
-        known = {field.name for field in dataclasses.fields(Recipe)}
-        if wrong := sorted(set(recipe) - known):
-            raise ConfigError(
-                f"[training] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
-            )
+        for table, fields, kind in (
+            ("model", model, TransformerConfig),
+            ("training", recipe, Recipe),
+        ):
+            known = sorted(field.name for field in dataclasses.fields(kind))
+            if unknown := sorted(set(fields) - set(known)):
+                raise ConfigError(
+                    f"[{table}] has no field {quoted(unknown[0])}; it has {', '.join(known)}."
+                )
         return cls(model=presets[name](**model), recipe=Recipe(**recipe))
 
     def to_dict(self) -> dict[str, Any]:

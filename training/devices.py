@@ -1,4 +1,4 @@
-"""Devices and processes of a run: how processes join, agree on settings and notice a lost one."""
+"""Devices and processes of a run: how processes join, agree, stop and notice a lost one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import mmap
 import os
+import signal
 import socket
 import sys
 import time
@@ -28,13 +29,7 @@ _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4  # of mallopt(3)
 
 @dataclass(frozen=True)
 class ProcessInfo:
-    """This process among those of the run.
-
-    Args:
-        device: where its tensors are.
-        rank: its number, from 0.
-        world_size: how many processes there are.
-    """
+    """This process among those of the run, ranks counted from 0, and where its tensors are."""
 
     device: torch.device
     rank: int = 0
@@ -85,8 +80,15 @@ def set_up_distributed() -> ProcessInfo:
     """
     gpu = torch.cuda.is_available()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    device = _gpu_of_process() if gpu else torch.device("cpu")
+    device = torch.device("cpu")
     if gpu:
+        number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+        if number >= count:
+            raise ConfigError(
+                f"Process {number + 1} of this machine has no GPU, since it has {count}: start "
+                f"{count} processes."
+            )
+        device = torch.device("cuda", number)
         torch.cuda.set_device(device)
         # TF32 where float32 is multiplied. This sets the old flag and the new one: with one of
         # them alone, torch.compile fails in releases that read the other (pytorch issue 166387)
@@ -118,16 +120,6 @@ def _avoid_planned_attention() -> None:
     hundreds of them, forward and backward, and a search has another one at each step.
     """
     torch.backends.cuda.enable_cudnn_sdp(False)
-
-
-def _gpu_of_process() -> torch.device:
-    number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
-    if number >= count:
-        raise ConfigError(
-            f"Process {number + 1} of this machine has no GPU, since it has {count}: start "
-            f"{count} processes."
-        )
-    return torch.device("cuda", number)
 
 
 def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
@@ -312,3 +304,38 @@ def is_first_to_log(message: str) -> bool:
         return bool(_get_default_store().add(key, 1) == 1)
     except RuntimeError:  # the process that has the store is gone: twice is better than never
         return True
+
+
+class StopRequest:
+    """Request to stop a run; all of its processes stop at the same step.
+
+    Attributes:
+        agreed: all processes have agreed to stop.
+    """
+
+    def __init__(self, process: ProcessInfo) -> None:
+        self.process = process
+        self.signalled = False  # a signal came to this process
+        self.agreed = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take SIGTERM and Ctrl-C as the request, and give them back in the end."""
+        before = {name: signal.signal(name, self._note) for name in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
+
+    def agree(self, *, may_communicate: bool) -> None:
+        """Stop if a signal came to any process; several ask each other where all of them may."""
+        if self.process.world_size == 1:
+            self.agreed = self.signalled
+        elif may_communicate:
+            asked = torch.tensor(int(self.signalled), device=self.process.device)
+            distributed.all_reduce(asked)
+            self.agreed = bool(asked)
+
+    def _note(self, *_: object) -> None:
+        self.signalled = True

@@ -33,10 +33,6 @@ def initialise_from(given: Transformer, model: Transformer) -> None:
     expansion, arXiv 2401.02415). In post-norm a copy then gives LayerNorm(x), which is x where x
     comes from a norm without scale and shift; those of the layer's last norm move to the last norm
     of its last copy. Not in the paper.
-
-    Args:
-        given: is not changed.
-        model: of the same shape, except that its N may be a multiple.
     """
     times = model.config.N // given.config.N
     weights = given.state_dict()

@@ -83,8 +83,9 @@ def r_drop_loss(
     weight: float,
     pad: int = PAD,
 ) -> Tensor:
-    """Mean loss of two passes plus how far they disagree. Not in the paper (Wu et al. 2021).
+    """Compute the loss of R-Drop (Wu et al. 2021, arXiv:2106.14448). Not in the paper.
 
+    The mean loss of two passes plus how far they disagree:
     (L_1 + L_2) / 2 + weight · (KL(P_1 ‖ P_2) + KL(P_2 ‖ P_1)) / 4, which is the published
     loss halved, so that one sentence weighs what it weighs without R-Drop.
 
@@ -146,7 +147,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         pad: int,
         chunk_size: int,
     ) -> Tensor:
-        dtype = _compute_dtype(x)
+        device = x.device.type  # the matrix products are in the type of autocast, where it is on
+        is_autocast = torch.is_autocast_enabled(device)
+        dtype = torch.get_autocast_dtype(device) if is_autocast else x.dtype
         # sums of many small numbers: never in less than float32
         exact = torch.promote_types(dtype, torch.float32)
         real = (labels != pad).to(exact)[:, None]  # [position, 1]
@@ -185,11 +188,3 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         (scale,) = grad_output  # the loss is a scalar
         x_dtype, W_dtype = ctx.dtypes
         return (grad_x * scale).to(x_dtype), (grad_W * scale).to(W_dtype), None, None, None, None
-
-
-def _compute_dtype(x: Tensor) -> torch.dtype:
-    """Return the type of the matrix products: autocast's where it is on, else that of x."""
-    device = x.device.type
-    if torch.is_autocast_enabled(device):
-        return torch.get_autocast_dtype(device)
-    return x.dtype

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import filecmp
+import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
 
-from training.card.figures import THIS_MODEL, Evaluation, cell, figures, read_evaluations
-from training.card.run import Row, RunFiles, model_rows, training_rows
 from training.data.corpus import read_lines
-from training.evaluation.beside import require_place
+from training.evaluation.measurement import require_place
+from training.run import journal
+from training.run.journal import LOG, Record
+from training.run.state import STATE, STATE_JSON, checkpoints
+from training.trainer import AVERAGED
 from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.cli import command
 from transformer.cli.arguments import Parser
-from transformer.errors import CheckpointError, InputError, unwritable
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, unwritable
 from transformer.files.atomic import write_file
+from transformer.files.reading import MIB, read_bytes
+from transformer.shapes import number_of_parameters
 
 MOST_EXAMPLES = 100
+THIS_MODEL = "this model"
 _PAPER = "*Attention Is All You Need* (Vaswani et al. 2017)"
+_COMMAND = "python -m training.evaluate bleu --json"
+
+Row = tuple[str, str]
+Evaluation = Mapping[str, Any]
+"""One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,17 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _write(options: argparse.Namespace) -> None:
     require_place(options.run, options.out)
-    evaluations = [
-        evaluation for path in options.evaluation for evaluation in read_evaluations(path)
-    ]
-    notes = "\n".join(read_lines(options.notes)) if options.notes else ""
-    text = card(
-        RunFiles.read(options.run),
-        evaluations,
-        examples=read_examples(options.examples) if options.examples else [],
-        before=options.before,
-        notes=notes,
-    )
+    text = card(options)
     try:
         write_file(options.out, text.encode())
     except OSError as error:
@@ -49,26 +54,16 @@ def _write(options: argparse.Namespace) -> None:
         ) from error
 
 
-def card(
-    run: RunFiles,
-    evaluations: Sequence[Evaluation] = (),
-    *,
-    examples: Sequence[str] = (),
-    before: Path | None = None,
-    notes: str = "",
-) -> str:
+def card(options: argparse.Namespace) -> str:
     """Compose the whole card, as Markdown.
 
-    Args:
-        run: what it is about.
-        evaluations: measurements of its weights, and of others to stand beside them.
-        examples: sentences to translate.
-        before: a checkpoint whose translations of them stand beside.
-        notes: Markdown that stands between what the run was and how good its weights are.
-
     Raises:
-        HeadlightError: if weights that are needed are missing or damaged.
+        HeadlightError: if a file is wrong, or weights that are needed are missing or damaged.
     """
+    evaluations = [values for path in options.evaluation for values in read_evaluations(path)]
+    notes = "\n".join(read_lines(options.notes)) if options.notes else ""
+    run = RunFiles.read(options.run)
+    examples = read_examples(options.examples) if options.examples else []
     translator = Translator.load(run.weights())
     names = translator.languages
     lines = [
@@ -92,8 +87,12 @@ def card(
         table = figures(evaluations, checksum_of_weights(translator.folder))
         lines += ["## How good it is", "", *table, ""]
     if examples:
-        beside = Translator.load(before) if before else None
-        lines += ["## Examples", "", *_translated(examples, translator, beside), ""]
+        models = {"before": Translator.load(options.before)} if options.before else {}
+        models[THIS_MODEL] = translator
+        lines += ["## Examples", "", *_head(["sentence", *models])]
+        for sentence in examples:
+            written = [cell(model.translate(sentence).text) for model in models.values()]
+            lines.append(f"| {cell(sentence)} | {' | '.join(written)} |")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -112,21 +111,297 @@ def read_examples(path: Path) -> list[str]:
     return sentences
 
 
-def _translated(
-    sentences: Sequence[str], translator: Translator, before: Translator | None
-) -> Iterator[str]:
-    models = (
-        {THIS_MODEL: translator} if before is None else {"before": before, THIS_MODEL: translator}
-    )
-    yield f"| sentence | {' | '.join(models)} |"
-    yield "|---" * (1 + len(models)) + "|"
-    for sentence in sentences:
-        written = [cell(model.translate(sentence).text) for model in models.values()]
-        yield f"| {cell(sentence)} | {' | '.join(written)} |"
+def _head(titles: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
 
 
 def _table(rows: Iterable[Row]) -> list[str]:
     return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows)]
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """A run's folder as far as a card tells of it; the recipe is as it was written then."""
+
+    folder: Path
+    model: TransformerConfig
+    recipe: Mapping[str, Any]
+    records: Sequence[Record]
+
+    @classmethod
+    def read(cls, folder: Path) -> RunFiles:
+        """Read configuration and log.
+
+        Raises:
+            CheckpointError: if the folder holds no run, or its state is damaged.
+            RunLogError: naming the line of the log that is no record.
+        """
+        path = folder / STATE / STATE_JSON
+        try:
+            config = json.loads(read_bytes(path, 64 * MIB))["config"]
+            model, recipe = TransformerConfig.from_dict(config["model"]), dict(config["training"])
+        except FileNotFoundError as error:
+            raise CheckpointError(
+                f"{folder} holds no run: give the --out of a training.train."
+            ) from error
+        except OSError as error:
+            raise CheckpointError(unreadable(error, path)) from error
+        except (ValueError, KeyError, TypeError, RecursionError, ConfigError) as error:
+            raise CheckpointError(f"{path} is damaged: give an undamaged run.") from error
+        records = journal.read(folder / LOG)
+        if not any("loss" in record for record in records):
+            raise CheckpointError(f"{folder / LOG} has no loss yet: let the run log one first.")
+        return cls(folder, model, recipe, records)
+
+    @property
+    def averages(self) -> bool:
+        """True if the run is complete and the mean of its last checkpoints is written.
+
+        A run that went on after that has added to its log, of which the mean has a copy.
+        """
+        copy = self.folder / AVERAGED / LOG
+        return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
+
+    def weights(self) -> Path:
+        """Folder of the weights that the card describes.
+
+        Raises:
+            CheckpointError: if the run has saved none.
+        """
+        if self.averages:
+            return self.folder / AVERAGED
+        if saved := checkpoints(self.folder):
+            return saved[-1]
+        raise CheckpointError(f"{self.folder} has no checkpoint yet: let the run save one first.")
+
+
+def model_rows(run: RunFiles) -> Iterator[Row]:
+    """Shape, vocabulary and weights."""
+    model = run.model
+    yield (
+        "shape",
+        f"N = {model.N}, d_model {model.d_model}, h {model.h}, d_k {model.d_k}, d_v {model.d_v}, "
+        f"d_ff {model.d_ff}, {model.positions} positions up to {model.max_length:,}; "
+        f"{number_of_parameters(model):,} parameters",
+    )
+    yield "vocabulary", f"{model.vocab_size:,} pieces of byte-pair encoding, joint and cased"
+    steps = [int(folder.name.removeprefix("step-")) for folder in checkpoints(run.folder)]
+    if run.averages:
+        averaged = ", ".join(f"{step:,}" for step in steps[-int(run.recipe["average"]) :])
+        yield "weights", f"the mean of the last checkpoints, steps {averaged}"
+    elif steps:
+        yield "weights", f"the checkpoint of step {steps[-1]:,}"
+
+
+def training_rows(run: RunFiles) -> Iterator[Row]:
+    """Yield the rows on the training itself, from its log."""
+    plan, logged = journal.plan(run.records), [record for record in run.records if "loss" in record]
+    last = logged[-1]
+    yield (
+        "steps",
+        f"{last['step']:,} of {plan.get('steps', last['step']):,}, "
+        f"in epoch {int(last.get('epoch', 0)) + 1}",
+    )
+    if "batch_tokens" in plan:
+        yield "update", f"up to {plan['batch_tokens']:,} padded tokens of each language"
+    yield (
+        "optimiser",
+        f"Adam (0.9, 0.98, 1e-9), equation 3 with {plan.get('warmup', 0):,} steps of warmup",
+    )
+    yield "regularisation", f"P_drop {run.model.P_drop:g}, ε_ls {run.model.epsilon_ls:g}"
+    yield "not in the paper", "; ".join(_not_in_the_paper(run)) or "none of what is recorded"
+    counts = [
+        f"{plan[name]:,} {words}"
+        for name, words in (
+            ("pairs", "sentence pairs"),
+            ("left_out", "left out as empty or too long"),
+            ("validation_left_out", "of the validation text likewise"),
+        )
+        if name in plan
+    ]
+    if counts:
+        yield "text", ", ".join(counts)
+    tokens, seconds = _tokens(logged), float(last.get("seconds", 0))
+    if tokens and seconds:
+        yield "target tokens", f"{tokens:,.0f}, {tokens / seconds:,.0f} a second"
+        yield "time of the updates", _duration(seconds)
+    machine = [str(plan[name]) for name in ("device", "precision") if name in plan]
+    if "processes" in plan:
+        machine.insert(0, f"{plan['processes']:,} process{'' if plan['processes'] == 1 else 'es'}")
+    if machine:
+        yield "machine", ", ".join(machine)
+    yield from _result_rows(run.records, last)
+
+
+def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
+    """Each setting of which the paper has none, or another one than any row of Table 3."""
+    settings = {**run.recipe, **journal.plan(run.records)}
+    for name, default, words in (
+        ("lr_factor", 1, "a factor of {:g} on the rate of equation 3"),
+        ("cooldown", 0, "a rate that falls to 0 over the last {:,} steps"),
+        ("bpe_dropout", 0, "BPE-dropout of {:g} (Provilkov et al. 2020)"),
+        ("r_drop", 0, "R-Drop with α = {:g} (Wu et al. 2021, arXiv:2106.14448)"),
+        ("started_from", "", "first weights of the checkpoint with SHA-256 {!s:.12}…"),
+        ("depth_scaled", False, "first weights of layer l divided by √l (Zhang et al. 2019)"),
+        ("patience", 0, "an end after {:,} validations without a lower loss"),
+    ):
+        if (value := settings.get(name, default)) != default:
+            yield words.format(value)
+    if run.model.activation != "relu":
+        yield f"{run.model.activation} in the feed-forward networks"
+    if run.model.attention_bias:
+        yield "biases in the projections of attention"
+    if run.model.output_bias:
+        yield "a bias before the softmax"
+
+
+def _result_rows(records: Sequence[Record], last: Record) -> Iterator[Row]:
+    yield "training loss", f"{last['loss']:.3f} at step {last['step']:,}, label-smoothed, in nats"
+    measured = [record for record in records if "validation_loss" in record]
+    if not measured:
+        return
+    best = min(measured, key=lambda record: float(record["validation_loss"]))
+    for name, record in (("validation", measured[-1]), ("lowest validation loss", best)):
+        if name == "validation" or best is not measured[-1]:
+            measures = _shown(
+                record,
+                ("validation_loss", "loss", ".3f"),
+                ("validation_perplexity", "perplexity", ".2f"),
+                ("validation_bleu", "BLEU (greedy)", ".2f"),
+                ("validation_chrf", "chrF", ".2f"),
+            )
+            yield name, f"{', '.join(measures)} at step {record['step']:,}"
+
+
+def _tokens(logged: Sequence[Record]) -> float:
+    """Target tokens of the run: each speed in the log times the seconds that it was kept."""
+    total = before = 0.0
+    for record in logged:
+        seconds = float(record.get("seconds", before))
+        total += float(record.get("tokens_per_second", 0)) * (seconds - before)
+        before = seconds
+    return total
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def read_evaluations(path: Path) -> list[Evaluation]:
+    """Read the measurements of a file, one on each line.
+
+    Raises:
+        CheckpointError: if the file cannot be read, or a line is none.
+    """
+    try:
+        lines = read_bytes(path, MIB).decode("utf-8").splitlines()
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except UnicodeDecodeError as error:
+        raise CheckpointError(f"{path} is not UTF-8: give what {_COMMAND} wrote.") from error
+    evaluations = [
+        _evaluation(path, number, line) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if not evaluations:
+        raise CheckpointError(f"{path} is empty: give what {_COMMAND} wrote.")
+    return evaluations
+
+
+def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]:
+    """Yield the lines of a table with a row for each text and a column for each checkpoint.
+
+    Only measurements on the same text with the same search settings stand in one row.
+
+    Of one checkpoint on one text the last counts; `this_model` is the checksum of its weights.
+    """
+    # by the checksum of the weights: one model under whatever name
+    models = {str(values["weights"]): str(values["checkpoint"]) for values in evaluations}
+    names = _short_names(list(models.values()))
+    titles = [
+        THIS_MODEL if weights == this_model else cell(names[folder])
+        for weights, folder in models.items()
+    ]
+    texts = [
+        tuple(values[name] for name in ("src", "ref", "sentences", "beam", "alpha"))
+        for values in evaluations
+    ]
+    measured = {
+        (text, str(values["weights"])): values
+        for text, values in zip(texts, evaluations, strict=True)
+    }
+    files = _short_names([str(values[side]) for values in evaluations for side in ("src", "ref")])
+    yield from _head(["text", *titles])
+    for text in dict.fromkeys(texts):
+        src, ref, sentences, beam, alpha = text
+        label = (
+            f"{cell(files[str(src)])} → {cell(files[str(ref)])}, {sentences:,} sentences, "
+            f"beam {beam}, α {alpha:g}"
+        )
+        cells = [
+            _shown(
+                measured.get((text, weights), {}),
+                ("bleu", "BLEU", ".2f"),
+                ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
+                ("chrf", "chrF", ".2f"),
+                ("comet", "COMET", ".4f"),
+                ("perplexity", "perplexity", ".2f"),
+            )
+            for weights in models
+        ]
+        yield f"| {label} | {' | '.join('<br>'.join(parts) or '–' for parts in cells)} |"
+    yield ""
+    signatures = {
+        str(values[name])
+        for values in evaluations
+        for name in ("signature", "multi30k_signature")
+        if name in values
+    }
+    yield f"By `python -m training.evaluate bleu`; {' and '.join(sorted(signatures))}."
+
+
+def cell(text: str) -> str:
+    """Escape a text for a cell of a Markdown table."""
+    plain = " ".join(text.split())
+    return "".join(f"\\{c}" if c in r"\|`*_<>[]#~&$" else c for c in plain)
+
+
+def _evaluation(path: Path, number: int, line: str) -> Evaluation:
+    try:
+        values: Evaluation = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path} line {number} is not JSON: give what {_COMMAND} wrote."
+        ) from error
+    numbers = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
+    types: dict[str, Any] = dict.fromkeys(numbers, int | float)
+    types |= dict.fromkeys(("src", "ref", "checkpoint", "weights", "signature"), str)
+    for name, type_ in types.items():
+        value = values.get(name) if isinstance(values, dict) else None
+        if not isinstance(value, type_) or isinstance(value, bool):
+            raise CheckpointError(
+                f"{path} line {number} does not say {name}: measure again with {_COMMAND}."
+            )
+    return values
+
+
+def _shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
+    """Format the values that are there, each by its name, its words and its format."""
+    return [f"{words} {values[name]:{shown}}" for name, words, shown in rows if name in values]
+
+
+def _short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Each path by as many of its last parts as tell it from the others."""
+    ends = {path: PurePath(path).parts for path in paths}
+    names = {}
+    for path, parts in ends.items():
+        names[path] = path
+        for count in (1, 2):
+            if sum(other[-count:] == parts[-count:] for other in ends.values()) == 1:
+                names[path] = "/".join(parts[-count:])
+                break
+    return names
 
 
 def _parser() -> Parser:

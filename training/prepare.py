@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from training.config import RunConfig, config_file
-from training.data.cleaning import Cleaning
-from training.data.folders import data_folder
+from training.data.corpus import data_folder
 from training.data.preparation import Request, prepare
 from training.data.prepared import TOKENIZER
+from training.data.scan import Cleaning
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable

@@ -10,17 +10,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch import distributed
 
 from training.config import RunConfig, config_file
-from training.data.batches import Division
-from training.data.folders import DataFolder, data_folder
-from training.data.lock import locked
+from training.data.batches import division
+from training.data.corpus import data_folder
+from training.data.manifest import locked
 from training.data.prepared import prepared_among
-from training.data.run_data import Vocabulary, read_run_data
+from training.data.run_data import read_run_data
 from training.devices import (
     LostProcessError,
     is_first_to_log,
@@ -29,8 +28,7 @@ from training.devices import (
     set_up_distributed,
 )
 from training.run.journal import LOG, TensorBoard
-from training.run.saving import STATE
-from training.run.state import KIND, has_state
+from training.run.state import KIND, STATE, has_state
 from training.schedule import shortened_cooldown
 from training.trainer import AVERAGED, Trainer
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -50,8 +48,7 @@ from transformer.files.atomic import (
 from transformer.shapes import refuse_too_large
 from transformer.text.tokenizer import Tokenizer
 
-LOCK = "run.lock"
-"""In the folder of a run, while it trains."""
+LOCK = "run.lock"  # in the folder of a run, while it trains
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,7 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _train(options: argparse.Namespace) -> int:
     try:
         with lost_process_as_error():
-            _train_or_refuse(options)
+            try:
+                train(options)
+            except OSError as error:
+                # what cannot be read raises a HeadlightError
+                raise ConfigError(
+                    f"{unwritable(error, options.out)} Make room, or choose another --out."
+                ) from error
     except HeadlightError as error:
         # each process that is left says so; the one that has the store may be gone
         if isinstance(error, LostProcessError) or is_first_to_log(str(error)):
@@ -75,39 +78,8 @@ def _train(options: argparse.Namespace) -> int:
     return 0
 
 
-def _train_or_refuse(options: argparse.Namespace) -> None:
-    try:
-        train(
-            options.config, options.data, options.out, options.resume, options.steps,
-            options.start_from, options.tensorboard,
-        )  # fmt: skip
-    except OSError as error:
-        # what cannot be read raises a HeadlightError
-        raise ConfigError(
-            f"{unwritable(error, options.out)} Make room, or choose another --out."
-        ) from error
-
-
-def train(
-    config_path: Path,
-    data: list[DataFolder],
-    out: Path,
-    resume: bool,
-    steps: int | None = None,
-    start_from: Path | None = None,
-    tensorboard: bool = False,
-) -> None:
+def train(options: argparse.Namespace) -> None:
     """Train, or resume training, and average the last checkpoints in the end.
-
-    Args:
-        config_path: the run's TOML file.
-        data: folders of parallel text with their weights, or a prepared one.
-        out: the run's folder.
-        resume: resume the run of that folder.
-        steps: instead of the configuration's; fewer have a cooldown that is shorter by as much.
-        start_from: a checkpoint whose weights and vocabulary the run starts with; the run may be
-            deeper.
-        tensorboard: write the log for TensorBoard, too.
 
     Nothing is written before all of it has been checked, in all processes.
 
@@ -115,35 +87,42 @@ def train(
         HeadlightError: one sentence on what is wrong.
         OSError: if the folder cannot be written.
     """
-    process = set_up_distributed()
+    process, out, resume = set_up_distributed(), options.out, options.resume
+    start: Checkpoint | None = None
     with ExitStack() as held:
         outcome: Mapping[str, object] | Exception
         try:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
-            plan = _plan(config_path, data, steps, None if resume else start_from)
-            if tensorboard:
+            config = _configuration(options)
+            if options.start_from and not resume:
+                start = _first_weights(options.start_from, config.model, options.config)
+            if options.tensorboard:
                 with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
                     TensorBoard(Path(folder), 0).close()
-            outcome = {"--resume": resume, **plan.settings()}
+            tables = config.to_dict()
+            outcome = {
+                "--resume": resume,
+                **{f"[{table}] {name}": v for table in tables for name, v in tables[table].items()},
+                "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
+                "the weights of --data": [folder.weight for folder in options.data],
+                "prepared --data": prepared_among(options.data) is not None,
+            }
         except (HeadlightError, OSError) as error:
             outcome = error
         require_agreement(process.world_size, outcome)
         vocabulary = None
         if resume:
-            vocabulary = Vocabulary(Tokenizer.load(out / checkpoint.TOKENIZER), out)
-        elif plan.start_from:
-            vocabulary = Vocabulary(plan.start_from.tokenizer, plan.start_from.folder)
-        read = read_run_data(data, plan.config, vocabulary, process)
-        trainer = Trainer(
-            plan.config, read.tokenizer, read.text, read.validation, out, process,
-            tensorboard=tensorboard,
-        )  # fmt: skip
-        if plan.start_from:
-            trainer.start_from(plan.start_from)
+            vocabulary = Tokenizer.load(out / checkpoint.TOKENIZER), out
+        elif start:
+            vocabulary = start.tokenizer, start.folder
+        data = read_run_data(options.data, config, vocabulary, process)
+        trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
+        if start:
+            trainer.start_from(start)
         texts = {
-            "the SHA-256 of the training text": read.text.fingerprint,
-            "the SHA-256 of the vocabulary": hashlib.sha256(read.tokenizer.model).hexdigest(),
+            "the SHA-256 of the training text": data.text.fingerprint,
+            "the SHA-256 of the vocabulary": hashlib.sha256(data.tokenizer.model).hexdigest(),
         }
         require_agreement(process.world_size, texts)
         if not resume:
@@ -162,54 +141,35 @@ def train(
             )
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """A run that was checked as far as one process can before it reads the text.
-
-    Args:
-        config: the configuration of the run.
-        start_from: the checkpoint that a new run starts with, if any.
-        data: the folders of its text.
-    """
-
-    config: RunConfig
-    start_from: Checkpoint | None
-    data: list[DataFolder]
-
-    def settings(self) -> dict[str, object]:
-        """Return the settings that all processes must share, by name."""
-        tables = self.config.to_dict()
-        given = self.start_from
-        return {
-            **{f"[{table}] {name}": v for table in tables for name, v in tables[table].items()},
-            "the SHA-256 of --start-from": given and checksum_of_weights(given.folder),
-            "the weights of --data": [folder.weight for folder in self.data],
-            "prepared --data": prepared_among(self.data) is not None,
-        }
-
-
-def _plan(
-    config_path: Path, data: list[DataFolder], steps: int | None, start_from: Path | None
-) -> _Plan:
-    config = RunConfig.load(config_path)
+def _configuration(options: argparse.Namespace) -> RunConfig:
+    """Read the configuration; with fewer steps the cooldown is shorter by as much."""
+    config = RunConfig.load(options.config)
     refuse_too_large(config.model)
-    if steps is not None:
-        cooldown = shortened_cooldown(config.recipe.cooldown, config.recipe.steps, steps)
-        recipe = dataclasses.replace(config.recipe, steps=steps, cooldown=cooldown)
-        config = dataclasses.replace(config, recipe=recipe)
-    given = _first_weights(start_from) if start_from else None
-    if given:
-        _refuse_another_shape(given, config.model, config_path)
-    return _Plan(config, given, data)
+    if (steps := options.steps) is None:
+        return config
+    cooldown = shortened_cooldown(config.recipe.cooldown, config.recipe.steps, steps)
+    recipe = dataclasses.replace(config.recipe, steps=steps, cooldown=cooldown)
+    return dataclasses.replace(config, recipe=recipe)
 
 
-def _first_weights(folder: Path) -> Checkpoint:
+def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
+    """Load weights of this shape, or of a part of its depth; dropout and smoothing may differ."""
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
             f"checkpoint that training.train or training.average wrote."
         )
-    return checkpoint.load(folder)
+    given = checkpoint.load(folder)
+    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
+    for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
+        multiple = name == "N" and wanted.N % given.model.config.N == 0
+        if theirs[name] != ours[name] and not multiple:
+            further = ", or a multiple of it" if name == "N" else ""
+            raise ConfigError(
+                f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
+                f"{ours[name]!r}: write there what the checkpoint has{further}."
+            )
+    return given
 
 
 @contextmanager
@@ -279,7 +239,7 @@ def _description(trainer: Trainer) -> str:
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "
         f"{trainer.model.number_of_parameters():,} parameters, {process.device.type}, "
-        f"{Division.from_recipe(recipe, process.world_size)}, "
+        f"{division(recipe, process.world_size)}, "
         f"step {trainer.progress.step:,} of {recipe.steps:,}"
     ]
     if left_out := trainer.validation.encoded.left_out:
@@ -292,19 +252,6 @@ def _description(trainer: Trainer) -> str:
             "slower."
         )
     return "\n".join(lines)
-
-
-def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Path) -> None:
-    """Weights fit one shape, or a multiple of its depth; dropout and smoothing may differ."""
-    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
-    for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
-        multiple = name == "N" and wanted.N % given.model.config.N == 0
-        if theirs[name] != ours[name] and not multiple:
-            further = ", or a multiple of it" if name == "N" else ""
-            raise ConfigError(
-                f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
-                f"{ours[name]!r}: write there what the checkpoint has{further}."
-            )
 
 
 def _parser() -> Parser:

@@ -13,24 +13,18 @@ from tqdm import tqdm
 from training.average import write_average
 from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
-from training.data.corpus import ParallelText
-from training.data.training_text import TrainingText
-from training.devices import ProcessInfo
+from training.data.run_data import RunData
+from training.devices import ProcessInfo, StopRequest
 from training.initialisation import initialise_from, scale_by_depth
 from training.run import journal
-from training.run.journal import LOG, Journal, Record
-from training.run.probes import is_probe_step, save_probes
-from training.run.progress import Progress
-from training.run.saving import Saver
-from training.run.state import Identity
-from training.run.stop_request import StopRequest
+from training.run.journal import LOG, Record, RunLog
+from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
 from training.update import Updater
-from training.validation import SharedValidation, Validation, perplexity
+from training.validation import Validation, is_probe_step, perplexity, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import ConfigError, HeadlightError, unwritable
 from transformer.model import Transformer
-from transformer.text.tokenizer import Tokenizer
 
 AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
 
@@ -40,45 +34,32 @@ class TrainingError(HeadlightError):
 
 
 class Trainer:
-    """One run, from its first step or from where it stopped.
-
-    Args:
-        config: the run.
-        tokenizer: that of the text.
-        text: the training text.
-        validation: text to measure on as the run goes.
-        out: the run's folder.
-        process: this process among those of the run.
-        tensorboard: write the log for TensorBoard, too.
-    """
+    """One run, from its first step or from where it stopped."""
 
     def __init__(
         self,
         config: RunConfig,
-        tokenizer: Tokenizer,
-        text: TrainingText,
-        validation: ParallelText,
+        data: RunData,
         out: Path,
         process: ProcessInfo,
         *,
         tensorboard: bool = False,
     ) -> None:
         self.config, self.recipe = config, config.recipe
-        self.tokenizer, self.out, self.process = tokenizer, out, process
+        self.tokenizer, self.out, self.process = data.tokenizer, out, process
         self.tensorboard = out / TENSORBOARD if tensorboard else None
-        self.stream = BatchStream(text, tokenizer, self.recipe, process)
+        self.stream = BatchStream(data.text, self.tokenizer, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
         self.model = Transformer(config.model)
         if self.recipe.depth_scaled:
             scale_by_depth(self.model)
         self.model.to(process.device).train()
         self.validation = Validation(
-            validation, tokenizer, self.model, self.recipe.validate_sentences
+            data.validation, self.tokenizer, self.model, self.recipe.validate_sentences, process
         )
-        self.shared_validation = SharedValidation(self.validation, process)
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
-            out, self.model, tokenizer, self.updater, Identity(config, text.fingerprint),
+            out, self.model, self.tokenizer, self.updater, Identity(config, data.text.fingerprint),
             self.recipe.average, process,
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
@@ -91,17 +72,17 @@ class Trainer:
         self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
 
     def resume(self) -> str:
-        """Load the last undamaged state.
-
-        Returns:
-            A warning to print if that was not the last one; empty otherwise.
+        """Load the last undamaged state; return a warning if that was not the last one, else "".
 
         Raises:
             CheckpointError: if there is none, or text or configuration changed.
             ConfigError: if it is further than the configuration goes.
             RunLogError: if the log is damaged.
         """
-        self.progress, warning = self.saver.load()
+        self.progress, warning = load_state(
+            self.out / STATE, self.model, self.updater.optimizer, self.updater.summed_loss,
+            self.saver.identity, self.process,
+        )  # fmt: skip
         if self.progress.step > self.recipe.steps:
             raise ConfigError(
                 f"{self.out} is at step {self.progress.step:,} already, but {self.recipe.steps:,} "
@@ -117,8 +98,7 @@ class Trainer:
     def run(self) -> bool:
         """Train until the last step, until patience runs out, or until a signal asks to stop.
 
-        Returns:
-            Whether the run is complete.
+        The result is whether the run is complete.
 
         Raises:
             TrainingError: if loss, gradients or weights are not finite, disk or device full, or
@@ -137,11 +117,15 @@ class Trainer:
 
     def average(self) -> Path:
         """Average the last checkpoints into a folder of the run (§6.1)."""
-        write_average(self.out, self.recipe.average, self.out / AVERAGED)
+        last = checkpoints(self.out)[-self.recipe.average :]
+        write_average(last, self.out / AVERAGED, log=self.out / LOG)
         return self.out / AVERAGED
 
     def _run(self) -> None:
-        journal = self._open_journal() if self.process.is_main_process else None
+        journal = None
+        if self.process.is_main_process:
+            journal = RunLog(self.out / LOG, self.progress.step, self.tensorboard)
+            journal.write_plan(self._plan())
         # closed at an error, too, so that its sentence has a line of its own
         with tqdm(
             total=self.recipe.steps, initial=self.progress.step, unit="step", mininterval=1.0,
@@ -155,7 +139,7 @@ class Trainer:
             self._check_before_saving()
             self.saver.save_state(self.progress)
 
-    def _run_steps(self, journal: Journal | None, bar: tqdm) -> None:
+    def _run_steps(self, journal: RunLog | None, bar: tqdm) -> None:
         started = time.monotonic()
         updates = self.stream.updates(self.progress.epoch, self.progress.batch)
         while not self._finished() and not self.stop_request.agreed:
@@ -170,19 +154,15 @@ class Trainer:
                 bar.set_postfix_str(self._log(journal, loss))
             if self._due(self.recipe.validate_every):
                 self._validate(journal, bar)
-            if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
-                self._save_probes()
+            watched = self._due(self.recipe.validate_every) or is_probe_step(self.progress.step)
+            if watched and self.process.is_main_process:
+                save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
         # out of patience, or resumed with just the steps that it has
         if self._finished() and self.saved_step != self.progress.step:
             self._save()
-
-    def _open_journal(self) -> Journal:
-        journal = Journal(self.out / LOG, self.progress.step, self.tensorboard)
-        journal.write_plan(self._plan())
-        return journal
 
     def _plan(self) -> Record:
         """Return the planned schedule and precision, for readers of the log."""
@@ -218,7 +198,13 @@ class Trainer:
                 f"with --resume."
             ) from error
         if is_full:
-            raise TrainingError(advice(self.updater, update.batches, step))
+            advice = "not even one sentence pair fits; lower max_pieces or choose a smaller model."
+            if fitting := tokens_that_fit(self.updater, update.batches):
+                advice = (
+                    f"micro_batch_tokens = {fitting} fits; write that under [training] and "
+                    f"continue with --resume."
+                )
+            raise TrainingError(f"The memory of the GPU is full at step {step:,}: {advice}")
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
         # reading a value waits for a GPU: there only where the clock stands afterwards, for what is
         # queued would be computed meanwhile
@@ -266,7 +252,7 @@ class Trainer:
         out_of_patience = patience > 0 and self.progress.without_gain >= patience
         return self.progress.step >= self.recipe.steps or out_of_patience
 
-    def _log(self, journal: Journal | None, loss: float) -> str:
+    def _log(self, journal: RunLog | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
         speed = self.progress.unlogged_tokens / self.progress.unlogged_seconds
         self.progress = self.progress.with_loss_logged()
@@ -281,9 +267,9 @@ class Trainer:
             )
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
-    def _validate(self, journal: Journal | None, bar: tqdm) -> None:
+    def _validate(self, journal: RunLog | None, bar: tqdm) -> None:
         """Measure: all processes the loss, the main process the translations."""
-        loss = self.shared_validation.loss()
+        loss = self.validation.loss()
         self.progress = self.progress.with_validation(loss)
         if journal is None:
             return
@@ -300,28 +286,9 @@ class Trainer:
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
 
-    def _save_probes(self) -> None:
-        if self.process.is_main_process:
-            save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
-
-
-def advice(updater: Updater, batches: Sequence[Batch], step: int) -> str:
-    """Advise on a setting that fits the memory of the device."""
-    full = f"The memory of the GPU is full at step {step:,}: "
-    if fitting := tokens_that_fit(updater, batches):
-        return (
-            f"{full}micro_batch_tokens = {fitting} fits; write that under [training] and continue "
-            f"with --resume."
-        )
-    return f"{full}not even one sentence pair fits; lower max_pieces or choose a smaller model."
-
 
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
-
-    Args:
-        updater: the updater of the run.
-        batches: those of an update that did not fit.
 
     Returns:
         The first half, quarter, … of its tokens that fits; 0 if not even one of its rows does.
@@ -332,7 +299,8 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     while rows > 1:
         tokens //= 2
         rows = max(1, tokens // (_tokens(largest) // len(largest.source)))
-        if _fits(updater, _first_rows(largest, rows)):
+        part = Batch(largest.source[:rows], largest.target[:rows], largest.labels[:rows])
+        if _fits(updater, part):
             return tokens
     return 0
 
@@ -340,10 +308,6 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
 def _tokens(batch: Batch) -> int:
     """Count the padded tokens of the longer side."""
     return max(batch.source.numel(), batch.target.numel())
-
-
-def _first_rows(batch: Batch, rows: int) -> Batch:
-    return Batch(batch.source[:rows], batch.target[:rows], batch.labels[:rows])
 
 
 def _fits(updater: Updater, batch: Batch) -> bool:

@@ -19,12 +19,7 @@ from transformer.model import Transformer
 
 
 class SummedLoss(nn.Module):
-    """Model and loss as one module, for DistributedDataParallel to wrap.
-
-    Args:
-        model: the Transformer in training.
-        r_drop: weight of R-Drop, which is not in the paper; 0 for none.
-    """
+    """Model and loss as one module, for DistributedDataParallel to wrap; with R-Drop if asked."""
 
     def __init__(self, model: Transformer, r_drop: float = 0.0) -> None:
         super().__init__()
@@ -49,11 +44,6 @@ class SummedLoss(nn.Module):
 
 class Updater:
     """Adam on the mean loss of all micro-batches of an update, on all processes.
-
-    Args:
-        model: on the device of this process.
-        config: the run.
-        process: this process among those of the run.
 
     Attributes:
         bf16: whether the matrix products run in bfloat16; never where it would be emulated.
@@ -109,7 +99,9 @@ class Updater:
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(step)
-        torch.manual_seed(dropout_seed(self.recipe.seed, step, self.process.rank))
+        # neighbouring seeds are unrelated
+        sequence = np.random.SeedSequence((self.recipe.seed, step, self.process.rank))
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
         for index, batch in enumerate(micro_batches):
             self._backward(batch, tokens, last=index == len(micro_batches) - 1)
         finite = self._all_finite()
@@ -165,9 +157,3 @@ class Updater:
         with torch.autocast(self.process.device.type, torch.bfloat16, enabled=self.bf16):
             loss: Tensor = module(batch.source, batch.target, batch.labels)
         return loss
-
-
-def dropout_seed(seed: int, step: int, rank: int) -> int:
-    """Return the random seed of one process in one step; neighbouring seeds are unrelated."""
-    (state,) = np.random.SeedSequence((seed, step, rank)).generate_state(1, np.uint64)
-    return int(state)

@@ -1,4 +1,4 @@
-"""Loss, perplexity, BLEU and chrF of a model on held-out text."""
+"""Measurements on held-out text: loss, perplexity, BLEU, chrF, and attention of probe sentences."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import sacrebleu
 import torch
 from torch import distributed
 
 from training.data.batches import TokenBatches, make_batch
-from training.data.corpus import EncodedText, ParallelText, encode
-from training.data.sentences import Sentences
+from training.data.corpus import ParallelText
+from training.data.encoded_text import EncodedText, Sentences, encode
 from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
 from transformer.masks import pad_sequences, padding_mask
 from transformer.model import Transformer
-from transformer.text.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer, with_end
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
 from transformer.translation.batch import batches
 
 Search = Callable[[torch.Tensor], list[Hypothesis]]
@@ -41,25 +44,42 @@ class Validation:
     Pairs that are empty or too long for the model are in neither the loss nor BLEU; they are
     counted in `encoded.left_out`.
 
-    Args:
-        text: sentences and references.
-        tokenizer: of the model.
-        model: the one in training.
-        sentences: how many of them are translated for BLEU; the loss takes all.
+    All processes of a run call `loss` together; one of them calls `score`.
+
+    The first `sentences` are translated for BLEU; the loss takes all.
     """
 
     def __init__(
-        self, text: ParallelText, tokenizer: Tokenizer, model: Transformer, sentences: int
+        self,
+        text: ParallelText,
+        tokenizer: Tokenizer,
+        model: Transformer,
+        sentences: int,
+        process: ProcessInfo,
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
         # the original lines: decoding the pieces would normalise them and lose unknown ones
         self.references = [text.target[line] for line in self.encoded.lines[:sentences]]
         self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
+        self.process = process
 
     def loss(self) -> float:
-        """Mean cross-entropy without smoothing and dropout, in nats."""
+        """Mean cross-entropy without smoothing and dropout, in nats.
+
+        Process r of W measures the rows r, r + W, … So all of them know one and the same loss, and
+        stop early at the same validation.
+        """
+        whole, rows = self.encoded, slice(self.process.rank, None, self.process.world_size)
         with evaluation_mode(self.model):
-            return mean_loss(self.model, self.encoded)
+            if self.process.world_size == 1:
+                return mean_loss(self.model, whole)
+            part = EncodedText(Sentences(whole.source[rows]), Sentences(whole.target[rows]))
+            tokens = _tokens(part)
+            summed = mean_loss(self.model, part) * tokens if tokens else 0.0
+        total = torch.tensor([summed, tokens], dtype=torch.float64, device=self.process.device)
+        distributed.all_reduce(total)
+        loss, count = total.tolist()
+        return float(loss / count)
 
     def score(self) -> Score:
         """BLEU and chrF of greedy translations of the first sentences."""
@@ -84,9 +104,12 @@ def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) 
         projected = with_bias(decoded, model.shared_embedding, model.output_bias)
         loss = label_smoothed_loss(*projected, batch.labels, epsilon_ls=0)
         losses.append(loss)
-    tokens = int(text.target.lengths().sum()) + len(text)  # with each </s>
     # all at once: to read each would wait for a GPU each time
-    return float(torch.stack(losses).double().sum()) / tokens
+    return float(torch.stack(losses).double().sum()) / _tokens(text)
+
+
+def _tokens(text: EncodedText) -> int:
+    return int(text.target.lengths().sum()) + len(text)  # with each </s>
 
 
 def perplexity(loss: float) -> float:
@@ -137,31 +160,29 @@ def evaluation_mode(model: Transformer) -> Iterator[None]:
         model.train(was_training)
 
 
-class SharedValidation:
-    """Measures the loss on the rows r, r + W, … in process r of W, and sums over all of them.
+PROBES = (
+    ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),
+    ("Two dogs are running through the snow.", "Zwei Hunde rennen durch den Schnee."),
+    ("I do not know where she lives.", "Ich weiß nicht, wo sie wohnt."),
+)
 
-    So all processes know one and the same loss, and stop early at the same validation.
 
-    Args:
-        validation: of the whole text.
-        process: this process among those of the run.
+def is_probe_step(step: int) -> bool:
+    """Return whether a step is a power of two: heads form in the first steps."""
+    return step.bit_count() == 1
+
+
+def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
+    """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
+
+    A probe of more pieces than the model takes is left out. Each file is there whole or
+    not at all: the Training page reads the folder during the run.
     """
-
-    def __init__(self, validation: Validation, process: ProcessInfo) -> None:
-        self.validation, self.process = validation, process
-        whole, rows = validation.encoded, slice(process.rank, None, process.world_size)
-        self.part = EncodedText(Sentences(whole.source[rows]), Sentences(whole.target[rows]))
-
-    def loss(self) -> float:
-        """Mean cross-entropy of the whole text without smoothing and dropout, in nats."""
-        if self.process.world_size == 1:
-            return self.validation.loss()
-        tokens = int(self.part.target.lengths().sum()) + len(self.part)  # with each </s>
-        summed = 0.0
-        if tokens:
-            with evaluation_mode(self.validation.model):
-                summed = mean_loss(self.validation.model, self.part) * tokens
-        total = torch.tensor([summed, tokens], dtype=torch.float64, device=self.process.device)
-        distributed.all_reduce(total)
-        loss, count = total.tolist()
-        return float(loss / count)
+    folder.mkdir(parents=True, exist_ok=True)
+    with evaluation_mode(model):
+        for number, (source, target) in enumerate(PROBES, start=1):
+            pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
+            if max(map(len, pieces)) > model.config.max_length:
+                continue
+            probe = AttentionTrace.from_fields(capture(model, source, target, *pieces))
+            probe.save(folder / f"step-{step:08d}-sentence-{number}.npz")

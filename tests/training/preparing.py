@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training.data import corpus, preparation, sealed
-from training.data import encoding as text_encoding
-from training.data.encoded_files import EncodedFiles, Numbers
+from training.data import corpus, manifest, preparation
+from training.data.encoded_text import EncodedFiles, Numbers
 from training.data.preparation import unfinished
 from training.prepare import main
 
@@ -59,12 +58,12 @@ def kill_at_each(events: list[int], pairs: int, arguments: list[str], report: Pa
         report: what is written: for each, whether it was killed, and how many pairs were done.
     """
     out = Path(arguments[3])
-    progress = unfinished(out) / text_encoding.PROGRESS
-    found: list[tuple[bool, int]] = []
+    progress = unfinished(out) / preparation.PROGRESS
+    results: list[tuple[bool, int]] = []
     last = iter(range(1, 100))
     while not out.exists():
-        done = found[-1][1] if found else 0
-        event = events[len(found)] if len(found) < len(events) else 20  # of 17 for each chunk
+        done = results[-1][1] if results else 0
+        event = events[len(results)] if len(results) < len(events) else 20  # of 17 for each chunk
         if done == pairs:
             event = next(last)
         if not (child := os.fork()):
@@ -72,8 +71,8 @@ def kill_at_each(events: list[int], pairs: int, arguments: list[str], report: Pa
         _, status = os.waitpid(child, 0)
         if progress.exists():
             done = json.loads(progress.read_text("utf-8"))["pairs"]
-        found.append((os.WIFSIGNALED(status), done))
-    report.write_text(json.dumps(found), "utf-8")
+        results.append((os.WIFSIGNALED(status), done))
+    report.write_text(json.dumps(results), "utf-8")
 
 
 def _main_killed_at(event: int, arguments: list[str]) -> None:
@@ -106,7 +105,7 @@ def _main_killed_at(event: int, arguments: list[str]) -> None:
         patch.setattr(corpus, "CHUNK", 10)
         patch.setattr(EncodedFiles, "_write", halves)
         for owner, name in (
-            (preparation, "write_file"), (sealed, "write_file"),
+            (preparation, "write_file"), (manifest, "write_file"),
             (Path, "rename"), (Path, "write_bytes"), (Path, "unlink"),
         ):  # fmt: skip
             patch.setattr(owner, name, around(getattr(owner, name)))

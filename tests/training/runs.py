@@ -23,11 +23,6 @@ from training.update import Updater
 TIMES = ("tokens_per_second", "seconds")  # of a log
 
 
-def command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
-    """The arguments of training.train."""
-    return ["--config", str(recipe), "--data", str(data), "--out", str(out), *more]
-
-
 def weights(out: Path, step: int | None = None) -> dict[str, torch.Tensor]:
     """Those of the checkpoint of a step, or of the last one."""
     folders = out / "checkpoints"
@@ -98,5 +93,5 @@ def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, A
         ),
         target,
     )  # fmt: skip
-    found: dict[int, Any] = torchrun(*arguments)
-    return found
+    result: dict[int, Any] = torchrun(*arguments)
+    return result

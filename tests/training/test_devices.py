@@ -1,8 +1,12 @@
-"""What a run asks of its device and of the libraries below."""
+"""What a run asks of its device and of the libraries below, and what is slow on a GPU.
+
+The latter shows without one: cuts in compiled layers, a residual stream that is cast.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import json
 import os
 import sys
@@ -11,9 +15,18 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor, fx
+from torch.nn.functional import scaled_dot_product_attention
 
 from tests.training.runs import forkserver
+from training.data.batches import Batch
 from training.devices import _cpu_has_bf16, inference_device, set_up_distributed
+from training.update import SummedLoss
+from transformer.attention import MultiHeadAttention
+from transformer.config import PAD, TransformerConfig
+from transformer.errors import ConfigError
+from transformer.masks import padding_mask
+from transformer.model import Transformer
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
@@ -110,3 +123,71 @@ def test_on_a_gpu_attention_is_not_planned_shape_by_shape(
         assert backends.mem_efficient_sdp_enabled()
     finally:
         backends.enable_cudnn_sdp(True)
+
+
+CONFIG = TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
+SIZES = (9, 12, 12), (9, 8, 12), (7, 16, 12), (12, 12, 8), (30, 4, 4), (8, 8, 8), (6, 64, 60)
+"""Rows, source and target of batches; lengths that are equal at first are one to the compiler."""
+
+
+def batch(rows: int, source: int, target: int) -> Batch:
+    ids = torch.randint(4, 50, (rows, source)), torch.randint(4, 50, (rows, target))
+    ids[0][0, -1] = PAD
+    return Batch(ids[0], ids[1], ids[1])
+
+
+def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cut leaves the attention out; one graph for each length would be compiled for ever."""
+    monkeypatch.setattr(MultiHeadAttention, "_explicit", lambda *_: False)  # as on a GPU
+    graphs: list[fx.GraphModule] = []
+
+    def backend(graph: fx.GraphModule, _inputs: list[Tensor]) -> fx.GraphModule:
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    # the dropout of a CPU is one that is not compiled
+    model = Transformer(dataclasses.replace(CONFIG, P_drop=0)).train()
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        layer.compile(dynamic=True, backend=backend)
+    loss = SummedLoss(model)
+    for sizes in SIZES:
+        made = batch(*sizes)
+        loss(made.source, made.target, made.labels).backward()
+    torch.compiler.reset()
+    kernels = [
+        [node.kwargs for node in graph.graph.nodes if node.target is scaled_dot_product_attention]
+        for graph in graphs
+    ]
+    calls = [
+        [(call["attn_mask"] is not None, bool(call["is_causal"])) for call in graph]
+        for graph in kernels
+    ]
+    # the decoder layer twice, since source and target were equally long at first, and the encoder
+    # layer; without a mask tensor the flash kernel serves
+    decoder = [(False, True), (True, False)]
+    assert sorted(calls) == [decoder, decoder, [(True, False)]]
+
+
+def test_the_residual_stream_stays_in_bfloat16_where_a_norm_gives_float32(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As autocast lets it on a GPU; each product after it would cast the stream back."""
+    norm = torch.nn.LayerNorm.forward
+    monkeypatch.setattr(torch.nn.LayerNorm, "forward", lambda self, x: norm(self, x.float()))
+    model = Transformer(CONFIG).train()
+    made = batch(3, 8, 12)
+    with torch.autocast("cpu", torch.bfloat16):
+        memory = model.encode(made.source)
+        decoded = model.decode(made.target, memory, padding_mask(made.source))
+    assert (memory.dtype, decoded.dtype) == (torch.bfloat16, torch.bfloat16)
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(ConfigError, match="Process 3 of this machine has no GPU, since it has 2"):
+        set_up_distributed()

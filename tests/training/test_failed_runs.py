@@ -3,123 +3,91 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
-from tests.training.conftest import RECIPE
-from tests.training.runs import command
+from tests.training.conftest import TinyRun
+from tests.training.runs import losses, same_weights, weights
 from training.data.batches import Batch
 from training.devices import ProcessInfo
-from training.train import main
-from training.update import Updater
+from training.run.state import Snapshot
+from training.update import SummedLoss, Updater
 from transformer.checkpoints import checkpoint
 from transformer.files.atomic import MARK
 
+UPDATE, WRITE, SAVE = Updater.update, Snapshot.write, checkpoint.save
 
-def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(
-    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recipe.write_text(RECIPE.replace("lr_factor = 1.0", "lr_factor = 1e38"))
-    assert main(command(recipe, data, tmp_path / "out")) == 2
-    error = capsys.readouterr().err
+
+def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(tiny: TinyRun) -> None:
+    tiny.change(lr_factor=1e38)
+    error = tiny.error()
     assert "is not finite at step" in error
     assert "batch" in error
     assert "last good checkpoint" in error
-    for folder in (tmp_path / "out").glob("checkpoints/*"):
+    for folder in tiny.out.glob("checkpoints/*"):
         assert all(p.isfinite().all() for p in checkpoint.load(folder).model.parameters())
 
 
-@pytest.mark.parametrize("planted", ["weights", "step"])
+@pytest.mark.parametrize(
+    ("planted", "step", "sentence", "saved"),
+    [
+        ("weights", 16, "The weights are not finite after step 16 and were not saved", 8),
+        ("loss", 15, "The loss or a gradient is not finite at step 15", 8),
+        # what step 3 has computed is looked at when step 4, of a probe, is done
+        ("loss", 3, "The loss or a gradient is not finite at step 3 (epoch 0, batch 4)", 0),
+    ],
+)
 def test_nothing_is_saved_that_is_not_finite(
-    planted: str,
-    data: Path,
-    recipe: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    recipe.write_text(RECIPE.replace("log_every = 4", "log_every = 24"))
+    planted: str, step: int, sentence: str, saved: int,
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    tiny.change(log_every=24)
     monkeypatch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
-    update = Updater.update
 
-    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
-        if step == 15 and planted == "step":
+    def spoiled(self: Updater, number: int, batches: list[Batch], tokens: int) -> None:
+        if number == step and planted == "loss":
             self.summed_loss += float("nan")
-        update(self, step, batches, tokens)
-        if step == 16 and planted == "weights":
+        UPDATE(self, number, batches, tokens)
+        if number == step and planted == "weights":
             with torch.no_grad():
                 self.parameters[0][5] = float("inf")
 
     monkeypatch.setattr(Updater, "update", spoiled)
-    assert main(command(recipe, data, tmp_path / "out")) == 2
-    error = capsys.readouterr().err
-    expected = {
-        "weights": "The weights are not finite after step 16 and were not saved",
-        "step": "The loss or a gradient is not finite at step 15",
-    }
-    assert expected[planted] in error
-    assert "The last good checkpoint is that of step 8" in error
-    assert [f.name for f in (tmp_path / "out" / "checkpoints").iterdir()] == ["step-00000008"]
-    state = json.loads((tmp_path / "out" / "state" / "state.json").read_text())
-    assert state["place"]["step"] == 8
-
-
-def test_a_gpu_has_computed_all_before_the_clock_stops_for_a_probe(
-    data: Path,
-    recipe: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    recipe.write_text(RECIPE.replace("log_every = 4", "log_every = 24"))
-    monkeypatch.setattr(ProcessInfo, "is_asynchronous", True)
-    update = Updater.update
-
-    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
-        if step == 3:
-            self.summed_loss += float("nan")
-        update(self, step, batches, tokens)
-
-    monkeypatch.setattr(Updater, "update", spoiled)
-    assert main(command(recipe, data, tmp_path / "out")) == 2
-    # what step 3 has computed is looked at when step 4 is done
-    assert "is not finite at step 3 (epoch 0, batch 4)" in capsys.readouterr().err
+    error = tiny.error()
+    assert sentence in error
+    last = f"step {saved}" if saved else "the beginning"
+    assert f"The last good checkpoint is that of {last}" in error
+    names = [folder.name for folder in tiny.out.glob("checkpoints/*")]
+    assert names == ["step-00000008"] * bool(saved)
+    state = json.loads((tiny.out / "state" / "state.json").read_text())
+    assert state["place"]["step"] == saved
 
 
 def test_a_compiler_that_is_missing_is_one_sentence_and_the_run_goes_on_without(
-    data: Path,
-    recipe: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def compiled(*_: object, **__: object) -> None:  # what Inductor raises after some seconds
         why = "InvalidCxxCompiler: No working C++ compiler found in (None, 'g++')"
         raise torch._dynamo.exc.TorchDynamoException(f"{why}\n\nSet TORCHDYNAMO_VERBOSE=1\n")
 
     monkeypatch.setattr(torch, "compile", lambda *_, **__: compiled)
-    recipe.write_text(RECIPE + "compile = true\n")
-    out = tmp_path / "out"
-    assert main(command(recipe, data, out)) == 2
-    error = capsys.readouterr().err
-    assert "torch.compile fails here: InvalidCxxCompiler: No working C++ compiler found in" in error
-    assert "(None, 'g++'). Install a C compiler and Python's headers, set TORCHDYNAMO" in error
-    assert "Traceback" not in error
-    recipe.write_text(RECIPE)
-    assert main(command(recipe, data, out, "--resume", "--steps", "1")) == 0
+    tiny.change(compile=True)
+    assert (
+        "torch.compile fails here: InvalidCxxCompiler: No working C++ compiler found in "
+        "(None, 'g++'). Install a C compiler and Python's headers, set TORCHDYNAMO"
+    ) in tiny.error()
+    tiny.change(compile=False)
+    tiny.train("--resume", "--steps", "1")
 
 
-def test_a_full_disk_is_one_sentence(
-    data: Path,
-    recipe: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_full_disk_is_one_sentence(tiny: TinyRun, monkeypatch: pytest.MonkeyPatch) -> None:
     open_, room = Path.open, 0
 
     def open_while_there_is_room(path: Path, mode: str = "r", *options: Any, **named: Any) -> Any:
@@ -139,10 +107,114 @@ def test_a_full_disk_is_one_sentence(
         (2, "--resume", True),  # the log
         (3, "--resume", True),  # the second state
     ):
-        assert main(command(recipe, data, tmp_path / "out")) == 2
-        error = capsys.readouterr().err
-        last = error.rstrip("\n").rpartition("\n")[2]  # on a line of its own, not behind the bar
-        assert " cannot be written: No space left on device." in last
-        assert advice in last
-        assert (tmp_path / "out").exists() is is_there
-        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        error = tiny.error()  # on a line of its own, not behind the bar
+        assert " cannot be written: No space left on device." in error
+        assert advice in error
+        assert tiny.out.exists() is is_there
+        shutil.rmtree(tiny.out, ignore_errors=True)
+
+
+def test_the_training_goes_on_while_a_state_is_written(
+    tiny: TinyRun, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = threading.Event()
+    of_step_16: list[Tensor] = []
+
+    def update(self: Updater, step: int, *rest: Any) -> None:
+        UPDATE(self, step, *rest)
+        if step == 16:
+            of_step_16.extend(p.detach().clone() for p in self.parameters)
+        if step == 23:  # the last before the next save
+            reached.set()
+
+    def save(folder: Path, *rest: Any, **further: Any) -> None:  # the state is written after it
+        if folder.name == "step-00000016":
+            assert reached.wait(60)
+        SAVE(folder, *rest, **further)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Updater, "update", update)
+        patch.setattr(checkpoint, "save", save)
+        out = tiny.train()
+    assert reached.is_set()
+    assert same_weights(weights(out), weights(finished))
+    saved, expected = weights(out, 16).values(), of_step_16
+    assert sorted(float(t.sum()) for t in saved) == sorted(float(t.sum()) for t in expected)
+    # the state before the last one is that of step 16, although it was written in step 23
+    for path in (out / "state").iterdir():
+        path.write_bytes(b"damaged")
+    tiny.train("--resume")
+    assert same_weights(weights(out), weights(finished))
+
+
+def test_a_disk_that_is_full_is_noticed_at_the_next_line_of_the_log(
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, failed = [], threading.Event()
+
+    def update(self: Updater, step: int, *rest: Any) -> None:
+        steps.append(step)
+        if step == 12:
+            assert failed.wait(60)
+        UPDATE(self, step, *rest)
+
+    def write(self: Snapshot, folder: Path) -> None:
+        if self.written["place"]["step"]:
+            failed.set()
+            raise OSError(28, "No space left on device", str(folder))
+        WRITE(self, folder)
+
+    tiny.change(log_every=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Updater, "update", update)
+        patch.setattr(Snapshot, "write", write)
+        error = tiny.error()
+    assert "state cannot be written: No space left on device." in error
+    assert error.endswith("Make room and continue with --resume.")
+    assert 8 < steps[-1] < 16  # before the next save
+    tiny.train("--resume")
+
+
+# a GPU without room for a micro-batch: what fits is found, named, and enough to go on
+
+
+def _with_room_for(tokens: int, patch: pytest.MonkeyPatch) -> list[int]:
+    """Give the device a memory; what was computed on it is listed."""
+    computed, forward = [], SummedLoss.forward
+
+    def bounded(self: SummedLoss, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
+        if (size := max(source.numel(), target.numel())) > tokens:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+        computed.append(size)
+        return forward(self, source, target, labels)
+
+    patch.setattr(SummedLoss, "forward", bounded)
+    return computed
+
+
+def test_what_fits_is_found_and_the_run_goes_on_with_it_to_the_same_curve(
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny.change(P_drop=0.0, steps=12, lr_factor=0.3)
+    whole = tiny.train(out="whole")
+    with monkeypatch.context() as patch:
+        computed = _with_room_for(70, patch)
+        error = tiny.error()
+        match = re.search(
+            r"GPU is full at step 1: micro_batch_tokens = (\d+) fits; .*--resume", error
+        )
+        assert match, error
+        fits = int(match[1])
+        # the half of a half: of at most 200 tokens, one half had not fitted
+        assert 35 < max(computed) <= fits <= 70
+        tiny.change(micro_batch_tokens=fits)
+        tiny.train("--resume")
+        assert max(computed) <= fits
+    assert losses(tiny.out) == pytest.approx(losses(whole), rel=2e-5)
+
+
+def test_a_device_without_room_for_one_pair_is_named(
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_room_for(3, monkeypatch)
+    assert "not even one sentence pair fits" in tiny.error()

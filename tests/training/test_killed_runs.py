@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.conftest import RECIPE
+from tests.training.conftest import TinyRun
 from tests.training.runs import (
-    command,
     forkserver,
     log_without_times,
     same_weights,
@@ -26,22 +25,18 @@ from training.train import main
 
 @pytest.mark.timeout(400)
 def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun,
 ) -> None:
-    longer = RECIPE.replace("steps = 24", "steps = 120")
-    options = "bpe_dropout = 0.2\nr_drop = 5.0\nmicro_batch_tokens = 90"
-    longer = longer.replace("log_every = 4", f"log_every = 3\n{options}")
-    longer = longer.replace("validate_every = 12", "validate_every = 18")
-    whole, out = tmp_path / "whole", tmp_path / "killed"
-    part = Path(f"{data}:0.7")  # drawn anew in each epoch
-    recipe.write_text(longer.replace("save_every = 8", "save_every = 60"))
-    assert main(command(recipe, part, whole)) == 0
-    recipe.write_text(longer.replace("save_every = 8", "save_every = 2"))
+    tiny.change(steps=120, log_every=3, validate_every=18, save_every=60)
+    tiny.change(bpe_dropout=0.2, r_drop=5.0, micro_batch_tokens=90)
+    tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
+    whole, out = tiny.train(out="whole"), tiny.out
+    tiny.change(save_every=2)
     context = forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(20):
         resume = ["--resume"] if has_state(out / "state") else []
-        process = context.Process(target=main, args=(command(recipe, part, out, *resume),))
+        process = context.Process(target=main, args=(tiny.command(*resume),))
         process.start()
         began = time.monotonic()
         if kill % 5 == 1:  # anywhere before its first step
@@ -55,6 +50,6 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
         process.join()
         assert was_running, "the run ended before its twenty kills"
     assert has_state(out / "state")
-    assert main(command(recipe, part, out, "--resume")) == 0
+    tiny.train("--resume")
     assert same_weights(weights(out), weights(whole))
     assert log_without_times(out) == log_without_times(whole)

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.training.runs import command, forkserver
+from tests.training.conftest import TinyRun
+from tests.training.runs import forkserver
 from training import devices
 from training.data.corpus import CorpusError
-from training.data.lock import locked
+from training.data.manifest import locked
 from training.train import LOCK, main
 from training.update import Updater
 from training.validation import Score, Validation
@@ -99,10 +100,8 @@ def _run_both(
     return _results(started, printed)
 
 
-def test_a_process_that_waits_for_one_that_never_comes_ends(
-    data: Path, recipe: Path, tmp_path: Path
-) -> None:
-    arguments = command(recipe, data, tmp_path / "out")
+def test_a_process_that_waits_for_one_that_never_comes_ends(tiny: TinyRun, tmp_path: Path) -> None:
+    arguments = tiny.command()
     printed = [tmp_path / f"{rank}.txt" for rank in (0, 1)]
     alone = [_start(rank, _free_port(), printed[rank], _impatient, arguments) for rank in (0, 1)]
     status, sentences = _results(alone, printed)
@@ -115,31 +114,32 @@ def test_a_process_that_waits_for_one_that_never_comes_ends(
 
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(
-    killed: int, data: Path, recipe: Path, tmp_path: Path
+    killed: int, tiny: TinyRun, tmp_path: Path
 ) -> None:
-    arguments = command(recipe, data, tmp_path / "out")
+    arguments = tiny.command()
     status, sentences = _run_both(tmp_path, [arguments] * 2, {killed: _killed_in_an_update})
     assert status[killed] == -signal.SIGKILL
     assert status[1 - killed] == 2
     assert len(sentences) == 1
     assert "Another process of this run has ended" in sentences[0]
-    assert main([*arguments, "--resume"]) == 0  # nothing locks the folder any more
+    tiny.train("--resume")  # nothing locks the folder any more
 
 
 def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun, tmp_path: Path
 ) -> None:
-    other, text, out = tmp_path / "other.toml", tmp_path / "text", tmp_path / "out"
-    other.write_text(recipe.read_text().replace("lr_factor = 1.0", "lr_factor = 0.5"))
-    shutil.copytree(data, text)
+    other, text, out = tmp_path / "other.toml", tmp_path / "text", tiny.out
+    other.write_text(tiny.recipe.read_text().replace("lr_factor = 1.0", "lr_factor = 0.5"))
+    shutil.copytree(tiny.data, text)
     with (text / "train.en").open("a") as source, (text / "train.de").open("a") as target:
         source.write("The dog sees his bird.\n")
         target.write("Der Hund sieht seinen Vogel.\n")
-    ours = command(recipe, data, out)
+    ours = tiny.command()
+    slower = [ours[0], str(other), *ours[2:]]
     busy = locked(out / LOCK, CorpusError("unused"))
     cases: list[tuple[list[str], AbstractContextManager[object], str]] = [
-        (command(other, data, out), nullcontext(), "[training] lr_factor is 1.0 in process 0"),
-        (command(recipe, text, out), nullcontext(), "the SHA-256 of the training text is"),
+        (slower, nullcontext(), "[training] lr_factor is 1.0 in process 0"),
+        (tiny.command(data=text), nullcontext(), "the SHA-256 of the training text is"),
         ([*ours, "--resume"], nullcontext(), "--resume is False in process 0"),
         (ours, busy, "is being trained in by another process"),
     ]
@@ -156,8 +156,8 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(
 
 
 def test_a_main_process_that_translates_for_long_is_waited_for(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun, tmp_path: Path
 ) -> None:
-    arguments = command(recipe, data, tmp_path / "out", "--steps", "4")
+    arguments = tiny.command("--steps", "4")
     prepared = {0: _slow_to_translate, 1: _impatient}
     assert _run_both(tmp_path, [arguments] * 2, prepared) == ([0, 0], [])

@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import Pair
-from tests.training import runs
-from tests.training.conftest import RECIPE
+from tests.training.conftest import RECIPE, run_in
 from tests.transformer.reference import is_one_sentence
-from training.card.figures import cell
 from training.evaluate import main as evaluate
-from training.model_card import main
-from training.train import main as train
+from training.model_card import cell, main
 from transformer import Translator
 from transformer.checkpoints import checkpoint
 
@@ -24,13 +21,9 @@ from transformer.checkpoints import checkpoint
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """A complete run of 24 steps with what the paper has not."""
-    folder = tmp_path_factory.mktemp("run")
-    recipe = folder / "tiny.toml"
-    more = "cooldown = 6\nr_drop = 0.5\nbpe_dropout = 0.1\ndepth_scaled = true\n"
     text = RECIPE.replace("lr_factor = 1.0", "lr_factor = 2.5")
-    recipe.write_text(text + more, "utf-8")
-    assert train(runs.command(recipe, data, folder / "out")) == 0
-    return folder / "out"
+    more = "cooldown = 6\nr_drop = 0.5\nbpe_dropout = 0.1\ndepth_scaled = true\n"
+    return run_in(tmp_path_factory.mktemp("run"), data, recipe=text + more)
 
 
 def _card(run: Path, out: Path, *more: str) -> str:
@@ -73,13 +66,14 @@ def test_the_run_is_described_by_its_own_files(run: Path, tmp_path: Path) -> Non
 def test_what_is_not_in_the_paper_is_named(run: Path, tmp_path: Path) -> None:
     assert _rows(_card(run, tmp_path / "CARD.md"))["not in the paper"] == (
         "a factor of 2.5 on the rate of equation 3; a rate that falls to 0 over the last 6 steps; "
-        "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 (Liang et al. 2021); "
+        "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 "
+        "(Wu et al. 2021, arXiv:2106.14448); "
         "first weights of layer l divided by √l (Zhang et al. 2019)"
     )
     # a damaged log: what is no checksum is shown as it is
-    log = [{**one, "started_from": 5} if "steps" in one else one for one in _log(run)]
+    log = [{**entry, "started_from": 5} if "steps" in entry else entry for entry in _log(run)]
     damaged = shutil.copytree(run, tmp_path / "damaged")
-    (damaged / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in log))
+    (damaged / "run.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     named = _rows(_card(damaged, tmp_path / "CARD.md"))["not in the paper"]
     assert "first weights of the checkpoint with SHA-256 5…" in named
 
@@ -89,8 +83,11 @@ def test_a_run_as_in_the_paper_has_nothing_to_name(
 ) -> None:
     as_there = {"lr_factor": 1.0, "cooldown": 0, "r_drop": 0.0, "bpe_dropout": 0.0}
     plain = _changed(run, tmp_path, **as_there, depth_scaled=False)
-    log = [{**one, "lr_factor": 1.0, "cooldown": 0} if "steps" in one else one for one in _log(run)]
-    (plain / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in log))
+    log = [
+        {**entry, "lr_factor": 1.0, "cooldown": 0} if "steps" in entry else entry
+        for entry in _log(run)
+    ]
+    (plain / "run.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     assert "none" in _rows(_card(plain, tmp_path / "CARD.md"))["not in the paper"]
 
 
@@ -99,7 +96,7 @@ def test_tokens_and_time_are_added_up_from_the_log(run: Path, tmp_path: Path) ->
     times = [(4, 100.0, 60.0), (8, 200.0, 3600.0), (12, 50.0, 7260.0)]
     records = [_log(run)[0], *({"step": s, "epoch": 1, "loss": 2.0, "lr": 1e-3,
                "tokens_per_second": speed, "seconds": t} for s, speed, t in times)]  # fmt: skip
-    (made / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    (made / "run.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in records))
     rows = _rows(_card(made, tmp_path / "CARD.md"))
     # 60 s at 100, then 3,540 s at 200, then 3,660 s at 50: 897,000 tokens in 7,260 s
     assert rows["target tokens"] == "897,000, 124 a second"
@@ -134,15 +131,15 @@ def test_figures_stand_before_and_after_in_one_table(
     (texts / "ref.de").write_text(
         "Der Hund sieht einen Vogel.\nDer Mann mag keinen Esel.\n", "utf-8"
     )
-    files, found = ["--src", str(texts / "in.en"), "--ref", str(texts / "ref.de")], []
+    files, result = ["--src", str(texts / "in.en"), "--ref", str(texts / "ref.de")], []
     for number, folder in enumerate((checkpoint_folder, run / "averaged")):
         command = ["bleu", "--checkpoint", str(folder), *files, "--beam", "1", "--json"]
         assert evaluate([*command, *(["--multi30k"] if number else [])]) == 0
-        found.append(capsys.readouterr().out)
-        (tmp_path / f"{number}.json").write_text(found[-1])
+        result.append(capsys.readouterr().out)
+        (tmp_path / f"{number}.json").write_text(result[-1])
     given = [str(tmp_path / f"{number}.json") for number in range(2)]
     card = _card(run, tmp_path / "CARD.md", "--evaluation", *given)
-    before, after = map(json.loads, found)
+    before, after = map(json.loads, result)
     lines = card.splitlines()
     at = lines.index("| text | model | this model |")
     assert lines[at + 2] == (
@@ -155,7 +152,7 @@ def test_figures_stand_before_and_after_in_one_table(
     assert after["multi30k_signature"] in card
     # one text that only one of them was measured on
     alone = json.dumps({**after, "src": "deep/in.en", "comet": 0.8125})
-    (tmp_path / "0.json").write_text(f"{found[0]}\n{alone}\n")
+    (tmp_path / "0.json").write_text(f"{result[0]}\n{alone}\n")
     card = _card(run, tmp_path / "CARD.md", "--evaluation", *given)
     assert "| deep/in.en → ref.de, 2 sentences, beam 1, α 0.6 | – | BLEU " in card
     assert "COMET 0.8125" in card
@@ -170,28 +167,19 @@ def test_examples_are_translated_by_the_weights_of_the_card(
     given = ["--examples", str(tmp_path / "ten.txt")]
     card = _card(run, tmp_path / "CARD.md", *given)
     after, before = Translator.load(run / "averaged"), Translator.load(checkpoint_folder)
-    written = [cell(after.translate(one).text) for one in sentences]
+    written = [cell(after.translate(entry).text) for entry in sentences]
     assert f"| {sentences[0]} | {written[0]} |" in card
     assert rf"| A \| b \* c. | {written[1]} |" in card
-    card = _card(run, tmp_path / "CARD.md", *given, "--before", str(checkpoint_folder))
+    (tmp_path / "notes.md").write_text("## What it is for\n\nLooking *inside*.\n", "utf-8")
+    given += ["--notes", str(tmp_path / "notes.md"), "--before", str(checkpoint_folder)]
+    card = _card(run, tmp_path / "CARD.md", *given)
+    notes = "\n\n## What it is for\n\nLooking *inside*.\n\n"
+    places = [card.index(part) for part in ("## How it was trained", notes, "## Examples")]
+    assert places == sorted(places)
     assert "| sentence | before | this model |" in card
     assert (
         f"| {sentences[0]} | {cell(before.translate(sentences[0]).text)} | {written[0]} |" in card
     )
-
-
-def test_notes_stand_between_the_run_and_the_figures(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("## What it is for\n\nLooking *inside*.\n", "utf-8")
-    (tmp_path / "ten.txt").write_text("The dog.\n")
-    given = ["--notes", str(tmp_path / "notes.md"), "--examples", str(tmp_path / "ten.txt")]
-    card = _card(run, tmp_path / "CARD.md", *given)
-    parts = [
-        "## How it was trained",
-        "\n\n## What it is for\n\nLooking *inside*.\n\n",
-        "## Examples",
-    ]
-    places = [card.index(part) for part in parts]
-    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
@@ -236,10 +224,10 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
 
 def _refused(arguments: list[str]) -> str:
     with pytest.MonkeyPatch.context() as patch:
-        said: list[str] = []
-        patch.setattr("transformer.cli.command.say", said.append)
+        message: list[str] = []
+        patch.setattr("transformer.cli.command.say", message.append)
         assert main(arguments) == 2
-    (sentence,) = said
+    (sentence,) = message
     assert is_one_sentence(sentence), sentence
     return sentence
 

@@ -19,17 +19,6 @@ def test_it_follows_equation_3_on_both_sides_of_the_peak() -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
-def test_it_rises_to_the_warmup_and_falls_after_it() -> None:
-    rates = [learning_rate(step, 256, 100) for step in range(1, 300)]
-    assert np.argmax(rates) == 99
-    assert rates[0] == pytest.approx(rates[99] / 100)
-    assert (np.diff(rates[99:]) < 0).all()
-
-
-def test_the_factor_multiplies() -> None:
-    assert learning_rate(7, 64, 10, factor=3) == pytest.approx(3 * learning_rate(7, 64, 10))
-
-
 def test_a_cooldown_falls_to_nothing_in_a_line_at_the_very_end() -> None:
     left = [cooldown_left(step, steps=10, cooldown=4) for step in range(1, 11)]
     assert left == [1, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]

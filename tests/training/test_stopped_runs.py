@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.training.conftest import RECIPE
+from tests.training.conftest import TinyRun
 from tests.training.runs import (
-    command,
     forkserver,
     log_without_times,
     main_stopped_at,
@@ -28,19 +27,6 @@ from training.devices import ProcessInfo
 from training.train import main
 
 NEVER, STOPPED_AT = 10**9, 38  # between two lines of the log, and between two saved states
-
-
-def everything_random() -> str:
-    """A recipe with all that draws random numbers; an epoch has about 20 updates."""
-    options = "r_drop = 5.0\nbpe_dropout = 0.2\nmicro_batch_tokens = 90"
-    changes = {"steps = 24": "steps = 48", "log_every = 4": "log_every = 7",
-               "save_every = 8": "save_every = 16", "validate_every = 12": "validate_every = 20",
-               "[training]": f"[training]\n{options}"}  # fmt: skip
-    recipe = RECIPE
-    for old, new in changes.items():
-        assert old in recipe
-        recipe = recipe.replace(old, new)
-    return recipe
 
 
 def in_processes(runs: list[tuple[int, list[str]]]) -> None:
@@ -67,35 +53,35 @@ def written(out: Path) -> dict[str, object]:
 
 @pytest.mark.timeout(300)
 def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun,
 ) -> None:
-    recipe.write_text(everything_random(), "utf-8")
-    data = Path(f"{data}:0.7")  # drawn anew in each epoch
-    whole, stopped, again = (tmp_path / name for name in ("whole", "stopped", "again"))
-    in_processes([(STOPPED_AT, command(recipe, data, stopped))])
+    # all that draws random numbers; an epoch has about 20 updates
+    tiny.change(steps=48, log_every=7, save_every=16, validate_every=20)
+    tiny.change(r_drop=5.0, bpe_dropout=0.2, micro_batch_tokens=90)
+    tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
+    in_processes([(STOPPED_AT, tiny.command(out="stopped"))])
+    stopped = tiny.folder / "stopped"
     place = json.loads((stopped / "state" / "state.json").read_text("utf-8"))["place"]
     assert (place["step"], place["epoch"]) == (STOPPED_AT, 1)
     assert place["unlogged_tokens"] > 0
-    shutil.copytree(stopped, again)
-    in_processes([(NEVER, command(recipe, data, out, "--resume")) for out in (stopped, again)])
-    assert main(command(recipe, data, whole)) == 0
-    expected = written(whole)
+    again = shutil.copytree(stopped, tiny.folder / "again")
+    in_processes([(NEVER, tiny.command("--resume", out=out)) for out in ("stopped", "again")])
+    expected = written(tiny.train(out="whole"))
     assert len(expected["log"]) == 11  # type: ignore[arg-type]
     assert written(stopped) == expected
     assert written(again) == expected
 
 
 def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(
-    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, moved = tmp_path / "whole", tmp_path / "moved"
     with monkeypatch.context() as on_gpu:
         on_gpu.setattr(ProcessInfo, "length_multiple", 8)
-        assert main(command(recipe, data, whole, "--steps", "8")) == 0
-        assert main(command(recipe, data, moved, "--steps", "4")) == 0
+        whole = tiny.train("--steps", "8", out="whole")
+        moved = tiny.train("--steps", "4", out="moved")
     assert ProcessInfo(torch.device("cpu")).length_multiple == 1
     for steps in ("6", "8"):  # and is moved once more
-        assert main(command(recipe, data, moved, "--resume", "--steps", steps)) == 0
+        tiny.train("--resume", "--steps", steps, out="moved")
     assert same_weights(weights(moved), weights(whole))
 
 
@@ -110,21 +96,18 @@ def _train(printed: Path, errors: Path, arguments: list[str]) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
-    data: Path, recipe: Path, tmp_path: Path
-) -> None:
-    numbers = (signal.SIGTERM, signal.SIGINT)
+def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(tiny: TinyRun) -> None:
     started = {}
-    for number in numbers:
-        out = tmp_path / number.name  # no signal comes after the last step
-        arguments = command(recipe, data, out, "--steps", "100000")
-        said = tmp_path / f"{number.name}.out", tmp_path / f"{number.name}.err"
-        started[number] = forkserver().Process(target=_train, args=(*said, arguments))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # no signal comes after the last step
+        arguments = tiny.command("--steps", "100000", out=number.name)
+        streams = tiny.folder / f"{number.name}.out", tiny.folder / f"{number.name}.err"
+        started[number] = forkserver().Process(target=_train, args=(*streams, arguments))
         started[number].start()
     trains = set(started)
     while trains:  # the signal comes as soon as a run has begun: what it computes is computed twice
         for number in tuple(trains):
-            begun = (tmp_path / number.name / "run.jsonl").exists()
+            begun = (tiny.folder / number.name / "run.jsonl").exists()
             if begun or not started[number].is_alive():
                 os.kill(started[number].pid or 0, number)
                 trains.remove(number)
@@ -133,7 +116,7 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     for number, process in started.items():
         process.join(timeout=200)
         printed, errors = (
-            (tmp_path / f"{number.name}.{end}").read_text("utf-8") for end in ("out", "err")
+            (tiny.folder / f"{number.name}.{end}").read_text("utf-8") for end in ("out", "err")
         )
         assert process.exitcode == 0, errors
         assert "Traceback" not in errors
@@ -141,8 +124,7 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
         assert stopped, printed
         steps[number] = int(stopped[1])
     last = ["--steps", str(max(steps.values()) + 4)]
-    assert main(command(recipe, data, tmp_path / "whole", *last)) == 0
+    whole = tiny.train(*last, out="whole")
     for number in started:
-        out = tmp_path / number.name
-        assert main(command(recipe, data, out, "--resume", *last)) == 0
-        assert same_weights(weights(out), weights(tmp_path / "whole"))
+        out = tiny.train("--resume", *last, out=number.name)
+        assert same_weights(weights(out), weights(whole))

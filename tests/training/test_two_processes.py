@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.training.conftest import RECIPE
+from tests.training.conftest import TinyRun
 from tests.training.runs import (
-    command,
     in_two_processes,
     losses,
     same_weights,
@@ -40,38 +39,30 @@ def _measured(out: Path, name: str) -> dict[int, float]:
 
 @pytest.mark.timeout(300)
 def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun,
 ) -> None:
-    text = RECIPE.replace("P_drop = 0.1", "P_drop = 0.0")
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
-    text = text.replace("lr_factor = 1.0", "lr_factor = 0.1")
-    recipe.write_text(text.replace("validate_every = 12", "validate_every = 10"))
-    halves = tmp_path / "halves.toml"
-    halves.write_text(recipe.read_text() + "micro_batch_tokens = 100\n")
-    assert main(command(halves, data, tmp_path / "one")) == 0
-
-    out = tmp_path / "two"
-    status = in_two_processes(_stopped_in_the_second, 14, command(recipe, data, out))
+    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10)
+    out = tiny.out
+    status = in_two_processes(_stopped_in_the_second, 14, tiny.command())
     assert status == {0: 0, 1: 0}
     state = json.loads((out / "state" / "state.json").read_text())
     assert state["place"]["step"] == 16  # they agree at a line of the log
     both = losses(out)
     assert list(both) == [4, 8, 12, 16]
-    assert main(command(halves, data, out, "--resume")) == 0
+    tiny.change(micro_batch_tokens=100)
+    tiny.train("--resume")
+    single = tiny.train(out="one")
 
     for name in ("loss", "validation_loss"):
-        one, two = (_measured(run, name) for run in (tmp_path / "one", out))
-        assert one.keys() == two.keys()
-        for step, loss in one.items():
-            assert two[step] == pytest.approx(loss, rel=2e-5), (name, step)
+        assert _measured(out, name) == pytest.approx(_measured(single, name), rel=2e-5), name
     # the same place in the same order of the text
     places = [
-        json.loads((run / "state" / "state.json").read_text())["place"]
-        for run in (tmp_path / "one", out)
+        json.loads((run / "state" / "state.json").read_text())["place"] for run in (single, out)
     ]
     for name in ("step", "epoch", "batch", "without_gain"):
         assert places[0][name] == places[1][name], name
-    assert not same_weights(weights(tmp_path / "one"), weights(out))  # to within rounding alone
+    assert not same_weights(weights(single), weights(out))  # to within rounding alone
 
 
 def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:
@@ -85,31 +76,30 @@ def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str
         flat = torch.cat([p.detach().flatten() for p in self.parameters])
         checksums.append(hashlib.sha256(flat.numpy().tobytes()).hexdigest())
 
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
+    message = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(message):
         patch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
         patch.setattr(Updater, "update", spoiled)
         status = main(arguments)
-    return status, said.getvalue(), checksums
+    return status, message.getvalue(), checksums
 
 
 @pytest.mark.timeout(300)
 def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
-    data: Path, recipe: Path, tmp_path: Path
+    tiny: TinyRun,
 ) -> None:
     # an update is a single pair, so that the second process has none
-    single = RECIPE.replace("batch_tokens = 200", "batch_tokens = 1")
-    recipe.write_text(single.replace("save_every = 8", "save_every = 4"))
-    found = in_two_processes(_with_a_bad_loss, 6, command(recipe, data, tmp_path / "out"))
-    assert [found[rank][0] for rank in (0, 1)] == [2, 2]
-    said = "".join(found[rank][1] for rank in (0, 1))
-    assert said.count("The loss or a gradient is not finite at step 6 (epoch 0") == 1
-    assert said.count("The last good checkpoint is that of step 4") == 1
-    assert found[0][2] == found[1][2]
+    tiny.change(batch_tokens=1, save_every=4)
+    results = in_two_processes(_with_a_bad_loss, 6, tiny.command())
+    assert [results[rank][0] for rank in (0, 1)] == [2, 2]
+    message = "".join(results[rank][1] for rank in (0, 1))
+    assert message.count("The loss or a gradient is not finite at step 6 (epoch 0") == 1
+    assert message.count("The last good checkpoint is that of step 4") == 1
+    assert results[0][2] == results[1][2]
     # seen at the next line of the log; no weight had changed since the step before
-    *good, before, bad, after, last = found[0][2]
+    *good, before, bad, after, last = results[0][2]
     assert len(good) == 4
     assert before == bad == after == last
     assert len({*good, before}) == 5
-    kept = [folder.name for folder in (tmp_path / "out" / "checkpoints").iterdir()]
-    assert kept == ["step-00000004"]
+    names = [folder.name for folder in (tiny.out / "checkpoints").iterdir()]
+    assert names == ["step-00000004"]

@@ -14,8 +14,7 @@ from torch.nn import functional as F
 
 from training.config import Recipe, RunConfig
 from training.data.batches import Batch, make_batch
-from training.data.corpus import EncodedText
-from training.data.sentences import Sentences
+from training.data.encoded_text import EncodedText, Sentences
 from training.devices import ProcessInfo
 from training.schedule import learning_rate
 from training.update import SummedLoss, Updater
@@ -138,34 +137,17 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
         model = Transformer(config).double().train()
         run = RunConfig(model=config, recipe=dataclasses.replace(RECIPE, seed=seed, lr_factor=1e-9))
         updater = Updater(model, run, ProcessInfo(torch.device("cpu"), rank))
-        found = []
+        result = []
         for step in steps:
             torch.rand(step)  # what else is drawn does not matter
             updater.update(step, [batch, batch], 2 * batch.tokens())
-            found.append(round(updater.take_summed_loss(), 6))
-        return found
+            result.append(round(updater.take_summed_loss(), 6))
+        return result
 
     whole = losses(1, 0, 1, 2, 3)
     assert losses(1, 0, 3) == whole[2:]  # as after a resume
     others = [losses(2, 0, 3), losses(1, 1, 3), whole[:1], whole[1:2]]
-    assert len({*whole[2:], *(loss for found in others for loss in found)}) == 5
-
-
-@pytest.mark.parametrize("native", [True, False])
-def test_bf16_is_not_emulated(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ProcessInfo, "has_native_bf16", native)
-    recipe = dataclasses.replace(RECIPE, bf16=True)
-    assert Updater(_model(), RunConfig(model=CONFIG, recipe=recipe), HERE).bf16 is native
-
-
-def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
-    model, batch = _model().float(), _batches(1)[0]
-    exact = float(SummedLoss(model)(*dataclasses.astuple(batch)).detach())
-    updater = _ours(model, [batch], dataclasses.replace(RECIPE, bf16=True))
-    rounded = updater.take_summed_loss()
-    assert rounded != exact
-    assert rounded == pytest.approx(exact, rel=0.01)
+    assert len({*whole[2:], *(loss for result in others for loss in result)}) == 5
 
 
 @pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
-from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
 import pytest
 import sacrebleu
 import torch
 
 from tests.conftest import Pair
 from training.data.batches import make_batch
-from training.data.corpus import EncodedText, ParallelText, encode
-from training.validation import Validation, mean_loss, perplexity, score, translate_all
-from transformer import Tokenizer, Transformer
+from training.data.corpus import ParallelText
+from training.data.encoded_text import EncodedText, encode
+from training.devices import ProcessInfo
+from training.validation import (
+    PROBES,
+    Validation,
+    mean_loss,
+    perplexity,
+    save_probes,
+    score,
+    translate_all,
+)
+from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
 from transformer.config import EOS, PAD
-from transformer.decoding import Hypothesis, greedy
+from transformer.decoding import Hypothesis
+from transformer.text.tokenizer import with_end
+from transformer.traces.capture import capture
 
+HERE = ProcessInfo(torch.device("cpu"))
 ENGLISH = ["The dog sleeps in the garden.", "A green frog sits on the roof.", "My brother waits."]
 
 
@@ -32,25 +48,6 @@ def encoded(text: ParallelText, tokenizer: Tokenizer) -> EncodedText:
 
 
 # BLEU
-
-
-def test_a_text_scores_100_against_itself() -> None:
-    result = score(ENGLISH, ENGLISH)
-    assert result.bleu == pytest.approx(100)
-    assert result.chrf == pytest.approx(100)
-
-
-def test_bleu_by_hand() -> None:
-    # of "the cat sat on the mat" against "the cat sat on a mat" 5/6, 3/5, 2/4, 1/3 of the n-grams
-    # are found, and the lengths are equal
-    result = score(["the cat sat on the mat"], ["the cat sat on a mat"])
-    assert result.bleu == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
-
-
-def test_short_translations_pay_the_brevity_penalty() -> None:
-    # every n-gram is found, 5 words stand for 7
-    result = score(["the cat sat on the"], ["the cat sat on the red mat"])
-    assert result.bleu == pytest.approx(100 * math.exp(1 - 7 / 5))
 
 
 def test_score_is_sacrebleu_cased_13a() -> None:
@@ -102,39 +99,7 @@ def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokeniz
     assert translations == [tokenizer.decode(ids) for ids in sources]
 
 
-def test_progress_sees_every_batch(tokenizer: Tokenizer, model: Transformer) -> None:
-    seen: list[int] = []
-
-    def progress(batches):
-        for rows in batches:
-            seen.extend(rows)
-            yield rows
-
-    sources = [tokenizer.encode(line) for line in ENGLISH]
-    translate_all(
-        sources, lambda b: greedy(model, b), tokenizer, model.device, 20, progress=progress
-    )
-    assert sorted(seen) == [0, 1, 2]
-
-
-def test_padding_changes_no_translation(tokenizer: Tokenizer, model: Transformer) -> None:
-    sources = [tokenizer.encode(line) for line in ENGLISH]
-
-    def search(batch: torch.Tensor) -> list[Hypothesis]:
-        return greedy(model, batch)
-
-    together = translate_all(sources, search, tokenizer, model.device)
-    alone = [translate_all([ids], search, tokenizer, model.device)[0] for ids in sources]
-    assert together == alone
-
-
 # measuring while training
-
-
-@dataclass
-class _Measured:
-    loss: float
-    bleu: float
 
 
 def test_validation_leaves_the_model_as_it_was(
@@ -143,14 +108,12 @@ def test_validation_leaves_the_model_as_it_was(
     training = Transformer(model.config).train()
     training.load_state_dict(model.state_dict())
     random = torch.get_rng_state()
-    validation = Validation(text, tokenizer, training, sentences=5)
-    first, second = (
-        _Measured(validation.loss(), validation.score().bleu) for _ in range(2)
-    )  # no dropout: twice the same
-    assert first == second
+    validation = Validation(text, tokenizer, training, 5, HERE)
+    loss, bleu = validation.loss(), validation.score().bleu
+    assert (validation.loss(), validation.score().bleu) == (loss, bleu)  # no dropout
     assert training.training
     assert torch.equal(torch.get_rng_state(), random)
-    assert first.loss == pytest.approx(mean_loss(model, validation.encoded))
+    assert loss == pytest.approx(mean_loss(model, validation.encoded))
     assert all(p.grad is None for p in training.parameters())
 
 
@@ -164,7 +127,7 @@ def test_bleu_compares_with_the_lines_of_the_references(
     monkeypatch.setattr(
         "training.validation.score", lambda _, references: given.append(list(references))
     )
-    validation = Validation(odd, tokenizer, Transformer(model.config), sentences=4)
+    validation = Validation(odd, tokenizer, Transformer(model.config), 4, HERE)
     validation.score()
     assert given == [lines[:4]]
     assert validation.encoded.left_out == 1
@@ -174,7 +137,7 @@ def test_an_error_while_measuring_leaves_the_model_training(
     text: ParallelText, tokenizer: Tokenizer, model: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = Transformer(model.config).train()
-    validation = Validation(text, tokenizer, training, sentences=5)
+    validation = Validation(text, tokenizer, training, 5, HERE)
 
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
@@ -183,3 +146,56 @@ def test_an_error_while_measuring_leaves_the_model_training(
     with pytest.raises(MemoryError):
         validation.loss()
     assert training.training
+
+
+# probe sentences
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
+    training: bool, model: Transformer, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    mine = copy.deepcopy(model).train(training)
+    save_probes(tmp_path / "probes", 7, mine, tokenizer)
+    assert mine.training is training
+    assert sorted(path.name for path in (tmp_path / "probes").iterdir()) == [
+        f"step-00000007-sentence-{number}.npz" for number in (1, 2, 3)
+    ]
+    for number, (source, target) in enumerate(PROBES, start=1):
+        retained = AttentionTrace.load(tmp_path / "probes" / f"step-00000007-sentence-{number}.npz")
+        pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
+        again = AttentionTrace.from_fields(capture(model, source, target, *pieces))
+        assert (retained.source, retained.target) == (source, target)
+        for kind in KINDS:
+            assert np.array_equal(retained.weights(kind), again.weights(kind))
+
+
+def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
+    model: Transformer, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    lengths = [max(len(tokenizer.pieces(side)) + 1 for side in probe) for probe in PROBES]
+    assert len(set(lengths)) > 1
+    for most in (min(lengths), max(lengths)):
+        short = Transformer(dataclasses.replace(model.config, max_length=most))
+        save_probes(tmp_path / str(most), 1, short, tokenizer)
+        assert {path.name for path in (tmp_path / str(most)).iterdir()} == {
+            f"step-00000001-sentence-{number}.npz"
+            for number, length in enumerate(lengths, start=1)
+            if length <= most
+        }
+
+
+def test_a_file_takes_its_name_when_it_is_whole(
+    model: Transformer, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    save_probes(tmp_path, 1, model, tokenizer)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            save_probes(tmp_path, 1, model, tokenizer)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")} == before
+    assert {path.name for path in tmp_path.iterdir()} == before.keys()  # no half file

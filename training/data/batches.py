@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.config import Recipe
-from training.data.corpus import CorpusError, EncodedText
-from training.data.sentences import Counts, Sentences, spans
+from training.data.corpus import CorpusError
+from training.data.encoded_text import Counts, EncodedText, Sentences, TrainingText, spans
 from training.data.subword_sampling import BpeDropout
-from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
 from transformer.config import BOS, EOS, PAD
 from transformer.text.tokenizer import Tokenizer
@@ -60,54 +59,41 @@ class Batch:
 def make_batch(
     text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
 ) -> Batch:
-    """Make a batch of sentence pairs.
+    """Make a batch of the pairs of these numbers, `[batch]`, padded to multiples of a length.
 
-    Args:
-        text: encoded sentence pairs.
-        rows: numbers of the pairs, `[batch]`.
-        multiple: lengths are padded to a multiple of it.
-        most: of these lengths, as far as no sentence is longer; no limit unless given.
+    The length is at most `most`, as far as no sentence is longer.
     """
     numbers = np.asarray(rows, dtype=np.int64)
     source, target = text.source.take(numbers), text.target.take(numbers)
     return Batch(
-        _ending(_padded(source, multiple, most), source),
-        _beginning(_padded(target, multiple, most, shift=1)),
-        _ending(_padded(target, multiple, most), target),
+        _padded(source, multiple, most),
+        _padded(target, multiple, most, begins=True),
+        _padded(target, multiple, most),
     )
 
 
-def _padded(sentences: Sentences, multiple: int, most: int | None, shift: int = 0) -> Counts:
-    """`[sentence, position]`, the ids from this position on, with room for one special piece."""
-    lengths = sentences.lengths()
+def _padded(
+    sentences: Sentences, multiple: int, most: int | None, *, begins: bool = False
+) -> Tensor:
+    """`[sentence, position]`, the ids behind `<s>`, or before `</s>`."""
+    lengths, rows = sentences.lengths(), np.arange(len(sentences))
     longest = int(lengths.max()) + 1
     width = round_up(longest, multiple)
     if most is not None and width > most:
         width = max(longest, most)
     padded = np.full((len(lengths), width), PAD, dtype=np.int64)
-    starts = np.arange(len(lengths)) * width + shift
-    padded.ravel()[spans(starts, lengths)] = sentences.stored
-    return padded
-
-
-def _ending(padded: Counts, sentences: Sentences) -> Tensor:
-    padded[np.arange(len(sentences)), sentences.lengths()] = EOS
-    return torch.from_numpy(padded)
-
-
-def _beginning(padded: Counts) -> Tensor:
-    padded[:, 0] = BOS
+    padded.ravel()[spans(rows * width + begins, lengths)] = sentences.stored
+    if begins:
+        padded[:, 0] = BOS
+    else:
+        padded[rows, lengths] = EOS
     return torch.from_numpy(padded)
 
 
 class TokenBatches:
     """Groups sentence pairs of similar length into batches, anew for each epoch.
 
-    Args:
-        text: the encoded sentences.
-        batch_tokens: at most so many tokens on each side of a batch, padding included.
-        seed: decides, with the number of the epoch, the grouping and its order.
-        multiple: as it will be passed to `make_batch`.
+    A batch has at most `batch_tokens` on each side, padding to multiples of a length included.
     """
 
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
@@ -117,31 +103,18 @@ class TokenBatches:
         self.target_lengths = _smallest(text.target.lengths() + 1)
 
     def epoch(self, number: int, rows: Counts | None = None) -> list[Counts]:
-        """Row numbers of each batch of this epoch; the same number gives the same batches.
-
-        Args:
-            number: the epoch, from 0.
-            rows: the rows that this epoch reads, some perhaps more than once; all unless given.
-        """
+        """Row numbers of each batch of this epoch; the same number gives the same batches."""
         random = np.random.default_rng((self.seed, number))
         if rows is None:
             shuffled = random.permutation(len(self.source_lengths))
         else:
             shuffled = rows[random.permutation(len(rows))]
-        order = self._by_length(shuffled)
-        longer = np.maximum(self.source_lengths[order], self.target_lengths[order])
-        batches = cut(order, longer, self.batch_tokens, self.multiple)
-        return [batches[i] for i in random.permutation(len(batches))]
-
-    def _by_length(self, rows: Counts) -> Counts:
-        """Sorted by the target's length and, within it, the source's.
-
-        A stable sort leaves rows of equal lengths in random order; one of small numbers takes time
-        in proportion to the rows.
-        """
+        # stable: rows of equal lengths stay in random order; linear in time, of small numbers
         for lengths in (self.source_lengths, self.target_lengths):
-            rows = rows[np.argsort(lengths[rows], kind="stable")]
-        return rows
+            shuffled = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+        longer = np.maximum(self.source_lengths[shuffled], self.target_lengths[shuffled])
+        batches = cut(shuffled, longer, self.batch_tokens, self.multiple)
+        return [batches[i] for i in random.permutation(len(batches))]
 
 
 def cut(
@@ -154,9 +127,6 @@ def cut(
         lengths: `[row]`, the longer side of each of them.
         most_tokens: of a batch, padding included, unless a single row has more.
         multiple: of which padded lengths are multiples.
-
-    Returns:
-        Consecutive rows; together all of them.
     """
     batches: list[Counts] = []
     start = 0
@@ -176,31 +146,18 @@ def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 
-@dataclass(frozen=True)
-class Division:
-    """Division of an update among processes and micro-batches.
+def division(recipe: Recipe, processes: int) -> str:
+    """Describe how an update is divided: each process takes every n-th row, in micro-batches.
 
-    Args:
-        processes: each of them takes every n-th row of an update.
-        micro_batches: as many, one after the other, does each of them make of its rows.
-        tokens: on each side of a micro-batch, padding included; about, since rows are whole.
+    Their number of tokens is on each side, padding included; about, since rows are whole.
     """
-
-    processes: int
-    micro_batches: int
-    tokens: int
-
-    @classmethod
-    def from_recipe(cls, recipe: Recipe, processes: int) -> Division:
-        """Divide the updates of a recipe among processes."""
-        share = -(-recipe.batch_tokens // processes)
-        count = -(-share // recipe.micro_batch_tokens)
-        return cls(processes, count, min(share, recipe.micro_batch_tokens))
-
-    def __str__(self) -> str:
-        processes = "1 process" if self.processes == 1 else f"{self.processes} processes"
-        micro_batches = f"{self.micro_batches} micro-batch" + "es" * (self.micro_batches > 1)
-        return f"{processes} × {micro_batches} of about {self.tokens:,} tokens a side"
+    share = -(-recipe.batch_tokens // processes)
+    count = -(-share // recipe.micro_batch_tokens)
+    tokens = min(share, recipe.micro_batch_tokens)
+    return (
+        f"{processes} process{'es' * (processes > 1)} × {count} micro-batch{'es' * (count > 1)} of "
+        f"about {tokens:,} tokens a side"
+    )
 
 
 def empty_batch(multiple: int = 1) -> Batch:
@@ -219,13 +176,9 @@ PREFETCH = 4  # updates whose batches are prepared in advance
 
 @dataclass(frozen=True)
 class UpdateBatches:
-    """The text of one update.
+    """Micro-batches of this process in one update; the target tokens are those of all processes.
 
-    Args:
-        batches: the micro-batches of this process.
-        tokens: target tokens of all processes, padding not counted.
-        epoch: the epoch they belong to, from 0.
-        batches_done: updates of that epoch that are done after this one.
+    `batches_done` updates of the epoch are done after this one.
     """
 
     batches: list[Batch]
@@ -240,12 +193,6 @@ class BatchStream:
     An update is one batch of `TokenBatches`, whatever the number of processes and the size of
     their micro-batches: process r of W takes its rows r, r + W, r + 2 W and so on. So a run may go
     on with another number of processes in the same order of the text.
-
-    Args:
-        text: the training text.
-        tokenizer: that of the text; there it is cut anew in each epoch where there is BPE-dropout.
-        recipe: sizes and seed.
-        process: this process among those of the run.
 
     Attributes:
         length_multiple: what lengths are padded to multiples of: that of the device, unless the run
@@ -271,12 +218,7 @@ class BatchStream:
             )
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
-        """Yield the batches of update after update, without end.
-
-        Args:
-            epoch: the epoch to begin in, from 0.
-            batches_done: updates of that epoch that are done already.
-        """
+        """Yield the batches of update after update from a place in the text on, without end."""
         encoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieces")
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
         prepared = self._prepared(epoch, batches_done, encoder)

@@ -1,23 +1,106 @@
-"""Parallel text: line N of `train.en` is translated by line N of `train.de`."""
+"""Files of parallel text: line N of `train.en` is translated by line N of `train.de`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import codecs
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from tqdm import tqdm
-
-from training.data.lines import CHUNK, MOST_BYTES, line_chunks
-from training.data.lines import CorpusError as CorpusError
-from training.data.lines import read_lines as read_lines
-from training.data.sentences import Counts, Sentences, stored_type
-from transformer.text.tokenizer import Tokenizer
+from transformer.errors import HeadlightError, unreadable
+from transformer.files.reading import GIB, MIB, opened
 
 SOURCE, TARGET = "en", "de"
+MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
+MOST_BYTES_OF_STREAM = 2**50  # of a file that is mapped or read in a stream
+MOST_LETTERS_OF_LINE = 1_000_000
+BLOCK = 4 * MIB  # that is read at one time
+CHUNK = 50_000  # lines that are held at one time
+
+
+class CorpusError(HeadlightError):
+    """Text files that are missing, unreadable, or do not belong together."""
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a UTF-8 file.
+
+    Raises:
+        CorpusError: as `line_chunks` does.
+    """
+    return [line for chunk in line_chunks(path) for line in chunk]
+
+
+def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
+    r"""Yield the lines of a UTF-8 file, `CHUNK` at a time; they end at `\n`, `\r\n` or `\r`.
+
+    A byte-order mark at the beginning belongs to none of them.
+
+    Raises:
+        CorpusError: if the file cannot be read, is not UTF-8, or has a line that is no sentence.
+    """
+    lines: list[str] = []
+    number = 0  # of the lines that were read
+    try:
+        for block in _blocks(path, at_most):
+            read = _cut(block, path, number)
+            number += len(read)
+            lines += read
+            whole = len(lines) - len(lines) % CHUNK
+            for start in range(0, whole, CHUNK):
+                yield lines[start : start + CHUNK]
+            del lines[:whole]
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+    if lines:
+        yield lines
+
+
+def _blocks(path: Path, at_most: int) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks of whole lines."""
+    with opened(path, at_most) as (file, _):
+        rest = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+        while block := file.read(BLOCK):
+            rest += block
+            # a carriage return at the end may be the first half of a line end
+            end = 1 + max(rest.rfind(b"\n"), rest.rfind(b"\r", 0, -1))
+            # without any line end nothing more is read than what is refused in any case
+            if not end and len(rest) > 4 * MOST_LETTERS_OF_LINE:
+                end = len(rest)
+            if end:
+                yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        yield rest
+
+
+def _cut(block: bytes, path: Path, number: int) -> list[str]:
+    """Split a block into lines; `number` lines of the file stand before it."""
+    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if len(block) > 4 * MOST_LETTERS_OF_LINE and b"\n" not in block:
+        raise _too_long(path, number + 1)  # it may end within a character
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = number + 1 + block.count(b"\n", 0, error.start)
+        raise CorpusError(
+            f"{path} line {line:,} is not UTF-8: convert the file, for example with iconv."
+        ) from error
+    # not splitlines(): it also cuts at characters inside sentences
+    lines = text.removesuffix("\n").split("\n")
+    if max(map(len, lines)) > MOST_LETTERS_OF_LINE:
+        long = next(i for i, line in enumerate(lines) if len(line) > MOST_LETTERS_OF_LINE)
+        raise _too_long(path, number + 1 + long)
+    return lines
+
+
+def _too_long(path: Path, line: int) -> CorpusError:
+    return CorpusError(
+        f"{path} line {line:,} has more than {MOST_LETTERS_OF_LINE:,} characters: write one "
+        f"sentence a line."
+    )
 
 
 @dataclass(frozen=True)
@@ -30,13 +113,14 @@ class ParallelText:
     def __len__(self) -> int:
         return len(self.source)
 
-    def __add__(self, other: ParallelText) -> ParallelText:
-        return ParallelText(self.source + other.source, self.target + other.target)
-
 
 def read_parallel(prefix: Path) -> ParallelText:
     """Read `prefix.en` and `prefix.de`, as `read_files` does."""
-    return read_files(Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}"))
+    return read_files(*_sides(prefix))
+
+
+def _sides(prefix: Path) -> tuple[Path, Path]:
+    return Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}")
 
 
 def read_files(source_path: Path, target_path: Path) -> ParallelText:
@@ -57,16 +141,11 @@ def pair_chunks(
 ) -> Iterator[ParallelText]:
     """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter.
 
-    Args:
-        source_path: file of the source sentences.
-        target_path: file of the target sentences.
-        at_most: bytes that each file may have.
-
     Raises:
         CorpusError: if a file is missing or empty, has a line that is no sentence of UTF-8, or the
             two differ in length.
     """
-    sides = (line_chunks(path, CHUNK, at_most) for path in (source_path, target_path))
+    sides = (line_chunks(path, at_most) for path in (source_path, target_path))
     lines = others = 0
     for source, target in zip_longest(*sides, fillvalue=[]):
         lines, others = lines + len(source), others + len(target)
@@ -82,124 +161,48 @@ def pair_chunks(
 
 
 def read_validation_text(folder: Path) -> ParallelText:
-    """Read the validation text of a folder."""
-    return read_parallel(validation_prefix(folder))
+    """Read the validation text of a folder: `valid`, or `val` as in Multi30k."""
+    return read_parallel(folder / ("val" if (folder / f"val.{SOURCE}").exists() else "valid"))
 
 
-def validation_prefix(folder: Path) -> Path:
-    """Find the path prefix of the validation text: `valid`, or `val` as in Multi30k."""
-    return folder / ("val" if (folder / f"val.{SOURCE}").exists() else "valid")
+MOST_WEIGHT = 1_000.0
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedText:
-    """Parallel text as token ids, without special pieces.
+@dataclass(frozen=True)
+class DataFolder:
+    """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
-    Args:
-        source, target: the ids of each sentence.
-        lines: the line of the text, from 0, that each pair was.
-        left_out: how many pairs were empty or too long.
+    Of 2.5, all twice and every second one once more.
     """
 
-    source: Sentences
-    target: Sentences
-    lines: Sequence[int] | Counts = ()
-    left_out: int = 0
+    path: Path
+    weight: float = 1.0
 
-    def __len__(self) -> int:
-        return len(self.source)
+    def sides(self) -> tuple[Path, Path]:
+        """Return the two files of the training text."""
+        return _sides(self.path / "train")
+
+    def chunks(self) -> Iterator[ParallelText]:
+        """Yield chunks of pairs of the training text, as `pair_chunks` does."""
+        return pair_chunks(*self.sides(), MOST_BYTES_OF_STREAM)
 
 
-def encode(
-    text: ParallelText,
-    tokenizer: Tokenizer,
-    max_pieces: int,
-    *,
-    target_tokenizer: Tokenizer | None = None,
-    progress: bool = False,
-) -> EncodedText:
-    """Encode every pair; those with an empty or overlong side are left out and counted.
-
-    Args:
-        text: the sentence pairs.
-        tokenizer: the tokenizer of both languages.
-        max_pieces: least number of pieces that is too long.
-        target_tokenizer: of the target, unless one serves both languages.
-        progress: show a bar on a terminal, if it takes a while.
+def data_folder(argument: str) -> DataFolder:
+    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
 
     Raises:
-        CorpusError: if no pair is left.
+        ArgumentTypeError: if the weight is not above 0, or more than can be meant.
     """
-    tokenizers = (tokenizer, target_tokenizer or tokenizer)
-    encoded = joined(encode_chunks(text, tokenizers, max_pieces, progress=progress))
-    refuse_empty(len(encoded), max_pieces)
-    return encoded
-
-
-def refuse_empty(pairs: int, max_pieces: int) -> None:
-    """Raise CorpusError if a text has no usable pair."""
-    if not pairs:
-        raise CorpusError(
-            f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: raise "
-            f"max_pieces or check the files."
+    path, colon, written = argument.rpartition(":")
+    if not colon or not path or Path(argument).exists():
+        return DataFolder(Path(argument))
+    try:
+        weight = float(written)
+    except ValueError:
+        weight = 0.0
+    if not 0 < weight <= MOST_WEIGHT:
+        raise ArgumentTypeError(
+            f"the weight of '{path}' must be a number above 0, and at most {MOST_WEIGHT:,.0f}, not "
+            f"'{written}'"
         )
-
-
-def encode_chunks(
-    text: ParallelText,
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    max_pieces: int,
-    *,
-    first_line: int = 0,
-    progress: bool = False,
-) -> Iterator[EncodedText]:
-    """Encode a text some pairs at a time.
-
-    Args:
-        text: the sentence pairs.
-        tokenizers: of the source and of the target.
-        max_pieces: least number of pieces that is too long.
-        first_line: the line of its first pair, where it follows another text.
-        progress: function that takes the number of encoded pairs.
-    """
-    starts = range(0, max(1, len(text)), CHUNK)
-    for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):
-        chunk = slice(start, start + CHUNK)
-        pairs = ParallelText(text.source[chunk], text.target[chunk])
-        lines = np.arange(len(pairs)) + first_line + start
-        yield encode_chunk(pairs, tokenizers, max_pieces, lines)
-
-
-def encode_chunk(
-    pairs: ParallelText, tokenizers: tuple[Tokenizer, Tokenizer], max_pieces: int, lines: Counts
-) -> EncodedText:
-    """Encode some pairs at once, which are these lines of the text."""
-    sides = [
-        _stored(side, tokenizer)
-        for side, tokenizer in zip((pairs.source, pairs.target), tokenizers, strict=True)
-    ]
-    lengths = np.array([side.lengths() for side in sides])
-    usable = np.flatnonzero(((lengths > 0) & (lengths < max_pieces)).all(0))
-    source, target = (side.take(usable) for side in sides)
-    return EncodedText(source, target, lines[usable], len(pairs) - len(usable))
-
-
-def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
-    ids = tokenizer.encode_all(lines)
-    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    dtype: np.dtype[Any] = np.dtype(stored_type(tokenizer.vocab_size))
-    return Sentences.from_arrays(np.fromiter(chain.from_iterable(ids), dtype), lengths)
-
-
-def joined(chunks: Iterable[EncodedText]) -> EncodedText:
-    """Join the pairs of all chunks."""
-    all_ = list(chunks)
-    source, target = (
-        Sentences.from_arrays(
-            np.concatenate([side.stored for side in sides]),
-            np.concatenate([side.lengths() for side in sides]),
-        )
-        for sides in ([chunk.source for chunk in all_], [chunk.target for chunk in all_])
-    )
-    lines = np.concatenate([np.asarray(chunk.lines, np.int64) for chunk in all_])
-    return EncodedText(source, target, lines, sum(chunk.left_out for chunk in all_))
+    return DataFolder(Path(path), weight)

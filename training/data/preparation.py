@@ -1,46 +1,42 @@
-"""Prepare a text in stages: look at all of it, learn the vocabulary, encode.
-
-The work lies in `OUT.unfinished`, from which the same request goes on, and takes its name at the
-end: a prepared folder is there whole or not at all.
-"""
+"""Preparation of a text in stages that can be resumed: scan, vocabulary, encoding."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from tqdm import tqdm
 
-from training.data import prepared
-from training.data.cleaning import Cleaning, counts
+from training.data import encoded_text
 from training.data.corpus import (
+    MOST_BYTES_OF_STREAM,
     SOURCE,
     TARGET,
     CorpusError,
+    DataFolder,
     ParallelText,
     read_validation_text,
-    refuse_empty,
 )
-from training.data.encoding import PROGRESS, encode_into
-from training.data.folders import DataFolder
-from training.data.lock import locked
-from training.data.prepared import MANIFEST, TOKENIZER, VALIDATION, is_prepared
-from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
-from training.data.sealed import (
-    MOST_BYTES,
-    read_sealed,
+from training.data.encoded_text import EncodedFiles, encode_chunk, refuse_empty, stored_type
+from training.data.manifest import (
+    FileRecord,
+    damaged,
+    locked,
+    read_manifest,
     record_files,
     verify_files,
-    write_sealed,
+    write_manifest,
 )
-from training.data.sentences import stored_type
-from training.data.training_text import Part
+from training.data.prepared import FILES, MANIFEST, TOKENIZER, VALIDATION, is_prepared
+from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.atomic import (
     FolderKind,
@@ -55,27 +51,19 @@ from transformer.files.atomic import (
 from transformer.files.reading import sha256_of
 from transformer.text.tokenizer import Tokenizer
 
-BEGUN, REASONS = "begun.json", "reasons"
-"""In an unfinished folder: the request with the records of files, and what becomes of each pair."""
+BEGUN, REASONS, PROGRESS = NOTES = ("begun.json", "reasons", "progress.json")
+"""In an unfinished folder: the request with the records of files, what becomes of each pair, and
+how far the encoding has come."""
 
 _EMPTY = hashlib.sha256().hexdigest()
-NOTES = (BEGUN, REASONS, PROGRESS)
-UNFINISHED = FolderKind(
-    "prepared text", lambda _: dict.fromkeys((*prepared.FILES, MANIFEST, *NOTES))
-)
+UNFINISHED = FolderKind("prepared text", lambda _: dict.fromkeys((*FILES, MANIFEST, *NOTES)))
 
 
 @dataclass(frozen=True)
 class Request:
-    """Request for a prepared folder: texts, vocabulary and limits.
+    """Request for a prepared folder; the first folder of text also holds the validation text.
 
-    Args:
-        folders: of text; the first also holds the validation text.
-        vocab_size: of the vocabulary that is learnt.
-        max_pieces: both sides of a pair must have fewer.
-        sample_lines: the vocabulary is learnt on at most so many, drawn over the whole text.
-        cleaning: which pairs are dropped.
-        tokenizer: one that exists, instead of learning.
+    The vocabulary is learnt on at most `sample_lines`, unless a tokenizer is given.
     """
 
     folders: tuple[DataFolder, ...]
@@ -100,9 +88,9 @@ class Request:
     def checksums(self) -> dict[str, Any]:
         """SHA-256 of each file of training text."""
         digests = []
-        for path in (path for folder in self.folders for path in sides(folder)):
+        for path in (path for folder in self.folders for path in folder.sides()):
             try:
-                digests.append(sha256_of(path, MOST_BYTES))
+                digests.append(sha256_of(path, MOST_BYTES_OF_STREAM))
             except OSError as error:
                 raise CorpusError(unreadable(error, path)) from error
         return {"text": digests}
@@ -148,11 +136,12 @@ def prepare(request: Request, out: Path) -> None:
 def _prepare(request: Request, out: Path, work: Path) -> None:
     """Begin or go on, as the only process that does."""
     begun = next((place for place in (out, work) if place.exists() and any(place.iterdir())), None)
-    record = read_sealed(begun / (MANIFEST if is_prepared(begun) else BEGUN)) if begun else {}
+    record = read_manifest(begun / (MANIFEST if is_prepared(begun) else BEGUN)) if begun else {}
     if begun:
         _refuse_another(begun, "options", record["asked"], request.options())
     validation = read_validation_text(request.folders[0].path)
-    texts = request.checksums() | {"validation text": _checksum(validation)}
+    lines = "\n".join(validation.source + validation.target).encode()
+    texts = request.checksums() | {"validation text": hashlib.sha256(lines).hexdigest()}
     if begun:
         _refuse_another(begun, "texts", record["asked"], texts)
         verify_files(begun, record["files"])
@@ -187,14 +176,7 @@ def _check_place(out: Path, work: Path) -> None:
 def _refuse_another(
     folder: Path, name: str, request: Mapping[str, Any], asked: Mapping[str, Any]
 ) -> None:
-    """Raise CorpusError if a folder was begun with another request.
-
-    Args:
-        folder: the folder, for the sentence.
-        name: the part of the request that is compared: `options` or `texts`.
-        request: the request that it was begun with.
-        asked: that part of the present one.
-    """
+    """Raise CorpusError if the `options` or `texts` are not those that a folder was begun with."""
     begun = request[name]
     advice = (
         "choose another --out"
@@ -210,10 +192,6 @@ def _refuse_another(
             )
 
 
-def _checksum(text: ParallelText) -> str:
-    return hashlib.sha256("\n".join(text.source + text.target).encode()).hexdigest()
-
-
 def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
     """Look at all of the text, and make the folder with what is then known."""
     scanned = scan(request.folders, request.cleaning)
@@ -224,40 +202,44 @@ def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, wo
             (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
         asked = {"options": request.options(), "texts": texts, "pairs": scanned.pairs}
         files = record_files(new, [path.name for path in new.iterdir()])
-        write_sealed(new / BEGUN, {"asked": asked, "files": files})
+        write_manifest(new / BEGUN, {"asked": asked, "files": files})
 
 
 def _continue(request: Request, work: Path) -> None:
     """Do what is missing: the vocabulary, pieces, the manifest."""
     if is_prepared(work):
         return
-    begun = read_sealed(work / BEGUN)
+    begun = read_manifest(work / BEGUN)
     asked, files = begun["asked"], begun["files"]
     scanned = Scan(tuple(asked["pairs"]), np.fromfile(work / REASONS, np.uint8))
-    print(_dropped(request.cleaning, scanned))
+    dropped = scanned.dropped(request.cleaning)
+    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
+    counts = [f"{count:,} {name}" for name, count in dropped.items()]
+    print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
     if TOKENIZER not in files:  # what a kill has left of it has no record
         with _removed_if_refused(work):
             vocabulary = _vocabulary(request, scanned)
         write_file(work / TOKENIZER, vocabulary.model)
         files |= record_files(work, [TOKENIZER])
-        write_sealed(work / BEGUN, {"asked": asked, "files": files})
+        write_manifest(work / BEGUN, {"asked": asked, "files": files})
     tokenizer = Tokenizer.load(work / TOKENIZER)
     progress = encode_into(work, request.folders, scanned, tokenizer, request.max_pieces)
     with _removed_if_refused(work):
         refuse_empty(sum(progress.rows), request.max_pieces)
-    parts = [
-        Part(rows, folder.weight)
-        for rows, folder in zip(progress.rows, request.folders, strict=True)
-    ]
-    prepared.write_manifest(
-        work,
-        parts,
-        np.dtype(stored_type(tokenizer.vocab_size)).name,
-        request.max_pieces,
-        progress.left_out,
-        {**files, **progress.files},
-        {"asked": asked, "dropped": _counts(request.cleaning, scanned)},
-    )
+    files |= progress.files
+    content = {
+        "pieces": stored_type(tokenizer.vocab_size).name,
+        "max_pieces": request.max_pieces,
+        "left_out": progress.left_out,
+        "parts": [
+            {"rows": rows, "weight": folder.weight}
+            for rows, folder in zip(progress.rows, request.folders, strict=True)
+        ],
+        "files": {name: files[name] for name in FILES},
+        "asked": asked,
+        "dropped": dropped,
+    }
+    write_manifest(work / MANIFEST, content)
 
 
 @contextmanager
@@ -285,21 +267,9 @@ def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
     return Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
 
 
-def _counts(cleaning: Cleaning, scanned: Scan) -> dict[str, int]:
-    """Count dropped pairs by the name of each checked reason."""
-    dropped = counts(scanned.reasons)
-    return {name: dropped[reason] for reason, name in cleaning.names().items()}
-
-
-def _dropped(cleaning: Cleaning, scanned: Scan) -> str:
-    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
-    dropped = [f"{count:,} {name}" for name, count in _counts(cleaning, scanned).items()]
-    return f"{total}; dropped: {', '.join(dropped)}." if dropped else f"{total}."
-
-
 def _finish(work: Path, out: Path) -> None:
     """Give the folder its name."""
-    manifest = read_sealed(work / MANIFEST)
+    manifest = read_manifest(work / MANIFEST)
     for name in NOTES:
         (work / name).unlink(missing_ok=True)
     work.rename(out)  # also over an empty folder
@@ -308,3 +278,105 @@ def _finish(work: Path, out: Path) -> None:
         f"{out} holds {rows:,} pairs; {manifest['left_out']:,} were left out as empty or with "
         f"{manifest['max_pieces']:,} pieces and more."
     )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of the encoding: pairs that were read, with dropped ones; rows of each folder."""
+
+    pairs: int
+    rows: tuple[int, ...]
+    left_out: int = 0
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
+
+
+def encode_into(
+    out: Path,
+    folders: Sequence[DataFolder],
+    scan: Scan,
+    tokenizer: Tokenizer,
+    max_pieces: int,
+) -> Progress:
+    """Write the files of `encoded_text` into a folder, or what is missing of them.
+
+    What is written is recorded only afterwards; what stands behind it is cut off by the call that
+    goes on, so that the files do not depend on where one was stopped.
+
+    Raises:
+        CorpusError: if the text cannot be read, or what was written is no longer there.
+        OSError: if the files cannot be written.
+    """
+    progress = _read(out, len(folders))
+    print(f"Cutting {len(scan.reasons) - progress.pairs:,} pairs into pieces.")
+    with ExitStack() as stack:
+        files = {
+            name: stack.enter_context(_opened(out / name, progress.files.get(name)))
+            for name in encoded_text.NAMES
+        }
+        written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
+        for name, record in written.records().items():
+            if record != progress.files.get(name, record):
+                raise damaged(out / name)
+        bar = stack.enter_context(
+            tqdm(
+                total=len(scan.reasons), initial=progress.pairs, desc="pieces", unit=" pairs",
+                unit_scale=True, disable=None,
+            )
+        )  # fmt: skip
+        for folder, pairs in _remaining(folders, scan, progress.pairs):
+            mask = scan.reasons[progress.pairs : progress.pairs + len(pairs)] == KEPT
+            chosen = ParallelText(
+                list(compress(pairs.source, mask)), list(compress(pairs.target, mask))
+            )
+            lines = np.flatnonzero(mask) + progress.pairs
+            chunk = encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
+            written.append(chunk)
+            written.sync()
+            rows = list(progress.rows)
+            rows[folder] += len(chunk)
+            progress = Progress(
+                progress.pairs + len(pairs),
+                tuple(rows),
+                progress.left_out + chunk.left_out,
+                written.records(),
+            )
+            write_manifest(out / PROGRESS, asdict(progress))
+            bar.update(len(pairs))
+    return progress
+
+
+def _remaining(
+    folders: Sequence[DataFolder], scan: Scan, done: int
+) -> Iterator[tuple[int, ParallelText]]:
+    """Yield folder numbers and chunks of pairs after the first `done` pairs of all folders."""
+    first = 0
+    for number, (folder, pairs) in enumerate(zip(folders, scan.pairs, strict=True)):
+        if done >= first + pairs:
+            first += pairs
+            continue
+        for chunk in folder.chunks():
+            skipped = max(0, done - first)
+            first += len(chunk)
+            if skipped < len(chunk):
+                yield number, ParallelText(chunk.source[skipped:], chunk.target[skipped:])
+
+
+def _read(out: Path, folders: int) -> Progress:
+    path = out / PROGRESS
+    if not path.exists():
+        return Progress(0, (0,) * folders)
+    content = read_manifest(path)
+    del content["version"]
+    progress = Progress(**content)
+    return replace(progress, rows=tuple(progress.rows))
+
+
+def _opened(path: Path, record: FileRecord | None) -> BinaryIO:
+    """Open a file for reading and writing, and cut it to the size that was recorded."""
+    size = record["bytes"] if record else 0
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+    if file.seek(0, os.SEEK_END) < size:
+        file.close()
+        raise damaged(path)
+    file.truncate(size)
+    return file

@@ -1,56 +1,37 @@
-"""A prepared text: one folder with the pieces of all pairs, which every process maps.
-
-`PREPARED.json` has a version, the parts with their weights, and size and SHA-256 of each file: the
-five of `encoded_files`, `tokenizer.model`, and the validation text as `valid.en`, `valid.de`.
-"""
+"""Prepared text: one folder with the pieces of all pairs, which every process maps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from training.config import RunConfig
-from training.data import encoded_files
 from training.data.corpus import (
+    MOST_BYTES_OF_STREAM,
     SOURCE,
     TARGET,
     CorpusError,
+    DataFolder,
     ParallelText,
     read_parallel,
 )
-from training.data.encoded_files import mapped_text
-from training.data.folders import DataFolder
-from training.data.sealed import (
-    MOST_BYTES,
-    FileRecord,
-    read_sealed,
-    verify_files,
-    write_sealed,
-)
-from training.data.training_text import Part, TrainingText
+from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
+from training.data.manifest import read_manifest, verify_files
 from transformer.errors import unreadable
 from transformer.files.reading import opened, read_bytes
 from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
+# the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
-FILES = (*encoded_files.NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
+FILES = (*NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Contents of a prepared folder.
-
-    Args:
-        folder: where it lies.
-        tokenizer: its vocabulary.
-        text: the training text, mapped.
-        validation: the validation text, as lines.
-        max_pieces: both sides of every pair have fewer pieces.
-    """
+    """Contents of a prepared folder; each side of a pair has fewer pieces than `max_pieces`."""
 
     folder: Path
     tokenizer: Tokenizer
@@ -101,52 +82,21 @@ def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
     return prepared.path
 
 
-def write_manifest(
-    folder: Path,
-    parts: Sequence[Part],
-    pieces: str,
-    max_pieces: int,
-    left_out: int,
-    files: Mapping[str, FileRecord],
-    further: Mapping[str, Any],
-) -> None:
-    """Make a folder that holds all `FILES` a prepared one.
-
-    Args:
-        folder: that folder.
-        parts: of the text.
-        pieces: the type of the pieces, as NumPy names it.
-        max_pieces: both sides of every pair have fewer.
-        left_out: pairs that were empty or had more.
-        files: the record of each of the `FILES`.
-        further: what else is to be known of it.
-    """
-    content = {
-        "pieces": pieces,
-        "max_pieces": max_pieces,
-        "left_out": left_out,
-        "parts": [asdict(part) for part in parts],
-        "files": {name: files[name] for name in FILES},
-        **further,
-    }
-    write_sealed(folder / MANIFEST, content)
-
-
 def open_prepared(folder: Path) -> Prepared:
     """Map a prepared folder; its checksums are verified, and nothing is held in memory.
 
     Raises:
         CorpusError: naming the file that is missing, cut short or damaged.
     """
-    manifest = read_sealed(folder / MANIFEST)
+    manifest = read_manifest(folder / MANIFEST)
     verify_files(folder, manifest["files"])
-    checksums = {name: manifest["files"][name]["sha256"] for name in encoded_files.NAMES}
+    checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
     parts = tuple(Part(**part) for part in manifest["parts"])
     try:
         with ExitStack() as stack:
             files = {
-                name: stack.enter_context(opened(folder / name, MOST_BYTES))[0]
-                for name in encoded_files.NAMES
+                name: stack.enter_context(opened(folder / name, MOST_BYTES_OF_STREAM))[0]
+                for name in NAMES
             }
             encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))

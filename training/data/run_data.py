@@ -9,21 +9,12 @@ from pathlib import Path
 from torch import distributed
 
 from training.config import RunConfig
-from training.data.corpus import ParallelText, read_validation_text
-from training.data.folders import DataFolder, read_training_texts
+from training.data.corpus import DataFolder, ParallelText, read_parallel, read_validation_text
+from training.data.encoded_text import Part, TrainingText, encode_chunks, joined, refuse_empty
 from training.data.prepared import open_prepared, prepared_among
-from training.data.training_text import TrainingText, encode_texts
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """A vocabulary that a run has already, and the folder it is in."""
-
-    tokenizer: Tokenizer
-    folder: Path
 
 
 @dataclass(frozen=True)
@@ -38,41 +29,31 @@ class RunData:
 def read_run_data(
     folders: Sequence[DataFolder],
     config: RunConfig,
-    vocabulary: Vocabulary | None,
+    vocabulary: tuple[Tokenizer, Path] | None,
     process: ProcessInfo,
 ) -> RunData:
-    """Read the data of a run.
-
-    Args:
-        folders: of text, or one that `training.prepare` wrote.
-        config: the run.
-        vocabulary: that of the run, if there is one already.
-        process: this process among those of the run.
+    """Read the data of a run, whose vocabulary may be in a folder already.
 
     Raises:
         CorpusError: if text is missing or damaged, or was prepared for another run.
         ConfigError: if no such vocabulary can be learnt from the text.
     """
     if prepared := prepared_among(folders):
-        return _read_prepared(prepared, config, vocabulary)
-    texts = read_training_texts(folders)
+        content = open_prepared(prepared)
+        content.require(config)
+        if vocabulary:
+            content.require_vocabulary(*vocabulary)
+        return RunData(content.tokenizer, content.text, content.validation)
+    texts = [read_parallel(folder.path / "train") for folder in folders]
     validation = read_validation_text(folders[0].path)
     if vocabulary:
-        tokenizer = vocabulary.tokenizer
+        tokenizer, _ = vocabulary
     else:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
     text = encode_texts(
         folders, texts, tokenizer, config.recipe.max_pieces, progress=process.is_main_process
     )
     return RunData(tokenizer, text, validation)
-
-
-def _read_prepared(folder: Path, config: RunConfig, vocabulary: Vocabulary | None) -> RunData:
-    prepared = open_prepared(folder)
-    prepared.require(config)
-    if vocabulary:
-        prepared.require_vocabulary(vocabulary.tokenizer, vocabulary.folder)
-    return RunData(prepared.tokenizer, prepared.text, prepared.validation)
 
 
 def _learn_vocabulary(
@@ -99,3 +80,29 @@ def _learn_vocabulary(
     if isinstance(result, ConfigError):
         raise result
     return Tokenizer(result)
+
+
+def encode_texts(
+    folders: Sequence[DataFolder],
+    texts: Sequence[ParallelText],
+    tokenizer: Tokenizer,
+    max_pieces: int,
+    progress: bool = False,
+) -> TrainingText:
+    """Encode the text of each folder, line numbers counted on from one to the next.
+
+    Pairs with an empty side, or `max_pieces` and more, are left out.
+
+    Raises:
+        CorpusError: if no pair is left.
+    """
+    encoded, first_line = [], 0
+    for text in texts:
+        chunks = encode_chunks(
+            text, (tokenizer, tokenizer), max_pieces, first_line=first_line, progress=progress
+        )
+        encoded.append(joined(chunks))
+        first_line += len(text)
+    parts = [Part(len(rows), folder.weight) for folder, rows in zip(folders, encoded, strict=True)]
+    refuse_empty(sum(part.rows for part in parts), max_pieces)
+    return TrainingText(joined(encoded), tuple(parts))

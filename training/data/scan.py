@@ -1,46 +1,113 @@
-"""A first look at a text that is to be prepared: is it whole, what is dropped, what is drawn."""
+"""Scan of a text to be prepared: which pairs are dropped, and which lines are drawn."""
 
 from __future__ import annotations
 
+import hashlib
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.data.cleaning import KEPT, Cleaner, Cleaning, Reasons
-from training.data.corpus import SOURCE, TARGET, ParallelText, pair_chunks
-from training.data.folders import DataFolder
-from training.data.lines import CHUNK, line_chunks
-from training.data.sealed import MOST_BYTES
+from training.data.corpus import MOST_BYTES_OF_STREAM, DataFolder, ParallelText, line_chunks
+from training.data.encoded_text import Counts
 
 SEED = 0  # of what is drawn
+
+Reasons = NDArray[np.uint8]
+KEPT, TOO_LONG, UNLIKE, REPEATED = range(4)
+"""What becomes of a pair; the first reason counts."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """Limits that a pair must keep; None sets no limit.
+
+    Args:
+        longest_words: pairs with more words on a side, as spaces part them; None drops none.
+        ratio: pairs of which one side has more than so many times the words of the other; None
+            drops none. Where a side is empty there is no ratio.
+        drop_duplicates: pairs that came before, both sides alike.
+    """
+
+    longest_words: int | None = None
+    ratio: float | None = None
+    drop_duplicates: bool = False
+
+    def names(self) -> dict[int, str]:
+        """Name each reason that is checked."""
+        names = {}
+        if self.longest_words is not None:
+            names[TOO_LONG] = f"with more than {self.longest_words:,} words"
+        if self.ratio is not None:
+            names[UNLIKE] = f"with more than {self.ratio:g} times the words on one side"
+        if self.drop_duplicates:
+            names[REPEATED] = "that came before"
+        return names
+
+
+class Cleaner:
+    """Judges the pairs of a text, some at a time.
+
+    Two pairs are taken for the same when their 64-bit hashes are: of 4.5 million different pairs
+    some two are so with a probability of 10^-6. A pair takes 9 bytes of memory.
+    """
+
+    def __init__(self, cleaning: Cleaning) -> None:
+        self.cleaning = cleaning
+        self._reasons = array("B")
+        self._hashes = array("Q")
+
+    def judge(self, pairs: ParallelText) -> None:
+        """Look at the next pairs of the text."""
+        reasons = np.full(len(pairs), KEPT, np.uint8)
+        longest, ratio = self.cleaning.longest_words, self.cleaning.ratio
+        if longest is not None or ratio is not None:
+            words = np.array([_words(pairs.source), _words(pairs.target)])
+            more, fewer = words.max(0), words.min(0)
+            if ratio is not None:
+                reasons[(fewer > 0) & (more > ratio * fewer)] = UNLIKE
+            if longest is not None:
+                reasons[more > longest] = TOO_LONG
+        self._reasons.frombytes(reasons.tobytes())
+        if self.cleaning.drop_duplicates:
+            self._hashes.extend(map(_hash, pairs.source, pairs.target))
+
+    def reasons(self) -> Reasons:
+        """`[pair]`, what becomes of each of those that were looked at."""
+        reasons = np.array(self._reasons, dtype=np.uint8)
+        if self.cleaning.drop_duplicates:
+            retained = np.flatnonzero(reasons == KEPT)
+            hashes = np.frombuffer(self._hashes, dtype=np.uint64)[retained]
+            order = np.argsort(hashes, kind="stable")  # of those that are alike, the first is first
+            again = hashes[order[1:]] == hashes[order[:-1]]
+            reasons[retained[order[1:][again]]] = REPEATED
+        return reasons
+
+
+def _words(lines: list[str]) -> Counts:
+    return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
+
+
+def _hash(source: str, target: str) -> int:
+    pair = f"{source}\n{target}".encode()  # no line holds a line feed
+    return int.from_bytes(hashlib.blake2b(pair, digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Result of a scan of the training text.
-
-    Args:
-        pairs: of each folder.
-        reasons: `[pair]` of all folders, what becomes of each.
-    """
+    """Result of a scan: pairs of each folder, and `[pair]` of all folders, what becomes of each."""
 
     pairs: tuple[int, ...]
     reasons: Reasons
 
-
-def sides(folder: DataFolder) -> tuple[Path, Path]:
-    """Return the two files of the training text of a folder."""
-    return folder.path / f"train.{SOURCE}", folder.path / f"train.{TARGET}"
-
-
-def folder_chunks(folder: DataFolder) -> Iterator[ParallelText]:
-    """Yield chunks of pairs of the training text of a folder, as `pair_chunks` does."""
-    return pair_chunks(*sides(folder), MOST_BYTES)
+    def dropped(self, cleaning: Cleaning) -> dict[str, int]:
+        """Count the dropped pairs by the name of each reason that is checked."""
+        totals = np.bincount(self.reasons, minlength=REPEATED + 1)
+        return {name: int(totals[reason]) for reason, name in cleaning.names().items()}
 
 
 def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
@@ -54,7 +121,7 @@ def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
     counts = [0] * len(folders)
     with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:
         for number, folder in enumerate(folders):
-            for pairs in folder_chunks(folder):
+            for pairs in folder.chunks():
                 cleaner.judge(pairs)
                 counts[number] += len(pairs)
                 bar.update(len(pairs))
@@ -81,6 +148,6 @@ def drawn_lines(folders: Sequence[DataFolder], drawn: NDArray[np.bool_]) -> Iter
     for side in range(2):
         first = 0
         for folder in folders:
-            for lines in line_chunks(sides(folder)[side], CHUNK, MOST_BYTES):
+            for lines in line_chunks(folder.sides()[side], MOST_BYTES_OF_STREAM):
                 yield from compress(lines, drawn[first : first + len(lines)].tolist())
                 first += len(lines)

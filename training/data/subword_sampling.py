@@ -1,9 +1,4 @@
-"""BPE-dropout (Provilkov et al. 2020): merges are skipped at random. Not in the paper.
-
-SentencePiece samples too, but from a generator whose draws no other process can repeat. Here the
-pieces of a line follow from a seed and the number of the line alone: not from the process, the
-machine, or what was sampled before.
-"""
+"""BPE-dropout (Provilkov et al. 2020): merges are skipped at random. Not in the paper."""
 
 from __future__ import annotations
 
@@ -15,11 +10,17 @@ from tempfile import TemporaryFile
 import numpy as np
 from numpy.typing import NDArray
 
-from training.data import encoded_files
-from training.data.corpus import CorpusError, EncodedText
-from training.data.encoded_files import EncodedFiles
-from training.data.sentences import Counts, Ids, Sentences, spans
-from training.data.training_text import TrainingText
+from training.data.corpus import CorpusError
+from training.data.encoded_text import (
+    NAMES,
+    Counts,
+    EncodedFiles,
+    EncodedText,
+    Ids,
+    Sentences,
+    TrainingText,
+    spans,
+)
 from transformer.config import UNK
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import SPECIAL, WORD_START, Tokenizer
@@ -34,11 +35,9 @@ class BpeDropout:
     """Cuts encoded lines into other pieces, each merge skipped with the same probability.
 
     A pair of neighbours that was skipped stays apart, unless one of the two is merged with its
-    other neighbour. Each word has a stream of draws, one draw for each merge that comes up.
-
-    Args:
-        tokenizer: that of the lines.
-        dropout: the probability.
+    other neighbour. Each word has a stream of draws, one draw for each merge that comes up: they
+    follow from a seed and the number of the line alone, where SentencePiece samples from a
+    generator whose draws no other process can repeat.
 
     Raises:
         ConfigError: if the vocabulary is not one of byte pairs within words.
@@ -54,11 +53,6 @@ class BpeDropout:
         What it gives lies in temporary files that are gone with it, whatever happens; the folder is
         that of Python's `tempfile`. Memory is needed for some thousand lines at a time.
 
-        Args:
-            text: as the tokenizer encodes it.
-            seed: whole numbers from 0.
-            max_pieces: what `encode` took.
-
         Raises:
             CorpusError: if no pair is left.
             OSError: if there is no room for the files.
@@ -66,7 +60,7 @@ class BpeDropout:
         whole, ends = text.encoded, np.cumsum([part.rows for part in text.parts])
         kept_until = np.zeros(len(ends), dtype=np.int64)  # of each part and those before it
         with ExitStack() as stack:
-            files = {name: stack.enter_context(TemporaryFile()) for name in encoded_files.NAMES}
+            files = {name: stack.enter_context(TemporaryFile()) for name in NAMES}
             cut = EncodedFiles(files, whole.source.stored.dtype)
             for first in range(0, len(whole), LINES_AT_ONCE):
                 some, usable = self._sample_pairs(whole, first, seed, max_pieces)
@@ -236,9 +230,6 @@ class Merges:
     """Merges of a byte-pair vocabulary: which two pieces form which.
 
     A merge is known by the id of the piece that it makes, and the lower id comes first.
-
-    Args:
-        tokenizer: whose vocabulary it is.
 
     Attributes:
         begins_word: `[id]`, whether the piece begins with a space.

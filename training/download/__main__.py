@@ -1,99 +1,104 @@
-"""python -m training.download: public parallel text as train.en, train.de and their like.
-
-pooch downloads, retries, checks and unpacks. Published checksums are checked. Those of the other
-files are written to `archives/SHA256SUMS` when a set was complete, and checked from then on.
-"""
+"""python -m training.download: public parallel text as train.en, train.de and their like."""
 
 from __future__ import annotations
 
 import argparse
+import filecmp
+import gzip
+import os
+import random
 import re
+import shutil
 import sys
+import tarfile
+import tempfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
+from xml.sax.saxutils import unescape
 
 import pooch
 import requests
 
-from training.download.extract import (
-    DAMAGED,
-    PROCESSORS,
-    DownloadError,
-    remove_unpacked,
-    removed,
-    write_splits,
-)
-from training.download.sources import SOURCES, Archive, Source
+from training.data.corpus import SOURCE, TARGET
+from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import command
 from transformer.cli.arguments import Parser
-from transformer.errors import unreadable, unwritable
-from transformer.files.atomic import new_folder
+from transformer.errors import HeadlightError, unreadable, unwritable
+from transformer.files.atomic import MARK, new_folder
 from transformer.files.reading import MIB, read_bytes
 
+_HELD_OUT_SEED = 1
+
+Pair: TypeAlias = tuple[str, str]
+
+# pooch's processor for an ending, and what it appends to the name of what it unpacks
+_PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
+    ".gz": (pooch.Decompress, ".decomp"),
+    ".zip": (pooch.Unzip, ".unzip"),
+    ".tgz": (pooch.Untar, ".untar"),
+}
+_DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
+_SEGMENT = re.compile(r"<seg[^>]*>(.*)</seg>")
 ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
 _CHECKSUM = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\0]+)")
 _PRINTABLE = re.compile(r"[^\s\\<>\"{}|^`\x00-\x20\ud800-\udfff]+")
 RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
 
 
+class DownloadError(HeadlightError):
+    """A file that cannot be downloaded, or does not hold what it should."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when a set cannot be downloaded."""
     options = _parser().parse_args(arguments)
-    return command.run("training.download", lambda: _download(options))
+    return command.run("training.download", lambda: _run(options))
 
 
-def _download(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     source = next(source for source in SOURCES if source.name == options.name)
     try:
-        counts = download(source, options.out, options.mirror)
+        counts = _download(source, options.out, options.mirror)
     except KeyboardInterrupt:
         command.say("Stopped. Complete files are kept: run the same command again.")
         return command.INTERRUPTED
+    except OSError as error:
+        raise DownloadError(
+            f"{unwritable(error, options.out)} Make room, or choose another --out, and run the "
+            f"same command again."
+        ) from error
     for split, count in counts.items():
         print(f"{options.out / split}.en and .de: {count:,} pairs")
     print(f"Licence: {source.licence}.\nCite: {source.citation}")
     return 0
 
 
-def download(source: Source, out: Path, mirror: str | None = None) -> dict[str, int]:
-    """Download what is missing, check and unpack it, and write one sentence a line, UTF-8, NFC.
+def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
+    """Download, check and unpack what is missing, and write one sentence a line, UTF-8, NFC.
 
-    Args:
-        source: the set.
-        out: the folder for its text; the archives stay in a folder of it.
-        mirror: address of a folder that holds `multi30k/train.en.gz` and so on.
-
-    Returns:
-        How many pairs each split has.
-
-    Raises:
-        DownloadError: one sentence on what is wrong.
+    The result is how many pairs each split has.
     """
-    try:
-        with new_folder(out / ARCHIVES) as archives:
-            return _download_into(source, archives, out, mirror)
-    except OSError as error:
-        raise DownloadError(
-            f"{unwritable(error, out)} Make room, or choose another --out, and run the same "
-            f"command again."
-        ) from error
-
-
-def _download_into(source: Source, archives: Path, out: Path, mirror: str | None) -> dict[str, int]:
-    recorded = _recorded_checksums(archives / CHECKSUMS)
-    if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
-        raise DownloadError(
-            f"{out} holds a train.en already that is not {source.name}: choose another --out."
-        )
-    for archive in source.archives:
-        url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
-        _fetch(archive, url, archives, recorded.get(archive.name), source)
-    counts = write_splits(source, archives, out)
-    # only a set that was complete is trusted from now on
-    for archive in source.archives:
-        recorded[archive.name] = pooch.file_hash(archives / archive.name)
-    lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
-    (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
+    with new_folder(out / ARCHIVES) as archives:
+        recorded = _recorded_checksums(archives / CHECKSUMS)
+        if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
+            raise DownloadError(
+                f"{out} holds a train.en already that is not {source.name}: choose another --out."
+            )
+        for archive in source.archives:
+            url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
+            _fetch(archive, url, archives, recorded.get(archive.name), source)
+        counts = _write_splits(source, archives, out)
+        # only a set that was complete is trusted from now on
+        for archive in source.archives:
+            recorded[archive.name] = pooch.file_hash(archives / archive.name)
+        lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
+        (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
     return counts
 
 
@@ -125,11 +130,11 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
         OSError: if the disk is full.
     """
     if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
-        remove_unpacked(folder, archive.name)
+        _remove_unpacked(folder, archive.name)
     pooch.get_logger().setLevel("WARNING")
     wheres = [where for text in source.texts for where in (text.english, text.german)]
     members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]
-    processor = PROCESSORS[Path(archive.name).suffix][0]
+    processor = _PROCESSORS[Path(archive.name).suffix][0]
     try:
         pooch.create(
             path=folder,
@@ -144,8 +149,8 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
         )
     except requests.RequestException as error:
         raise DownloadError(f"{url} cannot be downloaded: {_reason(error)}.") from error
-    except DAMAGED as error:
-        raise removed(folder, archive.name, f"is damaged ({error})") from error
+    except _DAMAGED as error:
+        raise _removed(folder, archive.name, f"is damaged ({error})") from error
     except ValueError as error:  # pooch's, of a checksum
         known = "published" if archive.sha256 else "recorded when it was first downloaded"
         raise DownloadError(
@@ -162,6 +167,139 @@ def _reason(error: requests.RequestException) -> str:
     if isinstance(error, requests.ConnectionError):
         return "the server cannot be reached; connect to a network, or name a --mirror"
     return "the connection ended too early; try again later"
+
+
+def _removed(folder: Path, name: str, problem: str) -> DownloadError:
+    """Remove an archive that is not as expected, with its content, and return the error."""
+    _remove_unpacked(folder, name)
+    (folder / name).unlink()
+    return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
+
+
+def _remove_unpacked(folder: Path, name: str) -> None:
+    """Remove what was unpacked from an archive, if anything was."""
+    unpacked = _unpacked(folder, name)
+    if unpacked.is_dir():
+        shutil.rmtree(unpacked)
+    unpacked.unlink(missing_ok=True)
+
+
+def _unpacked(folder: Path, where: str) -> Path:
+    """Return where pooch puts an unpacked archive or, behind a slash, a file inside it."""
+    name, _, member = where.partition("/")
+    return folder / f"{name}{_PROCESSORS[Path(name).suffix][1]}" / member
+
+
+def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
+    """Write every split; the files get their names together, when all are complete.
+
+    Raises:
+        DownloadError: if an archive is not what was expected, or other files have these names.
+    """
+    splits: dict[str, Iterable[Pair]] = {}
+    for text in source.texts:
+        splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
+    if source.held_out:
+        splits |= _hold_out(list(splits["train"]), source.held_out)
+    with tempfile.TemporaryDirectory(prefix=MARK, dir=out) as name:
+        work = Path(name)
+        counts = {split: _write_split(work, split, pairs) for split, pairs in splits.items()}
+        for new in work.iterdir():
+            final = out / new.name
+            if os.path.lexists(final) and not (final.is_file() and filecmp.cmp(new, final, False)):
+                raise DownloadError(
+                    f"{final} is there with another content: move it away, or choose another --out."
+                )
+        for new in list(work.iterdir()):
+            new.replace(out / new.name)
+    return counts
+
+
+def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
+    """Write the files of one split; return how many pairs it has."""
+    count = 0
+    texts = [out / f"{split}.{language}" for language in (SOURCE, TARGET)]
+    with (
+        texts[0].open("w", encoding="utf-8", newline="\n") as english,
+        texts[1].open("w", encoding="utf-8", newline="\n") as german,
+    ):
+        for count, pair in enumerate(pairs, start=1):  # noqa: B007
+            english.write(pair[0] + "\n")
+            german.write(pair[1] + "\n")
+    return count
+
+
+def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
+    """Yield the pairs of one text; those with an empty side are left out.
+
+    Raises:
+        DownloadError: if an archive is not what was expected.
+    """
+    count = 0
+    try:
+        for english, german in _rows(text, archives):
+            if english and german:
+                count += 1
+                yield english, german
+    except ValueError as error:  # of zip
+        raise DownloadError(
+            f"{text.english} and {text.german} differ in length: delete {archives} and run the "
+            f"same command again."
+        ) from error
+    if not count or text.pairs not in (None, count):
+        expected = "some" if text.pairs is None else f"{text.pairs:,}"
+        raise DownloadError(
+            f"{text.english} has {count:,} sentence pairs for {text.split}, but {expected} were "
+            f"expected: delete {archives} and run the same command again."
+        )
+
+
+def _rows(text: Text, archives: Path) -> Iterator[Pair]:
+    if text.english == text.german:
+        for line in _lines(archives, text.english):
+            columns = line.split("\t")
+            if len(columns) > 1:
+                yield _clean(columns[0]), _clean(columns[1])
+    else:
+        yield from zip(
+            _sentences(archives, text.english), _sentences(archives, text.german), strict=True
+        )
+
+
+def _sentences(archives: Path, where: str) -> Iterator[str]:
+    """One sentence for each line, or for each `<seg>` of the workshops' own format."""
+    for line in _lines(archives, where):
+        if not where.endswith(".sgm"):
+            yield _clean(line)
+        elif segment := _SEGMENT.search(line):
+            yield _clean(unescape(segment[1], {"&quot;": '"', "&apos;": "'"}))
+
+
+def _lines(archives: Path, where: str) -> Iterator[str]:
+    """Yield the lines of an unpacked file, split at line feeds alone, as the corpus reader does."""
+    name, _, member = where.partition("/")
+    try:
+        with _unpacked(archives, where).open("rb") as file:
+            for line in file:
+                yield line.decode("utf-8")
+    except FileNotFoundError as error:
+        raise _removed(archives, name, f"does not hold {member}") from error
+    except UnicodeDecodeError as error:
+        raise _removed(archives, name, f"is not UTF-8 ({error})") from error
+
+
+def _clean(sentence: str) -> str:
+    # a carriage return within a line would be read as its end
+    return unicodedata.normalize("NFC", sentence).replace("\r", " ").strip()
+
+
+def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
+    """Training and validation pairs, none of which share an English or a German sentence."""
+    chosen = random.Random(_HELD_OUT_SEED).sample(range(len(pairs)), min(count, len(pairs) // 10))
+    held_out = [pairs[row] for row in sorted(chosen)]
+    english, german = ({pair[side] for pair in held_out} for side in (0, 1))
+    train = [pair for pair in pairs if pair[0] not in english and pair[1] not in german]
+    return {"train": train, "valid": held_out}
 
 
 def _parser() -> Parser:

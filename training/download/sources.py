@@ -1,9 +1,4 @@
-"""Sources of public parallel text: addresses, published checksums, licences.
-
-The addresses are those that public training scripts use; where this was written there was no
-network to try them. Checksums are those that are published; those of
-the other files are recorded when they are first downloaded.
-"""
+"""Sources of public parallel text: addresses, published checksums, licences."""
 
 from __future__ import annotations
 
@@ -12,12 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Archive:
-    """One file to download.
-
-    Args:
-        url: its public address.
-        sha256: its checksum, as published; None where none has been.
-    """
+    """One file to download, with its SHA-256 where one has been published."""
 
     url: str
     sha256: str | None = None
@@ -47,14 +37,9 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One public set of English-German text.
+    """One public set of English-German text, its licence, and what to cite.
 
-    Args:
-        archives: what is downloaded.
-        texts: what is taken out of it.
-        held_out: training pairs that become the validation text, where there is none.
-        licence: what may be done with it, as its makers say.
-        citation: what to name when it was used.
+    So many training pairs are held out as the validation text, where there is none.
     """
 
     name: str
@@ -126,20 +111,13 @@ SOURCES = (
         name="wmt14",
         archives=_WMT14,
         texts=(
-            Text(
-                split="train",
-                english="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.en",
-                german="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.de",
-            ),
-            Text(
-                split="train",
-                english="training-parallel-commoncrawl.tgz/commoncrawl.de-en.en",
-                german="training-parallel-commoncrawl.tgz/commoncrawl.de-en.de",
-            ),
-            Text(
-                split="train",
-                english="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.en",
-                german="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.de",
+            *(
+                Text(split="train", english=f"{text}.en", german=f"{text}.de")
+                for text in (
+                    "training-parallel-europarl-v7.tgz/training/europarl-v7.de-en",
+                    "training-parallel-commoncrawl.tgz/commoncrawl.de-en",
+                    "training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en",
+                )
             ),
             Text(
                 split="valid",

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from tqdm import tqdm
 
-from training.data.corpus import CorpusError, ParallelText
-from training.evaluation.aer_result import Map, Maps, Result
-from training.evaluation.beside import require_place, store
-from training.evaluation.gold_links import Counts, Figures, GoldLinks, Link, Notation, read_gold
-from training.evaluation.held_out import read_held_out
+from training.data.corpus import CorpusError, ParallelText, read_lines
+from training.evaluation.measurement import add_paths, read_held_out, require_place, store
 from transformer import InputError, Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import (
@@ -23,34 +22,257 @@ from transformer.analysis.alignment_settings import (
     LINKS,
     LONGEST_NAME,
     ROWS,
+    AlignmentSettings,
+    GoldFigures,
     Links,
+    Row,
     read_alignment,
 )
+from transformer.analysis.lenses import LensName
 from transformer.cli import command
+
+Link: TypeAlias = tuple[int, int]
+"""A word of the source and one of the translation, from 0, as `str.split()` counts."""
+
+Figures: TypeAlias = dict[str, float]
+"""`aer`, `precision` and `recall`, in percent."""
+
+_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
+
+
+@dataclass(frozen=True)
+class GoldLinks:
+    """Links of one sentence pair (Och & Ney 2003); the sure ones are possible, too."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """Notation of a file of links: which side stands first, and what the first word is numbered."""
+
+    turned: bool = False
+    first: int = 0
+    drop_outside: bool = False
+
+
+def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLinks], int]:
+    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones.
+
+    Raises:
+        CorpusError: naming the line and what is wrong with it.
+    """
+    lines = read_lines(path)
+    if len(lines) != len(text):
+        raise CorpusError(
+            f"{path} has {len(lines):,} lines, but there are {len(text):,} sentence pairs: each "
+            f"needs its line of links."
+        )
+    gold, dropped = [], 0
+    for number, (line, *pair) in enumerate(
+        zip(lines, text.source, text.target, strict=True), start=1
+    ):
+        if not line.strip():
+            raise CorpusError(f"{path} line {number:,} is empty: remove it from all three files.")
+        try:
+            links, outside = _read_line(line, [len(side.split()) for side in pair], notation)
+        except ValueError as error:
+            raise CorpusError(f"{path} line {number:,}: {error}") from error
+        gold.append(links)
+        dropped += outside
+    return gold, dropped
+
+
+def _read_line(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
+    """Parse the links of one line; return them with the number of dropped ones."""
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    dropped = 0
+    for written in line.split():
+        match = _LINK.fullmatch(written)
+        if match is None:
+            raise ValueError(
+                f"“{written}” is no link: write source-target, such as 3-4, or 3p4 for one that is "
+                f"possible."
+            )
+        numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
+        source, target = reversed(numbers) if notation.turned else numbers
+        if outside := _outside(source, target, words, notation):
+            if not notation.drop_outside:
+                raise ValueError(f"the link {written} {outside}")
+            dropped += 1
+            continue
+        possible.add((source, target))
+        if match[2] == "-":
+            sure.add((source, target))
+    return GoldLinks(frozenset(sure), frozenset(possible)), dropped
+
+
+def _outside(source: int, target: int, words: Sequence[int], notation: Notation) -> str | None:
+    """Find a word of a link that is outside the sentence."""
+    for side, word, count in zip(("source", "target"), (source, target), words, strict=True):
+        if not 0 <= word < count:
+            return (
+                f"names word {word + notation.first} of the {side}, which has words "
+                f"{notation.first} to {count - 1 + notation.first}: correct it, or choose among "
+                f"--turned, --from-one and --drop-outside."
+            )
+    return None
+
+
+@dataclass
+class Counts:
+    """Links shared by an alignment A and gold links, summed over sentences.
+
+    Args:
+        links: |A|.
+        sure: |S|.
+        found_sure: |A ∩ S|.
+        found_possible: |A ∩ P|.
+    """
+
+    links: float = 0
+    sure: float = 0
+    found_sure: float = 0
+    found_possible: float = 0
+
+    def add(self, links: Collection[Link], gold: GoldLinks) -> None:
+        """Count one more sentence."""
+        self.links += len(links)
+        self.sure += len(gold.sure)
+        self.found_sure += len(gold.sure.intersection(links))
+        self.found_possible += len(gold.possible.intersection(links))
+
+    def figures(self) -> Figures:
+        """In percent (Och & Ney 2003).
+
+        AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), precision |A∩P| / |A|, recall |A∩S| / |S|.
+        """
+        right = _percent(self.found_sure + self.found_possible, self.links + self.sure)
+        return {
+            "aer": 100 - right,
+            "precision": _percent(self.found_possible, self.links),
+            "recall": _percent(self.found_sure, self.sure),
+        }
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+class Map(NamedTuple):
+    """A map of cross-attention, named as `AlignmentSettings` do; without a head, a whole layer."""
+
+    layer: int
+    head: int | None
+    row: Row
+    lens: LensName
+
+
+Maps: TypeAlias = Mapping[Map, Mapping[Links, Counts]]
+"""What was counted with each map and rule."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """All figures of one gold set."""
+
+    maps: Maps
+    baselines: dict[str, Figures]
+    default: AlignmentSettings
+    sentences: int
+    dropped: int
+
+    def best(self, name: str) -> AlignmentSettings:
+        """Return the settings with the least AER, measured on a gold set of this name."""
+        rates = {
+            (map_, rule): counts.figures()["aer"]
+            for map_, rules in self.maps.items()
+            for rule, counts in rules.items()
+        }
+        map_, rule = min(rates, key=rates.__getitem__)
+        gold = GoldFigures(name, self.sentences, round(rates[map_, rule], 2))
+        return AlignmentSettings(*map_, rule, gold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it: a row's own figures link each target word."""
+        return {
+            "rows": [
+                map_._asdict() | rules["each"].figures() | {"mutual": rules["mutual"].figures()}
+                for map_, rules in self.maps.items()
+            ],
+            "baselines": self.baselines,
+            "default": self._default_figures(),
+            "sentences": self.sentences,
+            "dropped": self.dropped,
+        }
+
+    def _default_figures(self) -> dict[str, Any]:
+        chosen = self.default
+        map_ = Map(chosen.layer, chosen.head, chosen.row, chosen.lens)
+        figures = self.maps[map_][chosen.links].figures()
+        return map_._asdict() | {"links": chosen.links} | figures
+
+    def as_text(self) -> str:
+        """Return a table of AER with notes; layers and heads count from 1."""
+        best = self.best("this set")
+        default = self._default_figures()
+        return "\n".join(
+            [
+                f"AER in percent, {self.sentences:,} sentences: each target word with its "
+                f"strongest source word / these pairs where that holds both ways",
+                f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
+                *self._lines(),
+                "",
+                *(_in_words(name, figures) for name, figures in self.baselines.items()),
+                _in_words("default", default) + f"  {self.default.in_words()}",
+                f"best: {best.in_words()}",
+            ]
+        )
+
+    def _lines(self) -> list[str]:
+        # whole layers after the heads of all layers
+        order = sorted(
+            {map_[:3] for map_ in self.maps},
+            key=lambda key: (key[1] is None, key[0], key[1] or 0, key[2]),
+        )
+        return [
+            f"{layer + 1:5} {'all' if head is None else head + 1:>4} {row:6}"
+            + "".join(f"{self._cell(Map(layer, head, row, name)):>14}" for name in lenses.NAMES)
+            for layer, head, row in order
+        ]
+
+    def _cell(self, map_: Map) -> str:
+        if map_ not in self.maps:
+            return "–"
+        rules = self.maps[map_]
+        return " / ".join(f"{rules[rule].figures()['aer']:.1f}" for rule in ("each", "mutual"))
+
+
+def _in_words(name: str, figures: Mapping[str, Any]) -> str:
+    return (
+        f"{name:10}  AER {figures['aer']:5.1f}  precision {figures['precision']:5.1f}  "
+        f"recall {figures['recall']:5.1f}"
+    )
 
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate aer`."""
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
     parser.set_defaults(run=run)
-    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument(
-        "--src", type=Path, required=True, help="what is translated, one sentence a line"
+    add_paths(
+        parser,
+        src="what is translated, one sentence a line",
+        tgt="its translation, line by line",
+        gold="links of each line, source-target from 0: 1-2 is sure, 1p2 is possible",
     )
-    parser.add_argument("--tgt", type=Path, required=True, help="its translation, line by line")
-    parser.add_argument(
-        "--gold",
-        type=Path,
-        required=True,
-        help="links of each line, source-target from 0: 1-2 is sure, 1p2 is possible",
-    )
-    parser.add_argument("--turned", action="store_true", help="links are target-source")
-    parser.add_argument("--from-one", action="store_true", help="links count words from 1")
-    parser.add_argument(
-        "--drop-outside",
-        action="store_true",
-        help="leave out links to words that are not there; they are counted",
-    )
+    for option, text in (
+        ("--turned", "links are target-source"),
+        ("--from-one", "links count words from 1"),
+        ("--drop-outside", "leave out links to words that are not there; they are counted"),
+    ):
+        parser.add_argument(option, action="store_true", help=text)
     parser.add_argument(
         "--write",
         type=_name,
@@ -132,12 +354,11 @@ def _alignments(
                         shares = alignment.word_shares(head_rows, *words, row)
                         yield (
                             Map(layer, head if heads else None, row, name),
-                            {rule: _links(alignment.strongest(shares, rule)) for rule in LINKS},
+                            {
+                                rule: {pair[:2] for pair in alignment.strongest(shares, rule)}
+                                for rule in LINKS
+                            },
                         )
-
-
-def _links(pairs: Iterable[alignment.WordPair]) -> set[Link]:
-    return {(pair.source, pair.target) for pair in pairs}
 
 
 def baselines(text: ParallelText, gold: list[GoldLinks]) -> dict[str, Figures]:

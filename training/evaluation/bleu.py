@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import math
 import time
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import sacrebleu
+import torch
 from tqdm import tqdm
 
-from training.data.corpus import CorpusError, encode
+from training.data.corpus import CorpusError
+from training.data.encoded_text import encode
 from training.devices import inference_device
-from training.evaluation.comet import Comet
-from training.evaluation.held_out import read_held_out
+from training.evaluation.measurement import add_paths, read_held_out, require_finite
 from training.validation import mean_loss, perplexity, score, translate_all
-from transformer import CheckpointError, Translator
+from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.cli.arguments import number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE
+from transformer.errors import CheckpointError, ConfigError
 
 CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
 """Padded source pieces that are searched at one time."""
@@ -32,12 +37,10 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate bleu`."""
     parser = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
-    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument(
-        "--src", type=Path, required=True, help="what is translated, one sentence a line"
-    )
-    parser.add_argument(
-        "--ref", type=Path, required=True, help="its translation by people, line by line"
+    add_paths(
+        parser,
+        src="what is translated, one sentence a line",
+        ref="its translation by people, line by line",
     )
     parser.add_argument(
         "--beam",
@@ -67,45 +70,21 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    result = bleu(
-        options.checkpoint,
-        options.src,
-        options.ref,
-        beam_size=options.beam,
-        alpha=options.alpha,
-        multi30k=options.multi30k,
-        comet=options.comet,
-    )
+    result = bleu(options)
     print(json.dumps(result) if options.json else _as_text(result))
 
 
-def bleu(
-    folder: Path | None,
-    src: Path,
-    ref: Path,
-    *,
-    beam_size: int = BEAM_SIZE,
-    alpha: float = ALPHA,
-    multi30k: bool = False,
-    comet: Path | None = None,
-) -> Result:
+def bleu(options: argparse.Namespace) -> Result:
     """Translate a file and compare it with its reference, on a GPU or on all cores, in float32.
-
-    Args:
-        folder: the checkpoint, the bundled one if None.
-        src: what is translated, one sentence a line.
-        ref: its translation by people, line by line.
-        beam_size: of the search.
-        alpha: of the length penalty.
-        multi30k: also give the BLEU that papers on Multi30k report.
-        comet: also give COMET, by this model.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
-    metric = Comet(comet) if comet else None  # before the minutes that a search may take
+    src, ref, beam_size, alpha = options.src, options.ref, options.beam, options.alpha
+    # before the minutes that a search may take
+    metric = Comet(options.comet) if options.comet else None
     text = read_held_out(src, ref)
-    translator = Translator.load(folder)
+    translator = Translator.load(options.checkpoint)
     model = translator.model.to(inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
     encoded = encode(
@@ -120,11 +99,7 @@ def bleu(
             f"{max_pieces:,} pieces: remove them."
         )
     loss = mean_loss(model, encoded)
-    if not math.isfinite(loss):
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite: take another "
-            f"checkpoint."
-        )
+    require_finite(translator, loss)
     started = time.perf_counter()
     translations = translate_all(
         encoded.source,
@@ -154,15 +129,13 @@ def bleu(
         "sentences": len(text),
         "seconds": seconds,
     }
-    if multi30k:
-        from training.evaluation.moses import multi30k_bleu  # sacremoses is needed for this alone
-
+    if options.multi30k:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
             translations, text.target
         )
     if metric:
         result["comet"] = metric.score(text.source, translations, text.target)
-        result["comet_model"] = str(comet)
+        result["comet_model"] = str(options.comet)
     return result
 
 
@@ -182,3 +155,77 @@ def _as_text(result: Result) -> str:
     if "comet" in result:
         lines.append(f"COMET {result['comet']:.4f}  by {result['comet_model']}")
     return "\n".join(lines)
+
+
+REQUIREMENT = "unbabel-comet>=2.2,<3"
+BATCH_SIZE = 16
+
+
+class Comet:
+    """A COMET model (Rei et al. 2020) of a local folder; nothing is downloaded.
+
+    Args:
+        path: the `checkpoints/model.ckpt` of a folder that also holds its `hparams.yaml`.
+
+    Raises:
+        ConfigError: if the package is not installed; it says how it would be.
+        CheckpointError: if there is no such file, or the package cannot load it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            comet = importlib.import_module("comet")
+        except ImportError as error:
+            raise ConfigError(
+                f"COMET is not installed: run pip install '{REQUIREMENT}'."
+            ) from error
+        if not path.is_file():
+            raise CheckpointError(
+                f"{path} is no file: give the checkpoint of a COMET model, such as "
+                f"checkpoints/model.ckpt in its folder."
+            )
+        self.path = path
+        try:
+            self._model: Any = comet.load_from_checkpoint(str(path), local_files_only=True)
+        except Exception as error:  # whatever is wrong with the file, the package raises anything
+            raise CheckpointError(
+                f"COMET cannot load {path}: {type(error).__name__}, {error}".rstrip(".") + "."
+            ) from error
+
+    def score(
+        self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str]
+    ) -> float:
+        """Return the mean score of all sentences, near 1 for good translations."""
+        lines = zip(sources, translations, references, strict=True)
+        prediction = self._model.predict(
+            [{"src": source, "mt": mt, "ref": ref} for source, mt, ref in lines],
+            batch_size=BATCH_SIZE,
+            gpus=int(torch.cuda.is_available()),
+            progress_bar=False,
+        )
+        return float(prediction.system_score)
+
+
+def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
+    """Lower-case each line and split it into tokens, as in Multi30k's own `lc.norm.tok` files."""
+    # needed for this alone
+    from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+    normalizer, tokenizer = MosesPunctNormalizer(lang=language), MosesTokenizer(lang=language)
+    return [
+        str(tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True))
+        for line in lines
+    ]
+
+
+def multi30k_bleu(
+    translations: Sequence[str], references: Sequence[str], language: str = "de"
+) -> tuple[float, str]:
+    """BLEU as papers on Multi30k report it, on lower-cased Moses tokens, and its signature."""
+    # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
+    bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
+    value = bleu.corpus_score(
+        moses_tokens(translations, language), [moses_tokens(references, language)]
+    ).score
+    tokens = f"tok:moses-{language}-sacremoses-{version('sacremoses')}"
+    return value, str(bleu.get_signature()).replace("tok:none", tokens)

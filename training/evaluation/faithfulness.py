@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,12 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, read_files, read_lines
-from training.evaluation.beside import store, write
-from training.evaluation.corpus_options import corpus_options, load_translator
+from training.evaluation.measurement import (
+    corpus_options,
+    drawn_rows,
+    load_translator,
+    store_or_write,
+)
 from transformer import InputError, Translator
 from transformer.analysis.corpus import faithfulness_report
 from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
@@ -50,12 +53,8 @@ CURVES = ("comprehensiveness", "sufficiency")
 RANDOM = "random"
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """One sentence: means over written pieces, by name; and how many pieces it has."""
-
-    values: dict[tuple[str, str], Floats]
-    pieces: int
+Sample = tuple[dict[tuple[str, str], Floats], int]
+"""Means over the written pieces of one sentence, by name, and how many it has."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -96,10 +95,8 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
     report = _report(translator, samples, options.seed, left_out, options.ref is not None)
     content = faithfulness_report.to_json(report)
-    if options.out is None:
-        store(translator.folder, {faithfulness_report.FILE: content.encode()})
-    else:
-        write(options.out, content.encode())
+    files = {faithfulness_report.FILE: content.encode()}
+    store_or_write(translator.folder, options.out, files)
     print(content.strip() if options.json else as_text(report))
 
 
@@ -108,8 +105,7 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     model = translator.model
     without_each = drops_without_each_word(model, trace)
     written = len(trace.target_pieces)
-    draw = np.random.default_rng(seed)
-    targets = np.sort(draw.choice(written, min(PIECES, written), replace=False))
+    targets = drawn_rows(written, PIECES, seed)
     values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
     for name in NAMES:
         faithfulness = lens_faithfulness(translator, trace, name, without_each, targets)
@@ -119,7 +115,7 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     for kind in KINDS:
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
-    return Sample(values, len(trace.target_pieces))
+    return values, written
 
 
 def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
@@ -131,9 +127,7 @@ def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
         pairs = list(zip(text.source, text.target, strict=True))
     if not pairs:
         raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    count = min(options.sentences, len(pairs))
-    chosen = np.random.default_rng(options.seed).choice(len(pairs), count, replace=False)
-    return [pairs[int(row)] for row in np.sort(chosen)]
+    return [pairs[int(row)] for row in drawn_rows(len(pairs), options.sentences, options.seed)]
 
 
 def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
@@ -147,11 +141,11 @@ def _report(
     translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
 ) -> FaithfulnessReport:
     drawn = resampled_weights(len(samples), seed)
-    pieces = np.array([sample.pieces for sample in samples], dtype=float)
+    pieces = np.array([count for _, count in samples], dtype=float)
 
     def figures(name: str, measure: str) -> tuple[Figure, ...]:
         intervals = mean_interval(
-            np.stack([s.values[name, measure] for s in samples]), drawn, pieces
+            np.stack([values[name, measure] for values, _ in samples]), drawn, pieces
         )
         bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
         return tuple(Figure(*bound) for bound in bounds)

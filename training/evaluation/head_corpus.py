@@ -14,7 +14,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from training.data.batches import Batch, TokenBatches, make_batch
-from training.data.corpus import EncodedText
+from training.data.encoded_text import EncodedText
+from training.evaluation.measurement import drawn_rows
 from training.validation import translate_all
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import SentenceMeasures, measure_sentence
@@ -60,9 +61,7 @@ class CorpusMeasures:
 
 def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
     """At most so many pairs, drawn with a seed, in the order of the text."""
-    if len(text) <= sentences:
-        return text
-    rows = np.sort(np.random.default_rng(seed).choice(len(text), sentences, replace=False))
+    rows = drawn_rows(len(text), sentences, seed)
     return EncodedText(
         text.source.take(rows),
         text.target.take(rows),
@@ -74,14 +73,7 @@ def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
 def measure_corpus(
     model: Transformer, tokenizer: Tokenizer, target_tokenizer: Tokenizer, text: EncodedText
 ) -> CorpusMeasures:
-    """Measure every head on every sentence, with a progress bar on a terminal.
-
-    Args:
-        model: the model in evaluation mode.
-        tokenizer: of the source.
-        target_tokenizer: of the target; the same where one vocabulary serves both languages.
-        text: the sentences.
-    """
+    """Measure every head of a model in evaluation mode on every sentence."""
     heads, config = all_heads(model.config), model.config
     pieces_of = {
         "encoder_self": (tokenizer, tokenizer),

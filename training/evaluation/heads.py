@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from training.data.corpus import EncodedText, encode, read_files
-from training.evaluation.beside import store, write
-from training.evaluation.corpus_options import corpus_options, load_translator
+from training.data.corpus import CorpusError, read_files, read_lines
+from training.data.encoded_text import EncodedText, encode
 from training.evaluation.head_corpus import (
     CorpusMeasures,
     bleu,
@@ -23,8 +23,14 @@ from training.evaluation.head_corpus import (
     measure_corpus,
     sample,
 )
-from training.evaluation.head_examples import example_traces, examples_of_heads
-from transformer import CheckpointError, Translator
+from training.evaluation.measurement import (
+    corpus_options,
+    load_translator,
+    require_finite,
+    store_or_write,
+)
+from transformer import Translator
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.bootstrap import (
     Interval,
@@ -35,21 +41,24 @@ from transformer.analysis.corpus.bootstrap import (
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     corpus_role,
+    measure_sentence,
     most_frequent_offsets,
 )
 from transformer.analysis.corpus.head_report import (
     Curve,
     CurvePoint,
+    Example,
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.corpus.stored import MOST_LETTERS, Figure, checksum_of_weights
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
-from transformer.kinds import KINDS
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -58,6 +67,7 @@ SENTENCES, BLEU_SENTENCES = 600, 200
 CURVE_POINTS = 18
 ORDERS = ("gradient", "loss without")
 """The measures of importance by which the curves take heads away."""
+EXAMPLES_OF_A_HEAD = 3
 
 
 def add_arguments(commands: Any) -> None:
@@ -93,11 +103,7 @@ def run(options: argparse.Namespace) -> None:
     encoded = sample(encoded, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
     measures = measure_corpus(translator.model, *tokenizers, encoded)
-    if not np.isfinite(measures.losses).all():
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite: take another "
-            f"checkpoint."
-        )
+    require_finite(translator, measures.losses)
     translated = sample(encoded, options.bleu_sentences, options.seed)
     references = [text.target[line] for line in translated.lines]
 
@@ -113,11 +119,7 @@ def run(options: argparse.Namespace) -> None:
         head_report.FILE: content.encode(),
         means_file.FILE: safetensors.torch.save(means),
     }
-    if options.out is None:
-        store(translator.folder, files)
-    else:
-        write(options.out, files[head_report.FILE])
-        write(options.out.with_name(means_file.FILE), files[means_file.FILE])
+    store_or_write(translator.folder, options.out, files)
     print(content.strip() if options.json else as_text(report))
 
 
@@ -260,3 +262,72 @@ def as_text(report: HeadReport) -> str:
         shown = ", ".join(f"{p.removed}: {p.bleu.value:.2f}" for p in curve.points)
         lines.append(f"BLEU by heads taken away, least important by {name} first: {shown}")
     return "\n".join(lines)
+
+
+def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
+    """Trace the model's own translations of the example sentences.
+
+    Raises:
+        CorpusError: if there is none.
+        InputError: if the model cannot translate one, or a report cannot hold it.
+    """
+    lines = [line for line in read_lines(path) if line.strip()]
+    if not lines:
+        raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")
+    traces = []
+    for number, line in enumerate(tqdm(lines, "examples", disable=None), start=1):
+        try:
+            _require_room(line, "sentence")
+            trace = translator.trace(line)
+            _require_room(trace.target, "translation")
+        except InputError as error:
+            raise InputError(f"{path} sentence {number:,}: {error}") from error
+        traces.append(trace)
+    return traces
+
+
+def _require_room(text: str, name: str) -> None:
+    if len(text) > MOST_LETTERS:
+        raise InputError(
+            f"The {name} has {len(text):,} characters, but a report holds at most {MOST_LETTERS:,} "
+            f"of a text: leave it out."
+        )
+
+
+def examples_of_heads(
+    traces: Sequence[AttentionTrace],
+    roles: dict[Head, str],
+    offsets: dict[Head, int],
+) -> dict[Head, tuple[Example, ...]]:
+    """For each head the sentences on which it does most what its role says."""
+    counts = Counter(
+        piece.text for trace in traces for piece in (*trace.source_pieces, *trace.target_pieces)
+    )
+    scores: dict[Head, list[float]] = {place: [] for place in roles}
+    for trace in traces:
+        for kind in KINDS:
+            measured = measure_sentence(
+                by_pieces(trace, kind), kind, _key_counts(trace, kind, counts)
+            )
+            at_offset = measured.offset_counts / measured.rows
+            for place, role in roles.items():
+                if place.kind != kind:
+                    continue
+                if role == "positional":
+                    score = at_offset[place.layer, place.head, offsets[place] + LARGEST_OFFSET]
+                else:
+                    score = measured.values[role or "confidence"][place.layer, place.head]
+                scores[place].append(float(score))
+    return {
+        place: tuple(
+            Example(traces[n].source, traces[n].target, measured[n])
+            for n in np.argsort(np.negative(measured), kind="stable")[:EXAMPLES_OF_A_HEAD]
+        )
+        for place, measured in scores.items()
+    }
+
+
+def _key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
+    if kind == "decoder_self":  # reads <s> first, which is no word
+        return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
+    return [counts[piece.text] for piece in trace.source_pieces]

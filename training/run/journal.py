@@ -17,23 +17,13 @@ from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
 
-LOG = "run.jsonl"
-"""The file of a run's folder that its log is in."""
-
-MAX_STEP = 10**12
-"""Of a record; whatever counts steps lies below."""
-
-MAX_LINE = 10_000
-"""Characters of a record: one that a run writes has some 200."""
-
-COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}
-"""What a record counts beside its step, and the least that it can be."""
-
+LOG = "run.jsonl"  # in the folder of a run
+MAX_STEP = 10**12  # of a record; whatever counts steps lies below
+MAX_LINE = 10_000  # characters of a record: one that a run writes has some 200
+COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}  # and the least of each
 POSITIVE = ("lr_factor", "validation_perplexity")
-"""What is a number above 0."""
-
+# measured in an update: the step of the record counts from 1
 MEASURED = ("loss", "lr", "tokens_per_second", "validation_loss")
-"""What a record holds that an update was made for: its step counts from 1."""
 
 
 class RunLogError(HeadlightError):
@@ -42,38 +32,46 @@ class RunLogError(HeadlightError):
 
 @dataclass(frozen=True)
 class Log:
-    """Contents of a run log.
-
-    Args:
-        records: of all lines that are records.
-        wrong: what is wrong with each other line, by its number from 1.
-    """
+    """Records of a run log, and what is wrong with each other line, by its number from 1."""
 
     records: tuple[Record, ...]
     wrong: dict[int, str]
 
 
 class RunLog:
-    """Appends records to `run.jsonl`.
+    """Appends each record to `run.jsonl` and, where it is asked for, to TensorBoard.
 
-    Args:
-        path: the file; created if it does not exist.
-        after_step: remove the records that an interrupted run wrote after this step.
+    The records that an interrupted run wrote after a step are removed.
 
     Raises:
+        ConfigError: if TensorBoard is asked for and not installed.
         RunLogError: naming the line of an existing file that is not a record.
     """
 
-    def __init__(self, path: Path, after_step: int = 0) -> None:
-        self.path = path
+    def __init__(self, path: Path, after_step: int = 0, tensorboard: Path | None = None) -> None:
+        self._tensorboard = TensorBoard(tensorboard, after_step) if tensorboard else None
+        self.path, self._step = path, after_step
         records = [record for record in read(path) if int(record["step"]) <= after_step]
         # replaced atomically: a run that is killed at this moment must not lose its log
         write_file(path, "".join(_line(record) for record in records).encode())
+
+    def write_plan(self, planned: Record) -> None:
+        """Say how the run is planned, unless the log says just this already."""
+        logged = plan(read(self.path))
+        if planned != {name: value for name, value in logged.items() if name != "step"}:
+            self.write(step=self._step, **planned)
 
     def write(self, **record: float | int | str) -> None:
         """Append one record; `step` belongs in each."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line(record))
+        if self._tensorboard:
+            self._tensorboard.write(record)
+
+    def close(self) -> None:
+        """Write out what TensorBoard still holds."""
+        if self._tensorboard:
+            self._tensorboard.close()
 
 
 def read(path: Path) -> list[Record]:
@@ -94,12 +92,7 @@ def read(path: Path) -> list[Record]:
 
 
 def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
-    """All complete records of anybody's log, and what is wrong with its other lines.
-
-    Args:
-        path: the log file.
-        max_bytes: size up to which the file is read at all.
-        max_lines: lines up to which they are parsed.
+    """All complete records of anybody's log up to a size, and what is wrong with its other lines.
 
     Raises:
         RunLogError: if the file cannot be read, or is larger.
@@ -194,53 +187,13 @@ def _line(record: Record) -> str:
     return json.dumps(record) + "\n"
 
 
-class Journal:
-    """Writes each record to `run.jsonl` and, where it is asked for, to TensorBoard.
-
-    Args:
-        log: the file of the log.
-        after_step: remove the records that an interrupted run wrote after this step.
-        tensorboard: the folder of TensorBoard's files, if they are asked for.
-
-    Raises:
-        ConfigError: if TensorBoard is asked for and not installed.
-        RunLogError: if the file is there and no log.
-    """
-
-    def __init__(self, log: Path, after_step: int, tensorboard: Path | None) -> None:
-        self._tensorboard = TensorBoard(tensorboard, after_step) if tensorboard else None
-        self._log, self._step = RunLog(log, after_step), after_step
-
-    def write_plan(self, planned: Record) -> None:
-        """Say how the run is planned, unless the log says just this already."""
-        logged = plan(read(self._log.path))
-        if planned != {name: value for name, value in logged.items() if name != "step"}:
-            self.write(step=self._step, **planned)
-
-    def write(self, **record: float | int | str) -> None:
-        """Write one record; `step` belongs in each."""
-        self._log.write(**record)
-        if self._tensorboard:
-            self._tensorboard.write(record)
-
-    def close(self) -> None:
-        """Write out what TensorBoard still holds."""
-        if self._tensorboard:
-            self._tensorboard.close()
-
-
 REQUIREMENT = "tensorboard>=2.18,<3"
-_VALIDATION = "validation_"
 
 
 class TensorBoard:
     """Writes each number of a record as a scalar, and the plan of the run as text.
 
     Of the records of an interrupted run TensorBoard shows those up to `after_step` alone.
-
-    Args:
-        folder: of the run's event files; made if it is not there.
-        after_step: the step that the run goes on from; 0 for a new one.
 
     Raises:
         ConfigError: if TensorBoard is not installed; it says how it would be.
@@ -261,27 +214,17 @@ class TensorBoard:
         """Write one record of `run.jsonl`; it is on the disk when this returns."""
         step = int(record["step"])
         if "steps" in record:
-            self._writer.add_text("plan", _table(record), step)
+            rows = [f"| {name} | {value} |" for name, value in record.items() if name != "step"]
+            self._writer.add_text("plan", "\n".join(["| | |", "|---|---|", *rows]), step)
         else:
             for name, value in record.items():
                 if name != "step" and not isinstance(value, str):
-                    self._writer.add_scalar(_tag(name), value, step)
+                    measure = name.removeprefix("validation_")
+                    group = "train" if measure == name else "validation"
+                    self._writer.add_scalar(f"{group}/{measure}", value, step)
         # what waits in memory would be lost where the run is killed, and run.jsonl has it
         self._writer.flush()
 
     def close(self) -> None:
         """Close the file."""
         self._writer.close()
-
-
-def _tag(name: str) -> str:
-    """`train/loss` of `loss`, and `validation/bleu` of `validation_bleu`."""
-    if name.startswith(_VALIDATION):
-        return f"validation/{name.removeprefix(_VALIDATION)}"
-    return f"train/{name}"
-
-
-def _table(plan: Record) -> str:
-    """Format the planned schedule as a Markdown table, which TensorBoard draws."""
-    rows = [f"| {name} | {value} |" for name, value in plan.items() if name != "step"]
-    return "\n".join(["| | |", "|---|---|", *rows])

@@ -1,27 +1,40 @@
-"""The state that a run resumes from, on a CPU to the bit: safetensors and JSON, never pickle."""
+"""Saved state of a run, as safetensors and JSON: it goes on from there, on a CPU to the bit."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.progress import Progress
+from training.update import Updater
+from transformer.checkpoints import checkpoint
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.files.atomic import FolderKind, backup_path, replace_folder
+from transformer.files.atomic import (
+    FolderKind,
+    backup_path,
+    remove_folder,
+    remove_leftovers,
+    replace_folder,
+)
 from transformer.files.reading import GIB, MIB, read_bytes
+from transformer.model import Transformer
+from transformer.text.tokenizer import Tokenizer
+
+STATE, CHECKPOINTS = "state", "checkpoints"
+"""The folders of a run that hold its state and its checkpoints."""
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
@@ -35,30 +48,75 @@ _FOREIGN = (
 
 
 @dataclass(frozen=True)
-class Identity:
-    """Properties that a resumed run must share with the saved one.
+class Progress:
+    """From where a run began, and how far it has come.
 
     Args:
-        config: all of its settings, apart from those of `MAY_CHANGE`.
-        text: the fingerprint of the training text.
+        step: updates made.
+        epoch: the epoch it is in, from 0.
+        batch: updates of that epoch that are done.
+        seconds: time spent on steps so far.
+        best_loss: lowest validation loss yet; None before the first validation.
+        without_gain: validations since then that were not better.
+        unlogged_tokens: target tokens since the last loss in the log.
+        unlogged_seconds: time spent on their steps.
+        length_multiple: what the lengths of its batches are padded to multiples of. The order of
+            the text depends on it, so a run keeps it on whatever device it goes on; 0 in a state
+            of earlier versions.
+        started_from: SHA-256 of the weights that it began with; empty if it drew its own.
     """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    seconds: float = 0.0
+    best_loss: float | None = None
+    without_gain: int = 0
+    unlogged_tokens: int = 0
+    unlogged_seconds: float = 0.0
+    length_multiple: int = 0
+    started_from: str = ""
+
+    def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
+        """After one more update of so many target tokens."""
+        return replace(
+            self,
+            step=self.step + 1,
+            epoch=epoch,
+            batch=batch,
+            unlogged_tokens=self.unlogged_tokens + tokens,
+        )
+
+    def with_seconds(self, seconds: float) -> Progress:
+        """After so much more time spent on steps."""
+        return replace(
+            self,
+            seconds=self.seconds + seconds,
+            unlogged_seconds=self.unlogged_seconds + seconds,
+        )
+
+    def with_loss_logged(self) -> Progress:
+        """After a line of the log."""
+        return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
+
+    def with_validation(self, loss: float) -> Progress:
+        """After a validation that measured this loss."""
+        if self.best_loss is None or loss < self.best_loss:
+            return replace(self, best_loss=loss, without_gain=0)
+        return replace(self, without_gain=self.without_gain + 1)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Settings, apart from those of `MAY_CHANGE`, and text that a resumed run must share."""
 
     config: RunConfig
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in state.json."""
-        return {"config": self.config.to_dict(), "text": self.text}
-
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a run at one moment, which the run does not change any more.
-
-    Args:
-        tensors: weights, the optimiser's moments and the losses since the last log line.
-        written: what stands in state.json beside their checksum.
-    """
+    """The state of a run at one moment: tensors, and what state.json has beside their checksum."""
 
     tensors: bytes
     written: Mapping[str, Any]
@@ -72,20 +130,17 @@ class Snapshot:
         losses: Sequence[float],
         identity: Identity,
     ) -> Snapshot:
-        """Copy what has to be saved.
+        """Copy what has to be saved; `losses`, `[process]`, are summed since the last log line.
 
         Dropout draws from the number of the step, so there is no state of a generator.
-
-        Args:
-            progress: how far the run is.
-            model: its weights.
-            optimizer: its moments.
-            losses: `[process]`, summed since the last loss in the log.
-            identity: what a resumed run must share.
         """
-        tensors = _tensors(model, optimizer)
-        tensors |= {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
-        written = {PROGRESS_KEY: asdict(progress), **identity.to_dict()}
+        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        for name, parameter in model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().contiguous()
+            for key, value in optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
+        config = identity.config.to_dict()
+        written = {PROGRESS_KEY: asdict(progress), "config": config, "text": identity.text}
         return cls(safetensors.torch.save(tensors), written)
 
     def write(self, folder: Path) -> None:
@@ -128,9 +183,7 @@ def load_state(
             raise CheckpointError(f"{error} {older} Start a new run.") from older
         warning = f"{error} Its backup is undamaged: resuming from there."
     try:
-        _refuse_earlier_updates(folder, written["config"])
-        _refuse_changes(written["config"], identity.config.to_dict())
-        _refuse_another_text(folder, written, identity)
+        _refuse_another_run(folder, written, identity)
         _restore(tensors, model, optimizer)
         summed_loss.fill_(_loss_of(process, tensors))
         return Progress(**written[PROGRESS_KEY]), warning
@@ -154,25 +207,21 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
 
-def _refuse_earlier_updates(folder: Path, saved: Mapping[str, Mapping[str, Any]]) -> None:
-    """In earlier versions an update was so many batches of each process: of another order."""
+def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
+    saved = written["config"]
+    # in earlier versions an update was so many batches of each process: of another order
     batches = saved["training"].get("accumulate", 1) * saved.get("run", {}).get("processes", 1)
     if batches != 1:
         raise CheckpointError(
             f"{folder} was written by an earlier version, with {batches} batches in each update, "
             f"where this one has one: start a new run, with --start-from its last checkpoint."
         )
-
-
-def _refuse_changes(
-    saved: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
-) -> None:
     # a field that is younger than the state was then what its default is
     complete = {
         "model": TransformerConfig.from_dict(dict(saved["model"])).to_dict(),
         "training": {**asdict(Recipe()), **saved["training"]},
     }
-    for table, fields in now.items():
+    for table, fields in identity.config.to_dict().items():
         for name, value in fields.items():
             if name not in MAY_CHANGE and complete[table][name] != value:
                 before = quoted(complete[table][name])
@@ -180,24 +229,12 @@ def _refuse_changes(
                     f"[{table}] {name} was {before} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."
                 )
-
-
-def _refuse_another_text(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
     # runs of earlier versions have no fingerprint
     if written.get("text", identity.text) != identity.text:
         raise CheckpointError(
             f"The training text of --data is not the one that the run in {folder.parent} began "
             f"with: resume with the same folders, weights and files, or start a new run."
         )
-
-
-def _tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
-    tensors: dict[str, Tensor] = {}
-    for name, parameter in model.named_parameters():
-        tensors[f"model.{name}"] = parameter.detach().contiguous()
-        for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-    return tensors
 
 
 @torch.no_grad()
@@ -218,3 +255,124 @@ def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
     if count == process.world_size:
         return losses[process.rank]  # as it was, to the bit
     return sum(losses) if process.is_main_process else 0.0
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """List the complete checkpoints of a run, oldest first.
+
+    One that was not finished when the run was killed has a longer name.
+    """
+    return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
+
+
+class Saver:
+    """Saves checkpoints and states: copied at once, and written in the background.
+
+    All processes of a run call its methods together; the main process writes.
+
+    The last `keep` checkpoints are kept.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        updater: Updater,
+        identity: Identity,
+        keep: int,
+        process: ProcessInfo,
+    ) -> None:
+        self.out, self.model, self.tokenizer, self.updater = out, model, tokenizer, updater
+        self.identity, self.keep, self.process = identity, keep, process
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
+        self._job: Future[None] | None = None  # the last one, whose failure is kept
+
+    def save_state(self, progress: Progress) -> None:
+        """Write what `load_state` reads, and wait until it is there.
+
+        Raises:
+            OSError: in all processes, if it cannot be written.
+        """
+        self.raise_if_failed(wait=True)
+        losses = self._losses()
+        if self.process.is_main_process:
+            state = self._snapshot(progress, losses)
+            self._job = self._thread.submit(state.write, self.out / STATE)
+        self.raise_if_failed(wait=True)
+
+    def save(self, progress: Progress) -> None:
+        """Begin to write a checkpoint and the state; the older checkpoints are removed after it.
+
+        In this order: at whatever moment the run is killed, the checkpoints to average are there.
+
+        Raises:
+            OSError: in all processes, if the last one could not be written.
+        """
+        self.raise_if_failed(wait=True)
+        losses = self._losses()
+        if not self.process.is_main_process:
+            return
+        # on the CPU, where no update changes the weights
+        copy, state = Transformer.unfilled(self.model.config), self._snapshot(progress, losses)
+        weights = self.model.named_parameters()
+        copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in weights)
+
+        def write() -> None:
+            folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
+            checkpoint.save(folder, copy, self.tokenizer)
+            state.write(self.out / STATE)
+            for old in checkpoints(self.out)[: -self.keep]:
+                remove_folder(old, checkpoint.folder_kind())
+
+        self._job = self._thread.submit(write)
+
+    def raise_if_failed(self, *, wait: bool) -> None:
+        """Raise in all processes what went wrong in writing so far, or in all of it."""
+        job = self._job
+        failure = [job.exception() if job and (wait or job.done()) else None]
+        if self.process.world_size > 1:
+            distributed.broadcast_object_list(failure)
+        if failure[0]:
+            raise failure[0]
+
+    def last_saved_step(self) -> int | None:
+        """Return the step of the last checkpoint, waiting for it; None before the first."""
+        self.raise_if_failed(wait=True)
+        return max((_step(folder) for folder in checkpoints(self.out)), default=None)
+
+    def remove_checkpoints_after(self, step: int) -> None:
+        """Remove the checkpoints after the state from which a run goes on.
+
+        One that holds files of a person stays: the run is refused when it comes to that step.
+        """
+        if self.process.is_main_process:
+            self.remove_leftovers()
+            for folder in checkpoints(self.out):
+                if _step(folder) > step:
+                    remove_folder(folder, checkpoint.folder_kind())
+
+    def remove_leftovers(self) -> None:
+        """Remove what a killed process of this run was writing."""
+        remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
+        remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
+
+    def close(self) -> None:
+        """Wait until all that was begun is written or has failed."""
+        self._thread.shutdown(wait=True)
+
+    def _losses(self) -> list[float]:
+        """Return the summed loss of each process since the last log line."""
+        loss = self.updater.summed_loss
+        losses = [loss]
+        if self.process.world_size > 1:
+            losses = [torch.zeros_like(loss) for _ in range(self.process.world_size)]
+            distributed.all_gather(losses, loss)
+        return [float(loss) for loss in losses]
+
+    def _snapshot(self, progress: Progress, losses: list[float]) -> Snapshot:
+        return Snapshot.take(progress, self.model, self.updater.optimizer, losses, self.identity)
+
+
+def _step(folder: Path) -> int:
+    return int(folder.name.removeprefix("step-"))

@@ -15,11 +15,10 @@ from benchmarks.campaign.occupied import fingerprint
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
-from training.data import corpus, preparation, prepared
-from training.data import encoding as text_encoding
-from training.data.corpus import CorpusError, EncodedText
-from training.data.encoded_files import EncodedFiles
-from training.data.lock import locked
+from training.data import corpus, encoded_text, preparation, prepared
+from training.data.corpus import CorpusError
+from training.data.encoded_text import EncodedFiles, EncodedText
+from training.data.manifest import locked
 from training.data.preparation import unfinished
 from training.data.scan import Scan, scan
 from training.prepare import main
@@ -29,7 +28,7 @@ PAIRS = 308  # of both folders
 
 def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C while this chunk, from 0, is encoded."""
-    encode_chunk = corpus.encode_chunk
+    encode_chunk = encoded_text.encode_chunk
     chunks = iter(range(chunk))
 
     def stopped(*arguments: object) -> EncodedText:
@@ -37,7 +36,7 @@ def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
         return encode_chunk(*arguments)  # type: ignore[arg-type]
 
-    patch.setattr(text_encoding, "encode_chunk", stopped)
+    patch.setattr(preparation, "encode_chunk", stopped)
 
 
 def stopped_preparation(folder: Path, *options: str) -> tuple[list[str], Path]:
@@ -82,13 +81,13 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     arguments, out = stopped_preparation(tmp_path)
     monkeypatch.setattr(corpus, "CHUNK", 80)  # of another size than before
     lines: list[int] = []
-    encode_chunk = corpus.encode_chunk
+    encode_chunk = encoded_text.encode_chunk
 
     def watched(*given: object) -> EncodedText:
         lines.extend(given[3].tolist())  # type: ignore[attr-defined]
         return encode_chunk(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(text_encoding, "encode_chunk", watched)
+    monkeypatch.setattr(preparation, "encode_chunk", watched)
     assert main(arguments) == 0
     # five chunks of the first folder, 207 pairs, and one of the second
     assert lines == list(range(257, PAIRS))
@@ -98,61 +97,46 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     assert contents(out) == contents(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    ("option", "name"),
-    [
-        (["--longest-words", "9"], "longest_words"),
-        (["--ratio", "9"], "ratio"),
-        (["--drop-duplicates"], "drop_duplicates"),
-        (["--sample-lines", "100"], "sample_lines"),
-    ],
-)
-@pytest.mark.parametrize("is_finished", [False, True])
-def test_other_options_than_before_are_refused(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    option: list[str],
-    name: str,
-    is_finished: bool,
-) -> None:
-    arguments, out = stopped_preparation(tmp_path)
-    folder = out if is_finished else unfinished(out)
-    if is_finished:
-        assert main(arguments) == 0
-    before = contents(folder)
-    capsys.readouterr()
-    assert main([*arguments, *option]) == 2
-    advice = "choose another --out" if is_finished else "give what it was begun with to go on"
-    error = capsys.readouterr().err
-    assert f"{folder} was prepared with another {name}: {advice}" in error
-    assert len(error.splitlines()) == 1
-    assert contents(folder) == before
-
-
-def test_another_text_weight_size_and_vocabulary_are_refused(
+def test_another_request_than_before_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, out = stopped_preparation(tmp_path)
-    before = contents(unfinished(out))
     other = tmp_path / "other.toml"
     recipe = Path(arguments[1]).read_text("utf-8")
-
-    def refused(arguments: list[str], sentence: str) -> None:
-        assert main(arguments) == 2
-        assert sentence in capsys.readouterr().err
-        assert contents(unfinished(out)) == before
-
-    refused([*arguments[:-1], arguments[-1].replace("0.5", "0.6")], "with another weights")
-    other.write_text(recipe + "max_pieces = 99\n", "utf-8")
-    refused([arguments[0], str(other), *arguments[2:]], "with another max_pieces")
-    other.write_text(recipe.replace("vocab_size = 120", "vocab_size = 121"), "utf-8")
-    refused([arguments[0], str(other), *arguments[2:]], "with another vocab_size")
     text = Path(arguments[-1].partition(":")[0]) / "train.de"
     lines = text.read_text("utf-8")
-    text.write_text(lines.replace("Der", "Das", 1), "utf-8")
-    refused(arguments, "was prepared from another text")
-    text.write_text(lines, "utf-8")
-    assert main(arguments) == 0
+    for folder, advice in (
+        (unfinished(out), "give what it was begun with to go on"),
+        (out, "choose another --out"),
+    ):
+        before = contents(folder)
+
+        def refused(arguments: list[str], words: str) -> None:
+            capsys.readouterr()
+            assert main(arguments) == 2
+            (error,) = capsys.readouterr().err.splitlines()
+            assert f"{folder} was prepared {words}: {advice}" in error  # noqa: B023
+            assert contents(folder) == before  # noqa: B023
+
+        for option, value, name in (
+            ("--longest-words", "9", "longest_words"),
+            ("--ratio", "9", "ratio"),
+            ("--sample-lines", "100", "sample_lines"),
+        ):
+            refused([*arguments, option, value], f"with another {name}")
+        refused([*arguments, "--drop-duplicates"], "with another drop_duplicates")
+        weight = arguments[-1].replace("0.5", "0.6")
+        refused([*arguments[:-1], weight], "with another weights")
+        for changed, name in (
+            (recipe + "max_pieces = 99\n", "max_pieces"),
+            (recipe.replace("vocab_size = 120", "vocab_size = 121"), "vocab_size"),
+        ):
+            other.write_text(changed, "utf-8")
+            refused([arguments[0], str(other), *arguments[2:]], f"with another {name}")
+        text.write_text(lines.replace("Der", "Das", 1), "utf-8")
+        refused(arguments, "from another text")
+        text.write_text(lines, "utf-8")
+        assert main(arguments) == 0
 
 
 def test_what_was_prepared_is_not_prepared_again(
@@ -167,6 +151,11 @@ def test_what_was_prepared_is_not_prepared_again(
     assert {path: path.stat().st_mtime_ns for path in (out.parent, *out.iterdir())} == written
     assert main([*arguments[:5], str(out)]) == 2
     assert "is prepared already: give folders of text" in capsys.readouterr().err
+    content = bytearray((out / "tokenizer.model").read_bytes())
+    content[50] ^= 1
+    (out / "tokenizer.model").write_bytes(content)
+    assert main(arguments) == 2
+    assert f"{out / 'tokenizer.model'} is damaged" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_something_else_stays_as_it_is(
@@ -302,16 +291,3 @@ def test_each_damaged_part_of_unfinished_work_is_named_and_nothing_is_changed(
         for content in (b"", b"{}", b"[]", b'{"version": 1}', b"[" * 100_000):
             refused(name, content)
     assert main(arguments) == 0
-
-
-def test_a_finished_folder_is_prepared_already_only_if_it_is_undamaged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments, out = stopped_preparation(tmp_path)
-    assert main(arguments) == 0
-    content = bytearray((out / "tokenizer.model").read_bytes())
-    content[50] ^= 1
-    (out / "tokenizer.model").write_bytes(content)
-    capsys.readouterr()
-    assert main(arguments) == 2
-    assert f"{out / 'tokenizer.model'} is damaged" in capsys.readouterr().err

@@ -1,29 +1,104 @@
-"""The vocabulary is learnt on lines that are drawn over the whole text, alike each time."""
+"""Pairs are dropped for the reasons asked for; a vocabulary's lines are drawn over all others."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.training.conftest import write_pairs
 from training.data import corpus
-from training.data.cleaning import KEPT, TOO_LONG, Cleaning
-from training.data.corpus import CorpusError
-from training.data.folders import DataFolder
-from training.data.scan import Scan, drawn_lines, drawn_pairs, scan
+from training.data.corpus import DataFolder, ParallelText
+from training.data.scan import (
+    KEPT,
+    REPEATED,
+    TOO_LONG,
+    UNLIKE,
+    Cleaner,
+    Cleaning,
+    Scan,
+    drawn_lines,
+    drawn_pairs,
+    scan,
+)
+
+sides = st.text(st.sampled_from("ab  "), max_size=9)
+
+
+def judged(pairs: list[tuple[str, str]], asked: Cleaning, size: int = 10**9) -> list[int]:
+    """What becomes of each pair, looked at so many at a time."""
+    cleaner = Cleaner(asked)
+    for start in range(0, len(pairs), size):
+        some = pairs[start : start + size]
+        cleaner.judge(ParallelText([s for s, _ in some], [t for _, t in some]))
+    return [int(reason) for reason in cleaner.reasons()]
+
+
+def judged_one_by_one(pairs: list[tuple[str, str]], asked: Cleaning) -> list[int]:
+    """The same, as a person would."""
+    result = []
+    seen = set()
+    for source, target in pairs:
+        few, many = sorted((len(source.split()), len(target.split())))
+        if asked.longest_words is not None and many > asked.longest_words:
+            result.append(TOO_LONG)
+        elif asked.ratio is not None and few and many / few > asked.ratio:
+            result.append(UNLIKE)
+        elif asked.drop_duplicates and (source, target) in seen:
+            result.append(REPEATED)
+        else:
+            result.append(KEPT)
+            seen.add((source, target))
+    return result
+
+
+@given(
+    st.lists(st.tuples(sides, sides), max_size=30),
+    st.builds(
+        Cleaning,
+        longest_words=st.none() | st.integers(1, 4),
+        ratio=st.none() | st.sampled_from([1.0, 1.5, 2.0]),
+        drop_duplicates=st.booleans(),
+    ),
+    st.integers(1, 7),
+)
+def test_pairs_are_judged_as_one_by_one(
+    pairs: list[tuple[str, str]], asked: Cleaning, size: int
+) -> None:
+    reasons = judged(pairs, asked, size)
+    assert reasons == judged_one_by_one(pairs, asked)
+    dropped = Scan((len(pairs),), np.array(reasons, np.uint8)).dropped(asked)
+    assert dropped == {name: reasons.count(reason) for reason, name in asked.names().items()}
+
+
+def test_nothing_is_dropped_unless_it_is_asked_for() -> None:
+    pairs = [("a " * 500, "b"), ("a", "b"), ("a", "b"), ("", "")]
+    assert judged(pairs, Cleaning()) == [KEPT] * 4
+    assert Cleaning().names() == {}
+    assert Cleaning(250, 1.5, True).names() == {
+        TOO_LONG: "with more than 250 words",
+        UNLIKE: "with more than 1.5 times the words on one side",
+        REPEATED: "that came before",
+    }
+
+
+def test_the_side_that_a_word_stands_on_counts() -> None:
+    pairs = [("a b", "c"), ("a", "b c"), ("a b", "c")]
+    assert judged(pairs, Cleaning(drop_duplicates=True)) == [KEPT, KEPT, REPEATED]
 
 
 def _folders(folder: Path, *sizes: int) -> list[DataFolder]:
     """Folders whose lines are numbers, counted on from one to the next."""
-    found, first = [], 0
+    result, first = [], 0
     for size in sizes:
         path = folder / str(first)
         path.mkdir()
         numbers = range(first, first + size)
         write_pairs(path / "train", [(f"s{i}", f"t{i} {'x ' * (i % 3)}") for i in numbers])
-        found.append(DataFolder(path))
+        result.append(DataFolder(path))
         first += size
-    return found
+    return result
 
 
 def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
@@ -31,17 +106,17 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
 ) -> None:
     monkeypatch.setattr(corpus, "CHUNK", 7)
     folders = _folders(tmp_path, 40, 20)
-    found = scan(folders, Cleaning(longest_words=2))
-    assert found.pairs == (40, 20)
-    assert [int(r) for r in found.reasons] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
-    kept = [i for i in range(60) if i % 3 != 2]
-    lines = list(drawn_lines(folders, drawn_pairs(found, 80)))
-    assert lines[:40] == [f"s{i}" for i in kept]
-    assert [line.split()[0] for line in lines[40:]] == [f"t{i}" for i in kept]
-    drawn = drawn_pairs(found, 79)
+    result = scan(folders, Cleaning(longest_words=2))
+    assert result.pairs == (40, 20)
+    assert [int(r) for r in result.reasons] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
+    retained = [i for i in range(60) if i % 3 != 2]
+    lines = list(drawn_lines(folders, drawn_pairs(result, 80)))
+    assert lines[:40] == [f"s{i}" for i in retained]
+    assert [line.split()[0] for line in lines[40:]] == [f"t{i}" for i in retained]
+    drawn = drawn_pairs(result, 79)
     assert drawn.sum() == 39
-    assert set(np.flatnonzero(drawn).tolist()) < set(kept)
-    assert drawn.tolist() == drawn_pairs(found, 79).tolist()
+    assert set(np.flatnonzero(drawn).tolist()) < set(retained)
+    assert drawn.tolist() == drawn_pairs(result, 79).tolist()
 
 
 def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
@@ -49,17 +124,3 @@ def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
     tenths = drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
     assert tenths.sum() == 10_000
     assert np.abs(tenths - 1000).max() < 4.5 * np.sqrt(1000 * 0.9)
-
-
-def test_a_folder_without_pairs_and_one_of_other_counts_are_refused(tmp_path: Path) -> None:
-    (folder,) = _folders(tmp_path, 5)
-    (folder.path / "train.de").write_text("1\n2\n3\n")
-    with pytest.raises(CorpusError, match=r"train\.en has 5 lines and .*train\.de has 3"):
-        scan([folder], Cleaning())
-    for name in ("train.en", "train.de"):
-        (folder.path / name).write_text("")
-    with pytest.raises(CorpusError, match=r"train\.en is empty"):
-        scan([folder], Cleaning())
-    (folder.path / "train.de").unlink()
-    with pytest.raises(CorpusError, match=r"train\.de cannot be read: No such file"):
-        scan([folder], Cleaning())

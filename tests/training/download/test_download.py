@@ -10,7 +10,7 @@ import shutil
 import socket
 import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +18,12 @@ import pytest
 
 from tests.training.bad_server import Server, names, server
 from training.data.corpus import read_parallel
-from training.download import __main__, extract
+from training.download import __main__
 from training.download.sources import SOURCES, Archive, Source
 
 __all__ = ["server"]  # a fixture: used by name
+
+Download = Callable[..., str]
 
 
 def _gz(sentences: Iterable[str]) -> bytes:
@@ -61,23 +63,28 @@ def multi30k(server: Server) -> Server:
     return server
 
 
-def _run(server: Server, name: str, out: Path, capsys: pytest.CaptureFixture[str]) -> str:
+@pytest.fixture
+def download(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Download:
     """Run the command; what it prints, or the one sentence of its failure."""
-    status = __main__.main([name, "--out", str(out), "--mirror", server.address])
-    printed = capsys.readouterr()
-    if status == 0:
-        return printed.out
-    assert status == 2
-    assert printed.err.count("\n") == 1
-    assert printed.err.startswith("training.download: ")
-    assert not list(out.glob("train.*"))
-    return printed.err
+
+    def run(name: str, out: Path = tmp_path) -> str:
+        status = __main__.main([name, "--out", str(out), "--mirror", server.address])
+        printed = capsys.readouterr()
+        if status == 0:
+            return printed.out
+        assert status == 2
+        assert printed.err.count("\n") == 1
+        assert printed.err.startswith("training.download: ")
+        assert not list(out.glob("train.*"))
+        return printed.err
+
+    return run
 
 
 def test_multi30k_becomes_parallel_text_in_nfc(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    multi30k: Server, tmp_path: Path, download: Download
 ) -> None:
-    printed = _run(multi30k, "multi30k", tmp_path, capsys)
+    printed = download("multi30k")
     assert "29,000 pairs" in printed
     assert "Licence: none stated" in printed
     assert "Elliott" in printed
@@ -89,28 +96,22 @@ def test_multi30k_becomes_parallel_text_in_nfc(
     assert not [name for name in names(tmp_path) if name.startswith("tmp")]
 
 
-def test_checksums_of_the_first_time_are_kept_as_sha256sum_writes_them(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_checksums_of_the_first_time_are_kept_and_checked(
+    multi30k: Server, tmp_path: Path, download: Download
 ) -> None:
-    _run(multi30k, "multi30k", tmp_path, capsys)
+    download("multi30k")
     lines = (tmp_path / "archives" / "SHA256SUMS").read_text().splitlines()
     digest = hashlib.sha256(multi30k.files["/multi30k/train.en.gz"]).hexdigest()
     assert f"{digest}  train.en.gz" in lines
     assert len(lines) == 6
     multi30k.asked.clear()
-    _run(multi30k, "multi30k", tmp_path, capsys)
+    download("multi30k")
     assert not multi30k.asked  # all is there
-
-
-def test_a_file_that_changed_since_the_first_time_is_refused(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _run(multi30k, "multi30k", tmp_path, capsys)
     (tmp_path / "train.en").unlink()
     (tmp_path / "train.de").unlink()
     (tmp_path / "archives" / "val.de.gz").unlink()
     multi30k.files["/multi30k/val.de.gz"] = _gz(f"Anders {n}." for n in range(1_014))
-    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    error = download("multi30k")
     assert "does not have the SHA-256 that was recorded when it was first downloaded" in error
 
 
@@ -128,52 +129,45 @@ def test_a_file_that_changed_since_the_first_time_is_refused(
     ids=["a login page", "too short", "cut off", "latin-1"],
 )
 def test_an_archive_that_holds_something_else_is_not_trusted(
-    multi30k: Server,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    packed: bytes,
-    sentence: str,
+    multi30k: Server, tmp_path: Path, download: Download, packed: bytes, sentence: str
 ) -> None:
     multi30k.files["/multi30k/train.de.gz"] = packed
-    assert re.search(sentence, _run(multi30k, "multi30k", tmp_path, capsys))
+    assert re.search(sentence, download("multi30k"))
     assert "SHA256SUMS" not in names(tmp_path)
     if "was removed" in sentence:  # and nothing that was made of it is taken the next time
         assert not [name for name in names(tmp_path) if name.startswith("train.de")]
 
 
 def test_another_number_of_pairs_than_published_is_refused(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    multi30k: Server, tmp_path: Path, download: Download
 ) -> None:
     for language in ("en", "de"):
         multi30k.files[f"/multi30k/val.{language}.gz"] = _gz(["A."] * 1_013)
-    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    error = download("multi30k")
     assert "has 1,013 sentence pairs for valid, but 1,014 were expected" in error
 
 
 def test_a_disk_that_fills_up_while_unpacking(
-    multi30k: Server,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    multi30k: Server, tmp_path: Path, download: Download, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(extract, "_write_split", full)
-    assert "No space left on device" in _run(multi30k, "multi30k", tmp_path, capsys)
+    monkeypatch.setattr(__main__, "_write_split", full)
+    assert "No space left on device" in download("multi30k")
     assert [path.name for path in tmp_path.iterdir()] == ["archives"]
 
 
 def test_text_of_a_person_is_not_replaced(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    multi30k: Server, tmp_path: Path, download: Download
 ) -> None:
     mine = dict.fromkeys(("valid.en", "valid.en.new", "valid.de.new"), b"Mine.\n")
     for name, content in mine.items():
         (tmp_path / name).write_bytes(content)
-    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    error = download("multi30k")
     assert f"{tmp_path / 'valid.en'} is there with another content" in error
     (tmp_path / "valid.en").unlink()
-    _run(multi30k, "multi30k", tmp_path, capsys)
+    download("multi30k")
     del mine["valid.en"]
     assert all((tmp_path / name).read_bytes() == content for name, content in mine.items())
 
@@ -188,14 +182,14 @@ def test_text_that_is_there_already_is_not_written_over(
 
 
 def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server, tmp_path: Path, download: Download
 ) -> None:
     # every English sentence twice, as Tatoeba often has it
     rows = [f"Go to {n // 2}.\tGeh\r zu {n}.\tCC-BY 2.0 (France) #{n}\n" for n in range(400)]
     server.files["/tatoeba/deu-eng.zip"] = _zip(
         "deu.txt", "".join([*rows, "Alone.\n", "\tLeer.\n"])
     )
-    _run(server, "tatoeba", tmp_path, capsys)
+    download("tatoeba")
     train, valid = read_parallel(tmp_path / "train"), read_parallel(tmp_path / "valid")
     pairs = {(f"Go to {n // 2}.", f"Geh  zu {n}.") for n in range(400)}
     assert set(zip(train.source + valid.source, train.target + valid.target, strict=True)) <= pairs
@@ -208,20 +202,17 @@ def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(
     (stopped / "archives" / "deu-eng.zip.unzip").mkdir(parents=True)
     (stopped / "archives" / "deu-eng.zip").write_bytes(server.files["/tatoeba/deu-eng.zip"])
     (stopped / "archives" / "deu-eng.zip.unzip" / "deu.txt").write_text("".join(rows[:100]))
-    _run(server, "tatoeba", stopped, capsys)
+    download("tatoeba", stopped)
     for name in ("train.en", "train.de", "valid.en", "valid.de"):
         assert (stopped / name).read_bytes() == (tmp_path / name).read_bytes()
 
     before = (tmp_path / "valid.de").read_bytes()
-    _run(server, "tatoeba", tmp_path, capsys)
+    download("tatoeba")
     assert (tmp_path / "valid.de").read_bytes() == before
 
 
 def test_wmt14_is_put_together_from_its_archives(
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, download: Download
 ) -> None:
     real = _source("wmt14")
     assert all(archive.sha256 for archive in real.archives)
@@ -242,7 +233,7 @@ def test_wmt14_is_put_together_from_its_archives(
             files.setdefault(archive, {})[member] = content
     for archive, members in files.items():
         server.files[f"/wmt14/{archive}"] = _tgz({"training/other.txt": "no", **members})
-    _run(server, "wmt14", tmp_path, capsys)
+    download("wmt14")
     assert read_parallel(tmp_path / "train").source == [
         "English europarl-v7.", "English commoncrawl.", "English news-commentary-v9.",
     ]  # fmt: skip
@@ -253,17 +244,17 @@ def test_wmt14_is_put_together_from_its_archives(
     (tmp_path / "archives" / "SHA256SUMS").unlink()
     (tmp_path / "train.en").unlink()
     (tmp_path / "train.de").unlink()
-    assert "dev.tgz does not hold dev/newstest2013.en" in _run(server, "wmt14", tmp_path, capsys)
+    assert "dev.tgz does not hold dev/newstest2013.en" in download("wmt14")
 
 
 @pytest.mark.parametrize(
     "mischief", [["500"], ["drop"], ["429", "drop", "503"]], ids=lambda words: " ".join(words)
 )
 def test_a_file_arrives_whole_through_what_passes(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], mischief: list[str]
+    multi30k: Server, tmp_path: Path, download: Download, mischief: list[str]
 ) -> None:
     multi30k.mischief = list(mischief)
-    assert "29,000 pairs" in _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "29,000 pairs" in download("multi30k")
     assert len(multi30k.asked) == 6 + len(mischief)
 
 
@@ -277,23 +268,16 @@ def test_a_file_arrives_whole_through_what_passes(
     ids=["404", "500", "drop"],
 )
 def test_what_does_not_pass_is_an_error_and_no_file(
-    multi30k: Server,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    mischief: list[str],
-    sentence: str,
+    multi30k: Server, tmp_path: Path, download: Download, mischief: list[str], sentence: str
 ) -> None:
     multi30k.mischief = list(mischief)
-    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    error = download("multi30k")
     assert f"train.en.gz cannot be downloaded: {sentence}" in error
     assert names(tmp_path) == []
 
 
 def test_a_published_checksum_is_checked(
-    multi30k: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    multi30k: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, download: Download
 ) -> None:
     real = _source("multi30k")
     first = replace(
@@ -303,18 +287,16 @@ def test_a_published_checksum_is_checked(
     published = replace(real, archives=(first, *real.archives[1:]))
     monkeypatch.setattr(__main__, "SOURCES", (published,))
     multi30k.mischief = ["reversed"] * 4
-    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    error = download("multi30k")
     assert "train.en.gz does not have the SHA-256 that was published" in error
     assert names(tmp_path) == []
     multi30k.mischief = ["reversed"]  # what comes again as it should be is taken
-    _run(multi30k, "multi30k", tmp_path, capsys)
+    download("multi30k")
 
 
+@pytest.mark.usefixtures("server")
 def test_no_network_is_one_sentence(
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -330,15 +312,6 @@ def test_no_network_is_one_sentence(
     )
 
 
-def test_a_server_that_is_not_there(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        server.address = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        assert "the server cannot be reached" in _run(server, "multi30k", tmp_path, capsys)
-
-
 @pytest.mark.parametrize(
     "address",
     [
@@ -350,41 +323,27 @@ def test_a_server_that_is_not_there(
 def test_a_mirror_must_be_an_address(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for odd, said in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
+    for odd, words in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
         with pytest.raises(SystemExit) as stopped:
             __main__.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
         assert stopped.value.code == 2
-        assert said in capsys.readouterr().err
+        assert words in capsys.readouterr().err
     for fine in ("https://example.org/texts/", "http://127.0.0.1:8000", "http://[::1]:80/a"):
         assert __main__._address(fine) == fine.rstrip("/")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no checksum\n", b"0" * 2**21])
 def test_checksums_that_are_none_are_one_sentence(
-    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+    multi30k: Server, tmp_path: Path, download: Download, content: bytes
 ) -> None:
     (tmp_path / "archives").mkdir()
     (tmp_path / "archives" / "SHA256SUMS").write_bytes(content)
-    assert "SHA256SUMS" in _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "SHA256SUMS" in download("multi30k")
     assert not multi30k.asked
 
 
 def test_a_refusal_leaves_no_folder_behind(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server, tmp_path: Path, download: Download
 ) -> None:
-    assert "404" in _run(server, "tatoeba", tmp_path / "new" / "out", capsys)
+    assert "404" in download("tatoeba", tmp_path / "new" / "out")
     assert not list(tmp_path.iterdir())
-
-
-def test_every_source_is_encrypted_named_and_complete() -> None:
-    assert [source.name for source in SOURCES] == ["multi30k", "tatoeba", "wmt14"]
-    for source in SOURCES:
-        names = {archive.name for archive in source.archives}
-        assert len(names) == len(source.archives)
-        assert all(archive.url.startswith("https://") for archive in source.archives)
-        for text in source.texts:
-            assert {text.english.partition("/")[0], text.german.partition("/")[0]} <= names
-        assert {text.split for text in source.texts} >= {"train"}
-        assert source.held_out or "valid" in {text.split for text in source.texts}
-        assert source.licence
-        assert source.citation

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from training.data.corpus import CorpusError, ParallelText
 from training.evaluate import main
+from training.evaluation.aer import Counts, GoldLinks, Notation, read_gold
 from transformer import Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import FILE, read_alignment
@@ -18,6 +20,8 @@ from transformer.analysis.alignment_settings import FILE, read_alignment
 ENGLISH = ["The dog waits .", "Her horse eats", "The old cat sleeps under the table ."]
 GERMAN = ["Der Hund wartet .", "Ihr Pferd frisst", "Die alte Katze schläft unter dem Tisch ."]
 GOLD = ["0-0 1-1 2-2 3p3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3 4-4 5-5 6-6 0p1 4p5"]
+FROM_ZERO = Notation()
+TEXT = ParallelText(["a b c", "d e"], ["x y", "z, w v"])
 
 
 @pytest.fixture
@@ -60,15 +64,15 @@ def _by_loops(translator: Translator, layer: int, head: int | None, row: str) ->
             [len(translator.tokenizer.pieces(word)) for word in text.split()]
             for text in (english, german)
         ]
-        found, start = set(), 0 if row == "writes" else 1
+        results, start = set(), 0 if row == "writes" else 1
         for target, height in enumerate(counts[1]):
             totals, left = [], 0
             for width in counts[0]:
                 totals.append(weights[start : start + height, left : left + width].sum())
                 left += width
-            found.add((int(np.argmax(totals)), target))
+            results.add((int(np.argmax(totals)), target))
             start += height
-        alignments.append(found)
+        alignments.append(results)
     return _figures(alignments)
 
 
@@ -77,10 +81,10 @@ def test_rows_of_weights_are_those_of_plain_loops(
 ) -> None:
     rows = _json(files, capsys)["rows"]
     compared = 0
-    for found in rows:
-        if found["lens"] == "weights":
-            expected = _by_loops(translator, found["layer"], found["head"], found["row"])
-            assert {name: found[name] for name in expected} == pytest.approx(expected)
+    for results in rows:
+        if results["lens"] == "weights":
+            expected = _by_loops(translator, results["layer"], results["head"], results["row"])
+            assert {name: results[name] for name in expected} == pytest.approx(expected)
             compared += 1
     assert compared == 2 * 2 * (4 + 1)
     assert len({json.dumps(expected) for expected in rows}) > 20
@@ -112,14 +116,14 @@ def test_there_is_a_row_for_every_map_and_one_is_the_default(
 
 
 def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _json(files, capsys)["baselines"]
+    results = _json(files, capsys)["baselines"]
     # both sides have as many words: the diagonal is one-to-one
     words = sum(len(line.split()) for line in GERMAN)
     sure = sum(line.count("-") for line in GOLD)
     possible = sum(len(line.split()) for line in GOLD)
     matched = possible - 2  # all but 0p1 and 4p5
     for name in ("diagonal", "one_to_one"):
-        assert found[name] == pytest.approx(
+        assert results[name] == pytest.approx(
             {
                 "aer": 100 * (1 - (sure + matched) / (words + sure)),
                 "precision": 100 * matched / words,
@@ -128,7 +132,7 @@ def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> N
         )
     # any of the I source words with probability 1/I
     a_s, a_p = 3 / 4 + 3 / 3 + 7 / 8, 4 / 4 + 3 / 3 + 9 / 8
-    assert found["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
+    assert results["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
 
 
 def test_the_best_map_is_stored_and_then_the_default(
@@ -178,10 +182,7 @@ def test_links_outside_are_dropped_and_counted(
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("gold", "0-0\n", "gold has 1 lines, but there are 3 sentence pairs"),
         ("gold", "0-0\n9-0\n0-0\n", "gold line 2: the link 9-0 names word 9 of the source"),
-        ("gold", "0-0\n0-0\n(0,0)\n", "gold line 3: “(0,0)” is no link"),
-        ("gold", "0-0\n\n0-0\n", "gold line 2 is empty"),
         ("src", "The dog .\n\nThe cat .\n", "src line 2 is empty"),
         ("tgt", "Der Hund .\n", "tgt has 1"),
         ("src", "a b c d\nx y z\n" + "dog " * 300 + "\n", "Line 3: The text has "),
@@ -209,3 +210,71 @@ def test_a_name_that_cannot_be_stored_is_refused(
         main(_command(files, "--write", "x" * 201))
     assert left.value.code == 2
     assert "1 to 200 printable characters" in capsys.readouterr().err
+
+
+# gold links
+
+
+def _read(tmp_path: Path, content: str, notation: Notation = FROM_ZERO):
+    path = tmp_path / "gold"
+    path.write_text(content)
+    return read_gold(path, TEXT, notation)
+
+
+def test_sure_links_are_possible_too(tmp_path: Path) -> None:
+    gold, dropped = _read(tmp_path, "0-0 2p1 1p1 1-1\n1p2\n")
+    assert gold == [
+        GoldLinks(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1), (2, 1)})),
+        GoldLinks(frozenset(), frozenset({(1, 2)})),
+    ]
+    assert dropped == 0
+
+
+def test_turned_and_counted_from_one(tmp_path: Path) -> None:
+    gold, _ = _read(tmp_path, "2-3\n3p1\n", Notation(turned=True, first=1))
+    assert gold[0].sure == {(2, 1)}
+    assert (gold[1].sure, gold[1].possible) == (frozenset(), {(0, 2)})
+
+
+def test_aer_by_hand() -> None:
+    counts = Counts()
+    counts.add(
+        {(0, 0), (1, 1), (2, 1)}, GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
+    )
+    # |A| 3, |S| 1, |A∩S| 1, |A∩P| 2
+    assert counts.figures() == pytest.approx(
+        {"aer": 100 * (1 - 3 / 4), "precision": 200 / 3, "recall": 100}
+    )
+    counts.add({(0, 0)}, GoldLinks(frozenset({(1, 1), (2, 2)}), frozenset({(1, 1), (2, 2)})))
+    # together: |A| 4, |S| 3, |A∩S| 1, |A∩P| 2
+    assert counts.figures() == pytest.approx(
+        {"aer": 100 * (1 - 3 / 7), "precision": 50, "recall": 100 / 3}
+    )
+
+
+def test_nothing_found_in_nothing_is_no_success() -> None:
+    assert Counts().figures() == {"aer": 100, "precision": 0, "recall": 0}
+
+
+@pytest.mark.parametrize(
+    ("content", "notation", "sentence"),
+    [
+        ("0-0\n", FROM_ZERO, "has 1 lines, but there are 2 sentence pairs"),
+        ("", FROM_ZERO, "has 0 lines"),
+        ("0-0\n \n", FROM_ZERO, "line 2 is empty: remove it from all three files"),
+        ("0-0\n0-0 1:1\n", FROM_ZERO, "line 2: “1:1” is no link: write source-target"),
+        ("0-0\n0-0-1\n", FROM_ZERO, "line 2: “0-0-1” is no link"),
+        ("0-0\n-1-0\n", FROM_ZERO, "line 2: “-1-0” is no link"),
+        ("0-0\n٣-0\n", FROM_ZERO, "line 2: “٣-0” is no link"),
+        ("0-0\n0-9999999999\n", FROM_ZERO, "is no link"),
+        ("3-0\n0-0\n", FROM_ZERO, "line 1: the link 3-0 names word 3 of the source, .* 0 to 2"),
+        ("0-0\n0p3\n", FROM_ZERO, "line 2: the link 0p3 names word 3 of the target, .* 0 to 2"),
+        ("0-1\n1-1\n", Notation(first=1), "1: the link 0-1 names word 0 of the source, .* 1 to 3"),
+        ("0-2\n0-2\n", Notation(turned=True), "line 2: the link 0-2 names word 2 of the source"),
+    ],
+)  # fmt: skip
+def test_bad_gold_is_one_sentence_that_names_the_line(
+    tmp_path: Path, content: str, notation: Notation, sentence: str
+) -> None:
+    with pytest.raises(CorpusError, match=sentence):
+        _read(tmp_path, content, notation)

@@ -40,9 +40,9 @@ def test_every_lens_has_its_curves_and_its_agreement(measured, translator) -> No
     assert (report.sentences, report.left_out, report.forced) == (2, 2, True)
     assert report.fractions == FRACTIONS
     assert set(report.lenses) == set(NAMES)
-    for one in report.lenses.values():
-        assert len(one.curves.comprehensiveness) == len(one.curves.sufficiency) == len(FRACTIONS)
-        assert -1 <= one.kendall.low <= one.kendall.value <= one.kendall.high <= 1
+    for lens in report.lenses.values():
+        assert len(lens.curves.comprehensiveness) == len(lens.curves.sufficiency) == len(FRACTIONS)
+        assert -1 <= lens.kendall.low <= lens.kendall.value <= lens.kendall.high <= 1
     references = (measured / "ref.de").read_text("utf-8").splitlines()
     traces = [translator.trace(*pair) for pair in zip(ENGLISH[:2], references[:2], strict=True)]
     for kind in KINDS:
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None
 def test_what_is_wrong_is_one_sentence(measured, tmp_path, capsys) -> None:
     (tmp_path / "one.en").write_text("Her\n")
     (tmp_path / "empty.en").write_text("")
-    for more, said in (
+    for more, message in (
         (["--src", str(tmp_path / "one.en")], "has no sentence of two words or more"),
         (["--src", str(tmp_path / "empty.en")], "is empty: give at least one sentence"),
         (["--ref", str(tmp_path / "one.en")], "each line must stand beside its translation"),
@@ -71,21 +71,21 @@ def test_what_is_wrong_is_one_sentence(measured, tmp_path, capsys) -> None:
     ):
         capsys.readouterr()
         assert run(measured, *more) == 2
-        assert said in capsys.readouterr().err.splitlines()[-1]
+        assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"format": 1', '"format": null', "is no report that this version wrote"),
         ('"comprehensiveness": [', '"comprehensiveness": [[0, 0, 0],', "is no report"),
         ('"weights": "', '"weights": "0', "was measured on other weights"),
     ],
 )
-def test_a_foreign_report_is_refused(measured, tmp_path, old, new, said) -> None:
+def test_a_foreign_report_is_refused(measured, tmp_path, old, new, message) -> None:
     folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
     content = (folder / faithfulness_report.FILE).read_text()
     assert old in content
     (folder / faithfulness_report.FILE).write_text(content.replace(old, new, 1))
-    with pytest.raises(CheckpointError, match=said):
+    with pytest.raises(CheckpointError, match=message):
         faithfulness_report.read(folder)

@@ -12,7 +12,8 @@ import pytest
 import sacrebleu
 import torch
 
-from training.data.corpus import ParallelText, encode
+from training.data.corpus import ParallelText
+from training.data.encoded_text import encode
 from training.evaluate import main
 from training.evaluation import heads
 from training.evaluation.head_corpus import bleu, measure_corpus, sample
@@ -62,17 +63,19 @@ def run(folder: Path, *more: str) -> int:
 def test_every_head_has_every_figure_and_three_examples(measured, model, text) -> None:
     report = head_report.read(measured / "model", model.config)
     assert report is not None
-    assert [one.place for one in report.heads] == all_heads(model.config)
+    assert [head_figures.place for head_figures in report.heads] == all_heads(model.config)
     assert (report.sentences, report.left_out, report.bleu_sentences) == (len(text), 2, 1)
     lines = (measured / "own.txt").read_text().splitlines()
-    for one in report.heads:
-        expected = {*MEASURES, *IMPORTANCE} - ({"aligns"} if one.place.kind != "cross" else set())
-        expected -= {"previous", "next", "itself"} if one.place.kind == "cross" else set()
-        assert set(one.measures) == expected
-        assert all(figure.low <= figure.high for figure in one.measures.values())
-        assert len(one.examples) == 3
-        assert {example.source for example in one.examples} <= set(lines)
-        scores = [example.score for example in one.examples]
+    for head_figures in report.heads:
+        expected = {*MEASURES, *IMPORTANCE} - (
+            {"aligns"} if head_figures.place.kind != "cross" else set()
+        )
+        expected -= {"previous", "next", "itself"} if head_figures.place.kind == "cross" else set()
+        assert set(head_figures.measures) == expected
+        assert all(figure.low <= figure.high for figure in head_figures.measures.values())
+        assert len(head_figures.examples) == 3
+        assert {example.source for example in head_figures.examples} <= set(lines)
+        scores = [example.score for example in head_figures.examples]
         assert scores == sorted(scores, reverse=True)
     for curve in report.curves.values():
         assert sorted(curve.order) == sorted(all_heads(model.config))
@@ -95,10 +98,10 @@ def test_the_figures_are_those_of_single_sentences(measured, translator, text) -
     for kind in KINDS:
         rows = [trace.weights(kind).shape[2] - (kind == "decoder_self") for trace in traces]
         for name in ("confidence", "entropy", "offset"):
-            each = [measure(by_pieces(trace, kind), kind, name) for trace in traces]
-            expected = np.average(each, axis=0, weights=rows)
-            found = [f.measures[name].value for f in report.heads if f.place.kind == kind]
-            np.testing.assert_allclose(found, expected.ravel(), rtol=1e-3, atol=1e-5)
+            by_sentence = [measure(by_pieces(trace, kind), kind, name) for trace in traces]
+            expected = np.average(by_sentence, axis=0, weights=rows)
+            result = [f.measures[name].value for f in report.heads if f.place.kind == kind]
+            np.testing.assert_allclose(result, expected.ravel(), rtol=1e-3, atol=1e-5)
     place = all_heads(model.config)[-3]
     with removed(model, [Removal(*place)]):
         without = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
@@ -118,10 +121,10 @@ def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
         for pair in zip(text.source, text.target, strict=True):
             translator.trace(*pair)
     torch.testing.assert_close(means["cross"][1], torch.cat(seen, 1).mean(1), rtol=1e-4, atol=1e-5)
-    found = Translator.load(measured / "model")  # and the way "mean" finds them by itself
-    with removed(found, [Removal("cross", 1, 3, "mean")]):
-        changed = found.trace(text.source[0], text.target[0])
-    plain = found.trace(text.source[0], text.target[0])
+    result = Translator.load(measured / "model")  # and the way "mean" finds them by itself
+    with removed(result, [Removal("cross", 1, 3, "mean")]):
+        changed = result.trace(text.source[0], text.target[0])
+    plain = result.trace(text.source[0], text.target[0])
     assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4
 
 
@@ -157,16 +160,19 @@ def test_bleu_is_that_of_sacrebleu() -> None:
 def test_batches_do_not_matter(model, tokenizer, text) -> None:
     encoded = encode(text, tokenizer, model.config.max_length)
     together = measure_corpus(model, tokenizer, tokenizer, encoded)
-    one = measure_corpus(model, tokenizer, tokenizer, sample(encoded, 1, seed=0))
+    head_figures = measure_corpus(model, tokenizer, tokenizer, sample(encoded, 1, seed=0))
     (line,) = sample(encoded, 1, seed=0).lines
-    assert together.losses[line] == pytest.approx(one.losses[0], rel=1e-4)
-    np.testing.assert_allclose(together.losses_without[line], one.losses_without[0], rtol=1e-4)
+    assert together.losses[line] == pytest.approx(head_figures.losses[0], rel=1e-4)
+    np.testing.assert_allclose(
+        together.losses_without[line], head_figures.losses_without[0], rtol=1e-4
+    )
     for kind in KINDS:
         np.testing.assert_allclose(
-            together.gradients[kind][line], one.gradients[kind][0], rtol=1e-2, atol=1e-5
+            together.gradients[kind][line], head_figures.gradients[kind][0], rtol=1e-2, atol=1e-5
         )
         np.testing.assert_array_equal(
-            together.measures[kind][line].offset_counts, one.measures[kind][0].offset_counts
+            together.measures[kind][line].offset_counts,
+            head_figures.measures[kind][0].offset_counts,
         )
 
 
@@ -178,7 +184,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
     (tmp_path / "long.txt").write_text("The dog. " * 200)
     (tmp_path / "wide.txt").write_text("The dog" + " " * 2_000 + "waits.")
     before = sorted((measured / "model").iterdir())
-    for more, said in (
+    for more, message in (
         (["--examples", str(tmp_path / "none.txt")], "none.txt cannot be read"),
         (["--examples", str(tmp_path / "empty.txt")], "has no sentence"),
         (["--examples", str(tmp_path / "long.txt")], "long.txt sentence 1: The text has"),
@@ -192,13 +198,13 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
         capsys.readouterr()
         assert run(measured, *more) == 2
         error = capsys.readouterr().err.splitlines()[-1]
-        assert said in error
+        assert message in error
         assert error.startswith("training.evaluate: ")
     assert sorted((measured / "model").iterdir()) == before
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (
             '"format": 2',
@@ -212,12 +218,12 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
         ("{", "[" * 100_000, "is no report"),
     ],
 )
-def test_a_foreign_report_is_refused(measured, model, tmp_path, old, new, said) -> None:
+def test_a_foreign_report_is_refused(measured, model, tmp_path, old, new, message) -> None:
     folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
     content = (folder / head_report.FILE).read_text("utf-8")
     assert old in content
     (folder / head_report.FILE).write_text(content.replace(old, new, 1), "utf-8")
-    with pytest.raises(CheckpointError, match=said) as refused:
+    with pytest.raises(CheckpointError, match=message) as refused:
         head_report.read(folder, model.config)
     assert head_report.FILE in str(refused.value)
 
@@ -225,12 +231,12 @@ def test_a_foreign_report_is_refused(measured, model, tmp_path, old, new, said) 
 def test_foreign_means_are_refused(measured, model, tmp_path) -> None:
     folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
     path = folder / means_file.FILE
-    for content, said in (
+    for content, message in (
         (b"{}", "is not a safetensors file"),
         (b"\0" * 10**6, "bytes, but at most"),
     ):
         path.write_bytes(content)
-        with pytest.raises(CheckpointError, match=said):
+        with pytest.raises(CheckpointError, match=message):
             means_file.read_means(folder, model.config)
     path.unlink()
     assert means_file.read_means(folder, model.config) is None

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import safetensors.torch
 import torch
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.progress import Progress
-from training.run.state import Identity, Snapshot, load_state
+from training.run.state import Identity, Progress, Snapshot, load_state
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError
 from transformer.model import Transformer
@@ -58,35 +56,6 @@ def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path
     assert of_two == [pytest.approx(0.6), 0]
 
 
-def test_another_text_is_refused_by_name(tmp_path: Path) -> None:
-    _save(tmp_path / "run" / "state", [0.0])
-    with pytest.raises(CheckpointError) as caught:
-        _load(tmp_path / "run" / "state", text="another text")
-    assert f"--data is not the one that the run in {tmp_path / 'run'} began with" in str(
-        caught.value
-    )
-
-
-def test_what_is_saved_is_of_the_moment_of_the_snapshot(tmp_path: Path) -> None:
-    model, adam = _run()
-    before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    moments = {p: s["exp_avg"].clone() for p, s in adam.state.items()}
-    snapshot = Snapshot.take(PROGRESS, model, adam, [0.0], Identity(CONFIG, "the text"))
-    adam.step()  # the run goes on before anything is written
-    snapshot.write(tmp_path / "state")
-    other, loaded = _run()
-    process = ProcessInfo(torch.device("cpu"))
-    load_state(
-        tmp_path / "state", other, loaded, torch.zeros(()), Identity(CONFIG, "the text"), process
-    )
-    for (name, parameter), original in zip(
-        other.named_parameters(), model.parameters(), strict=True
-    ):
-        assert torch.equal(parameter, before[name])
-        assert not torch.equal(parameter, original)
-        assert torch.equal(loaded.state[parameter]["exp_avg"], moments[original])
-
-
 def _as_earlier(folder: Path, processes: int, accumulate: int) -> None:
     """Turn a state into one that versions before this one have written."""
     path = folder / "state.json"
@@ -113,9 +82,3 @@ def test_a_state_of_an_earlier_version_is_taken_where_its_updates_were_one_batch
             continue
         with pytest.raises(CheckpointError, match=f"with {processes * accumulate} batches in each"):
             _load(folder)
-
-
-def test_no_generator_has_a_state_to_be_saved(tmp_path: Path) -> None:
-    _save(tmp_path / "state", [0.0])
-    names = safetensors.torch.load_file(tmp_path / "state" / "state.safetensors").keys()
-    assert {name.split(".")[0] for name in names} == {"model", "optimizer", "loss"}

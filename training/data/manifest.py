@@ -1,20 +1,22 @@
-"""Files whose damage is noticed: JSON with its own checksum, and records of other files."""
+"""Manifests with a checksum of themselves, records of other files, and the lock of a folder."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
-from training.data.corpus import CorpusError
-from transformer.errors import quoted, unreadable
+from filelock import FileLock, Timeout
+
+from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError
+from transformer.errors import HeadlightError, quoted, unreadable
 from transformer.files.atomic import write_file
 from transformer.files.reading import MIB, read_bytes, sha256_of
 
 VERSION = 1
-MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
 
 
 class FileRecord(TypedDict):
@@ -24,15 +26,15 @@ class FileRecord(TypedDict):
     sha256: str
 
 
-def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON with a version and a checksum of itself."""
     sealed: dict[str, Any] = {"version": VERSION, **content}
     sealed["sha256"] = _checksum(sealed)
     write_file(path, (json.dumps(sealed, indent=2) + "\n").encode())
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `write_sealed` wrote.
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read what `write_manifest` wrote.
 
     Raises:
         CorpusError: if it cannot be read, is damaged, or of another version.
@@ -59,7 +61,7 @@ def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
     return {
         name: {
             "bytes": (folder / name).stat().st_size,
-            "sha256": sha256_of(folder / name, MOST_BYTES),
+            "sha256": sha256_of(folder / name, MOST_BYTES_OF_STREAM),
         }
         for name in names
     }
@@ -80,7 +82,7 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
                     f"{path} has {size:,} bytes, but {record['bytes']:,} were prepared: remove "
                     f"{folder} and prepare the text again."
                 )
-            if sha256_of(path, MOST_BYTES) != record["sha256"]:
+            if sha256_of(path, MOST_BYTES_OF_STREAM) != record["sha256"]:
                 raise damaged(path)
         except OSError as error:
             raise CorpusError(unreadable(error, path)) from error
@@ -93,3 +95,25 @@ def damaged(path: Path) -> CorpusError:
 
 def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
+    """Hold a lock file, which the system frees when this process ends; a context manager.
+
+    Raises:
+        HeadlightError: the refusal.
+        OSError: if the file cannot be written.
+    """
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise refusal from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that is open
+            if path.stat().st_size == 0:  # a file with content is not ours
+                path.unlink()  # while it is held, or another process could hold it by then
+        lock.release()

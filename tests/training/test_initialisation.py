@@ -1,16 +1,40 @@
-"""A deeper model computes what the small one did, and its new layers can learn."""
+"""First weights: the deeper the layer the smaller, or those of a shallower model."""
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
+from tests.training.conftest import TinyRun
+from tests.training.runs import weights
 from training.initialisation import initialise_from
 from transformer.config import Positions, TransformerConfig
 from transformer.model import Transformer
+
+MATRIX = re.compile(r"(?:en|de)coder\.layers\.(\d)\.(?!.*norm).*weight")
+
+
+def test_the_matrices_of_layer_l_begin_divided_by_its_root(tiny: TinyRun) -> None:
+    # one step, which a rate of next to nothing leaves without effect
+    tiny.change(N=3, lr_factor=1e-12, steps=1)
+    plain = weights(tiny.train(out="plain"))
+    tiny.change(depth_scaled=True)
+    scaled = weights(tiny.train(out="scaled"))
+    divided = set()
+    for name, weight in plain.items():
+        l = 1  # noqa: E741, the symbol of the article
+        if at := MATRIX.fullmatch(name):
+            l = int(at[1]) + 1  # noqa: E741
+            divided.add(name)
+        torch.testing.assert_close(scaled[name], weight / math.sqrt(l), rtol=1e-5, atol=1e-9)
+    # 4 of attention and 2 of the feed-forward network; the decoder has both kinds of attention
+    assert len(divided) == 3 * (4 + 2) + 3 * (4 + 4 + 2)
+
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0]])
 TARGET = torch.tensor([[2, 11, 12, 13], [2, 14, 15, 0]])
@@ -67,12 +91,3 @@ def test_two_copies_of_a_layer_do_not_share_a_weight() -> None:
     with torch.no_grad():
         first.zero_()
     assert second.any()
-
-
-def test_every_layer_has_hook_points_of_its_own() -> None:
-    small = _small()
-    deep = _deepened(small, 4)
-    names = {f"decoder.layers.{n}.cross_attention.hook_z" for n in range(4)}
-    _, seen = deep.run_with_cache(SOURCE, TARGET, names=lambda name: name in names)
-    assert set(seen) == names
-    assert not set(deep.hook_points().values()) & set(small.hook_points().values())

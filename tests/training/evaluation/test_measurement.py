@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.campaign.occupied import fingerprint
-from training.evaluation import beside
+from training.evaluation import measurement
 from transformer import CheckpointError
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import marian
@@ -21,8 +21,8 @@ def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
 
 def test_a_stored_file_is_verified_with_the_others(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    beside.store(folder, {"heads.json": b"{}"})
-    beside.store(folder, {"heads.json": b"[]", "means": b"\0"})
+    measurement.store(folder, {"heads.json": b"{}"})
+    measurement.store(folder, {"heads.json": b"[]", "means": b"\0"})
     assert checkpoint.load(folder).tokenizer.vocab_size == 160
     for name in before.keys() - {"MANIFEST.json"}:
         assert (folder / name).read_bytes() == before[name]
@@ -34,7 +34,7 @@ def test_a_stored_file_is_verified_with_the_others(folder: Path) -> None:
 
 def test_a_link_to_a_checkpoint_stays_one(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(folder)
-    beside.store(tmp_path / "link", {"heads.json": b"{}"})
+    measurement.store(tmp_path / "link", {"heads.json": b"{}"})
     assert (tmp_path / "link").is_symlink()
     assert (folder / "heads.json").read_bytes() == b"{}"
 
@@ -50,7 +50,7 @@ def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     before = (folder / "MANIFEST.json").read_bytes()
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(CheckpointError, match="No space left on device"):
-        beside.store(folder, {"heads.json": b"{}"})
+        measurement.store(folder, {"heads.json": b"{}"})
     assert not (folder / "heads.json").exists()
     assert (folder / "MANIFEST.json").read_bytes() == before
     assert len(written) == 3
@@ -66,22 +66,22 @@ def test_a_file_of_a_person_is_not_replaced(
         (folder / "EXPORT.json").unlink()
     else:
         shutil.copytree(checkpoint_folder, folder)
-    beside.store(folder, {"heads.json": b"{}"})
-    beside.store(folder, {"heads.json": b"[]"})
+    measurement.store(folder, {"heads.json": b"{}"})
+    measurement.store(folder, {"heads.json": b"[]"})
     (folder / "heads.json").write_bytes(b"edited")
     (folder / "means").write_bytes(b"mine")
     for name in ("heads.json", "means"):
         before = fingerprint(folder)
         with pytest.raises(CheckpointError, match=f"{name} is there and would be lost"):
-            beside.store(folder, {"new": b"", name: b"ours"})
+            measurement.store(folder, {"new": b"", name: b"ours"})
         with pytest.raises(CheckpointError, match=f"{name} is there and would be lost"):
-            beside.require_place(folder, folder / "out", ["out", name])
+            measurement.require_place(folder, folder / "out", ["out", name])
         assert fingerprint(folder) == before
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="cannot be written: No such file"):
-        beside.write(tmp_path / "none" / "heads.json", b"{}")
+        measurement.store_or_write(tmp_path, tmp_path / "none" / "out", {"heads.json": b"{}"})
     with pytest.raises(CheckpointError, match=r"Nothing can be written in .*none"):
-        beside.require_place(tmp_path, tmp_path / "none" / "heads.json")
-    beside.require_place(tmp_path, tmp_path / "heads.json")
+        measurement.require_place(tmp_path, tmp_path / "none" / "heads.json")
+    measurement.require_place(tmp_path, tmp_path / "heads.json")

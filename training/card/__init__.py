@@ -1,1 +1,0 @@
-"""Contents of a model card, from the files of a run."""

@@ -1,0 +1,344 @@
+"""Token ids of parallel text, in memory or mapped from five binary files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, BinaryIO, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from tqdm import tqdm
+
+from training.data.corpus import CHUNK, CorpusError, ParallelText
+from training.data.manifest import FileRecord
+from transformer.files.reading import MIB
+from transformer.text.tokenizer import Tokenizer
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+StoredIds = NDArray[np.int32] | NDArray[np.uint16]
+
+
+class Sentences(Sequence[list[int]]):
+    """Token ids of many sentences: two or four bytes a piece, where a list takes up to 36.
+
+    Args:
+        sentences: the ids of each; read once.
+
+    Attributes:
+        stored: the ids of all sentences, one behind the other.
+        ends: `[sentence + 1]`, where each begins among them and, last, where the last one ends.
+    """
+
+    def __init__(self, sentences: Iterable[Sequence[int]] = ()) -> None:
+        pieces, ends = array("i"), array("q", [0])
+        for ids in sentences:
+            pieces.extend(ids)
+            ends.append(len(pieces))
+        self.stored: StoredIds = np.array(pieces, dtype=np.int32)
+        self.ends: Counts = np.array(ends, dtype=np.int64)
+
+    @classmethod
+    def from_ends(cls, stored: StoredIds, ends: Counts) -> Sentences:
+        """From the two arrays, which are not copied."""
+        sentences = cls.__new__(cls)
+        sentences.stored, sentences.ends = stored, ends
+        return sentences
+
+    @classmethod
+    def from_arrays(cls, pieces: StoredIds, lengths: Counts) -> Sentences:
+        """From the ids of all sentences, one behind the other, and how many each has."""
+        return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
+
+    def pieces(self, rows: slice = slice(None)) -> Ids:
+        """Return the concatenated ids of consecutive sentences."""
+        start, stop, _ = rows.indices(len(self))
+        return self.stored[self.ends[start] : self.ends[max(start, stop)]].astype(np.int32)
+
+    def lengths(self, rows: slice = slice(None)) -> Counts:
+        """`[sentence]`, pieces in each of these."""
+        start, stop, _ = rows.indices(len(self))
+        return np.diff(self.ends[start : max(start, stop) + 1])
+
+    def take(self, rows: Counts) -> Sentences:
+        """Select sentences by number, in this order."""
+        starts = self.ends[rows]
+        lengths = self.ends[rows + 1] - starts
+        return Sentences.from_arrays(self.stored[spans(starts, lengths)], lengths)
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> list[int]: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[list[int]]: ...
+    def __getitem__(self, row: int | slice) -> list[int] | list[list[int]]:
+        rows = range(len(self))[row]
+        if isinstance(rows, range):
+            return [self[number] for number in rows]
+        ids: list[int] = self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
+        return ids
+
+
+def spans(starts: Counts, counts: Counts) -> Counts:
+    """Return start, start + 1, … of each span, concatenated."""
+    firsts = np.cumsum(counts) - counts  # where each begins among them
+    return np.repeat(starts - firsts, counts) + np.arange(counts.sum())
+
+
+def stored_type(vocab_size: int) -> np.dtype[Any]:
+    """Return the type in which the ids of a vocabulary are stored: two bytes where they suffice."""
+    return np.dtype(np.uint16 if vocab_size <= 2**16 else np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedText:
+    """Parallel text as token ids, without special pieces.
+
+    Args:
+        source, target: the ids of each sentence.
+        lines: the line of the text, from 0, that each pair was.
+        left_out: how many pairs were empty or too long.
+    """
+
+    source: Sentences
+    target: Sentences
+    lines: Sequence[int] | Counts = ()
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def encode(
+    text: ParallelText,
+    tokenizer: Tokenizer,
+    max_pieces: int,
+    *,
+    target_tokenizer: Tokenizer | None = None,
+) -> EncodedText:
+    """Encode every pair; empty sides and those of `max_pieces` and more are left out, and counted.
+
+    Raises:
+        CorpusError: if no pair is left.
+    """
+    encoded = joined(encode_chunks(text, (tokenizer, target_tokenizer or tokenizer), max_pieces))
+    refuse_empty(len(encoded), max_pieces)
+    return encoded
+
+
+def refuse_empty(pairs: int, max_pieces: int) -> None:
+    """Raise CorpusError if a text has no usable pair."""
+    if not pairs:
+        raise CorpusError(
+            f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: raise "
+            f"max_pieces or check the files."
+        )
+
+
+def encode_chunks(
+    text: ParallelText,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    max_pieces: int,
+    *,
+    first_line: int = 0,
+    progress: bool = False,
+) -> Iterator[EncodedText]:
+    """Encode a text some pairs at a time; `first_line` is the line of its first pair."""
+    starts = range(0, max(1, len(text)), CHUNK)
+    for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):
+        chunk = slice(start, start + CHUNK)
+        pairs = ParallelText(text.source[chunk], text.target[chunk])
+        lines = np.arange(len(pairs)) + first_line + start
+        yield encode_chunk(pairs, tokenizers, max_pieces, lines)
+
+
+def encode_chunk(
+    pairs: ParallelText, tokenizers: tuple[Tokenizer, Tokenizer], max_pieces: int, lines: Counts
+) -> EncodedText:
+    """Encode some pairs at once, which are these lines of the text."""
+    sides = []
+    for side, tokenizer in zip((pairs.source, pairs.target), tokenizers, strict=True):
+        ids = tokenizer.encode_all(side)
+        stored = np.fromiter(chain.from_iterable(ids), stored_type(tokenizer.vocab_size))
+        sides.append(Sentences.from_arrays(stored, np.fromiter(map(len, ids), np.int64, len(ids))))
+    lengths = np.array([side.lengths() for side in sides])
+    usable = np.flatnonzero(((lengths > 0) & (lengths < max_pieces)).all(0))
+    source, target = (side.take(usable) for side in sides)
+    return EncodedText(source, target, lines[usable], len(pairs) - len(usable))
+
+
+def joined(chunks: Iterable[EncodedText]) -> EncodedText:
+    """Join the pairs of all chunks."""
+    all_ = list(chunks)
+    source, target = (
+        Sentences.from_arrays(
+            np.concatenate([side.stored for side in sides]),
+            np.concatenate([side.lengths() for side in sides]),
+        )
+        for sides in ([chunk.source for chunk in all_], [chunk.target for chunk in all_])
+    )
+    lines = np.concatenate([np.asarray(chunk.lines, np.int64) for chunk in all_])
+    return EncodedText(source, target, lines, sum(chunk.left_out for chunk in all_))
+
+
+SOURCE_PIECES, SOURCE_ENDS = "source.pieces", "source.ends"
+TARGET_PIECES, TARGET_ENDS = "target.pieces", "target.ends"
+LINES = "lines"
+NAMES = (SOURCE_PIECES, SOURCE_ENDS, TARGET_PIECES, TARGET_ENDS, LINES)
+
+Numbers = NDArray[np.integer]
+
+
+def arrays(text: EncodedText) -> dict[str, Numbers]:
+    """Return the arrays that the files of a text hold: pieces, sentence ends, line numbers."""
+    return {
+        SOURCE_PIECES: text.source.stored,
+        SOURCE_ENDS: text.source.ends,
+        TARGET_PIECES: text.target.stored,
+        TARGET_ENDS: text.target.ends,
+        LINES: np.asarray(text.lines, dtype=np.int64),
+    }
+
+
+def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
+    """Return the number type of each file, little-endian."""
+    ids, numbers = np.dtype(pieces).newbyteorder("<"), np.dtype("<i8")
+    return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
+
+
+def checksums(text: EncodedText) -> dict[str, str]:
+    """SHA-256 of each file, which need not have been written."""
+    dtypes = types(text.source.stored.dtype)
+    return {
+        name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name]).data).hexdigest()
+        for name, array in arrays(text).items()
+    }
+
+
+class EncodedFiles:
+    """The five files, open for writing and reading; what they hold already stays."""
+
+    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
+        self._files, self._types = files, types(pieces)
+        self._digests = {name: hashlib.sha256() for name in files}
+        for name, file in files.items():
+            file.seek(0)
+            for block in iter(partial(file.read, MIB), b""):
+                self._digests[name].update(block)
+        for name in (SOURCE_ENDS, TARGET_ENDS):
+            if not files[name].tell():
+                self._write(name, np.zeros(1, np.int64))
+
+    def append(self, text: EncodedText) -> None:
+        """Write further pairs behind those that are there."""
+        further = arrays(text)
+        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
+            there = self._files[pieces].tell() // self._types[pieces].itemsize
+            further[ends] = further[ends][1:] + there
+        for name, numbers in further.items():
+            self._write(name, numbers)
+
+    def records(self) -> dict[str, FileRecord]:
+        """Size and checksum of each file."""
+        return {
+            name: {"bytes": file.tell(), "sha256": self._digests[name].hexdigest()}
+            for name, file in self._files.items()
+        }
+
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        for file in self._files.values():
+            file.flush()
+            os.fsync(file.fileno())
+
+    def mapped(self, left_out: int) -> EncodedText:
+        """Map the text of the files into memory; nothing is read yet."""
+        for file in self._files.values():
+            file.flush()
+        return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
+
+    def _write(self, name: str, array: Numbers) -> None:
+        content = np.ascontiguousarray(array, self._types[name]).data
+        self._digests[name].update(content)
+        self._files[name].write(content)
+
+
+def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:
+    """Map the text of five files into memory; they may be closed afterwards.
+
+    Raises:
+        ValueError: if a file is empty, or ends within a number.
+    """
+    dtypes = types(pieces)
+    arrays = {
+        name: np.frombuffer(
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=dtypes[name]
+        )
+        for name, file in files.items()
+    }
+    return EncodedText(
+        Sentences.from_ends(arrays[SOURCE_PIECES], arrays[SOURCE_ENDS]),
+        Sentences.from_ends(arrays[TARGET_PIECES], arrays[TARGET_ENDS]),
+        arrays[LINES],
+        left_out,
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one folder, and how often an epoch reads each of them."""
+
+    rows: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingText:
+    """Encoded pairs in parts, one behind the other; checksums of the files where they are known."""
+
+    encoded: EncodedText
+    parts: tuple[Part, ...]
+    checksums: Mapping[str, str] = field(default_factory=dict)
+
+    def rows(self, seed: int, epoch: int) -> Counts:
+        """Return the numbers of the rows that an epoch reads.
+
+        Of a part of weight w each row comes ⌊w⌋ times; for the rest, rows are drawn at random, none
+        of them twice, so many that after any number of epochs w times all rows were read, to the
+        nearest whole number.
+        """
+        chosen, start = [np.arange(0)], 0
+        for number, part in enumerate(self.parts):
+            often, rest = divmod(part.weight, 1)
+            rows = np.arange(start, start + part.rows)
+            chosen += [rows] * int(often)
+            if further := _until(epoch + 1, rest, part.rows) - _until(epoch, rest, part.rows):
+                random = np.random.default_rng((seed, epoch, number))
+                drawn = random.choice(part.rows, further, replace=False, shuffle=False)
+                chosen.append(np.sort(drawn) + start)
+            start += part.rows
+        return np.concatenate(chosen)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the pieces, their order, their lines and the weights."""
+        known = self.checksums or checksums(self.encoded)
+        parts = [astuple(part) for part in self.parts]
+        written = json.dumps([known, parts], sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()
+
+
+def _until(epoch: int, weight: float, rows: int) -> int:
+    """Count the rows that all earlier epochs draw for a weight below 1."""
+    return math.floor(epoch * weight * rows + 0.5)

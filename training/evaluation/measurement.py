@@ -1,0 +1,179 @@
+"""Parts that measurements share: options, held-out text, and files stored with the checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from training.data.corpus import CorpusError, ParallelText, read_files
+from training.data.encoded_text import Counts
+from transformer import Translator
+from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MOST_BYTES_OF_JSON
+from transformer.checkpoints.marian import is_marian
+from transformer.cli.arguments import whole_number
+from transformer.errors import CheckpointError, unreadable, unwritable
+from transformer.files.atomic import has_content, write_file, write_files
+from transformer.files.reading import read_bytes
+
+MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT folder
+
+
+def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
+    """Add `--checkpoint` and a required option for each file, with its help."""
+    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
+    for name, text in texts.items():
+        parser.add_argument(f"--{name}", type=Path, required=True, help=text)
+
+
+def corpus_options(sentences: int) -> argparse.ArgumentParser:
+    """Make the parent parser of the commands that measure on so many sentences of a corpus."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_paths(parser, src="what is translated, one sentence a line")
+    parser.add_argument(
+        "--out", type=Path, help="write the report here, and not beside the checkpoint"
+    )
+    parser.add_argument(
+        "--sentences",
+        type=whole_number(1),
+        default=sentences,
+        help=f"at most so many, drawn at random; {sentences:,} unless given",
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="of all that is drawn")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    return parser
+
+
+def load_translator(options: argparse.Namespace, *names: str) -> Translator:
+    """Load the checkpoint of the options, on a GPU where there is one.
+
+    Raises:
+        CheckpointError: if it cannot be loaded, or the report cannot be written where it is to be.
+    """
+    translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out, names)
+    if torch.cuda.is_available():
+        translator.model.to("cuda")
+    return translator
+
+
+def read_held_out(source_path: Path, target_path: Path) -> ParallelText:
+    """Read two files of which each line is the translation of the other's.
+
+    Raises:
+        CorpusError: if a file is missing, a line is empty, or the two differ in length.
+    """
+    text = read_files(source_path, target_path)
+    for path, lines in ((source_path, text.source), (target_path, text.target)):
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
+    return text
+
+
+def drawn_rows(count: int, most: int, seed: int) -> Counts:
+    """Draw at most so many row numbers, in ascending order."""
+    return np.sort(np.random.default_rng(seed).choice(count, min(count, most), replace=False))
+
+
+def require_finite(translator: Translator, losses: Any) -> None:
+    """Raise CheckpointError if a loss of the model is not finite."""
+    if not np.isfinite(losses).all():
+        raise CheckpointError(
+            f"The model of {translator.folder} computes numbers that are not finite: take another "
+            f"checkpoint."
+        )
+
+
+def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
+    """Make sure, before anything is measured, that files can be stored, or written beside `out`.
+
+    Raises:
+        CheckpointError: if the folder in which something is to be written is none, or read-only, or
+            a file of this name is there that was not stored by this program.
+    """
+    place = folder if out is None else out.absolute().parent
+    if not os.path.isdir(place) or not os.access(place, os.W_OK):  # noqa: PTH112
+        raise CheckpointError(
+            f"Nothing can be written in {place}: make that folder, or choose a place with --out."
+        )
+    if out is not None and out.is_dir():
+        raise CheckpointError(f"{out} is a folder: name the file to write.")
+    listed = _read_list(folder)["sha256"] if names and out is None else {}
+    for name in names if out is None else names[1:]:
+        path = place / name
+        if os.path.lexists(path) and not has_content(path, str(listed.get(name))):
+            raise CheckpointError(
+                f"{path} is there and would be lost: move it away, or choose another place with "
+                f"--out."
+            )
+
+
+def store(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put files into a checkpoint folder and list them in its manifest; all of it or nothing.
+
+    A file of one of these names that was stored before is replaced.
+
+    Raises:
+        CheckpointError: if the folder cannot be written, or other files of these names are there.
+    """
+    require_place(folder, None, [*files])
+    contents = [(folder / name, content) for name, content in files.items()]
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    manifest = _read_list(folder)
+    others = {name: old for name, old in manifest["sha256"].items() if name not in files}
+    # a process that is killed between two files leaves a checkpoint whose listed files are whole
+    lists = [manifest | {"sha256": dict(sorted(s.items()))} for s in (others, others | checksums)]
+    first, last = [(_list(folder), (json.dumps(m, indent=2) + "\n").encode()) for m in lists]
+    try:
+        write_files([first, *contents, last])
+    except OSError as error:
+        raise CheckpointError(unwritable(error, folder)) from error
+
+
+def _list(folder: Path) -> Path:
+    """Return the path of the manifest that lists stored files; a MarianMT folder has its own."""
+    return folder / (MEASURED if is_marian(folder) else MANIFEST)
+
+
+def _read_list(folder: Path) -> dict[str, Any]:
+    path = _list(folder)
+    if path.name == MEASURED and not path.exists():
+        return {"format": FORMAT, "sha256": {}}
+    try:
+        manifest: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES_OF_JSON))
+        if manifest["format"] != FORMAT:
+            raise ValueError("another format")
+        return manifest | {"sha256": {**manifest["sha256"]}}
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
+
+
+def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -> None:
+    """Store files in a checkpoint folder; or write the first one as `out`, the others beside it.
+
+    Raises:
+        CheckpointError: if they cannot be written.
+    """
+    if out is None:
+        store(folder, files)
+        return
+    for number, (name, content) in enumerate(files.items()):
+        path = out.with_name(name) if number else out
+        try:
+            write_file(path, content)
+        except OSError as error:
+            raise CheckpointError(unwritable(error, path)) from error
+        except ValueError as error:  # Python's, before it asks the system
+            raise CheckpointError(
+                f"{path!r} cannot be the name of a file: choose another."
+            ) from error

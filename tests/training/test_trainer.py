@@ -67,6 +67,16 @@ def test_a_run_can_be_made_longer(finished: Path, interrupted: Path, tiny: TinyR
     assert [(record["step"], record["steps"]) for record in planned] == [(0, 16), (16, 24)]
 
 
+def test_a_run_in_bf16_resumes_to_the_same_weights(
+    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
+    tiny.change(bf16=True)
+    whole = tiny.train(out="whole")
+    tiny.train("--steps", "16", out="cut")
+    assert same_weights(weights(whole), weights(tiny.train("--resume", out="cut")))
+
+
 @pytest.mark.parametrize("name", ["state.safetensors", "state.json"])
 def test_a_damaged_state_falls_back_to_the_one_before(
     name: str, finished: Path, interrupted: Path, tiny: TinyRun

@@ -150,6 +150,16 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
     assert len({*whole[2:], *(loss for result in others for loss in result)}) == 5
 
 
+def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
+    model, batch = _model().float(), _batches(1)[0]
+    exact = float(SummedLoss(model)(*dataclasses.astuple(batch)).detach())
+    updater = _ours(model, [batch], dataclasses.replace(RECIPE, bf16=True))
+    rounded = updater.take_summed_loss()
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.01)
+
+
 @pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])
 def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
     recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)

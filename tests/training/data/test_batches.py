@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -240,6 +240,15 @@ def test_any_number_of_processes_reads_the_text_in_one_order(
     assert [_pairs(u) for u in later[: 39 - first]] == [_pairs(u) for u in alone[first + 1 :]]
     cuts = [{p for u in alone if u.epoch == epoch for p in _pairs(u)} for epoch in range(2)]
     assert len(cuts[0] & cuts[1]) < len(cuts[1]) / 2
+
+
+def test_an_epoch_reads_each_folder_as_often_as_its_weight_says(
+    data: Path, tokenizer: Tokenizer
+) -> None:
+    text = _text(data, tokenizer, 2, 0.5)
+    stream = BatchStream(text, tokenizer, Recipe(batch_tokens=400), HERE)
+    first = takewhile(lambda update: update.epoch == 0, stream.updates(0, 0))
+    assert sum(len(_pairs(update)) for update in first) == 2 * 300 + 150
 
 
 def test_a_process_without_a_row_computes_one_without_text(

@@ -22,8 +22,8 @@ from transformer.analysis.lenses import (
     require_finite,
     require_loaded,
 )
-from transformer.analysis.lenses.decomposition import stack_blocks
-from transformer.analysis.lenses.norm_lens import norms_of_layer
+from transformer.analysis.lenses.decomposition import block_measure, norms_of_layer
+from transformer.analysis.teacher_forcing import measure_layers
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
@@ -107,7 +107,8 @@ def cross_values(
         CheckpointError: as `lens` does.
     """
     if name == "norm" and not heads:
-        norms = stack_blocks(norms_of_layer, translator.model, trace, "cross")
+        measure = block_measure(norms_of_layer)
+        norms = measure_layers(measure, translator.model, trace, ["cross"])["cross"]
         require_finite(norms, name, translator)
         return norms[:, None].astype(np.float32)
     values = lens(name, translator, trace, "cross")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.analysis.batch import batch_traces
 from transformer.config import PAD
 from transformer.errors import InputError
-from transformer.kinds import Kind, attention_name
+from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
@@ -81,42 +81,55 @@ def pattern_points(model: Transformer, kind: Kind) -> list[str]:
     return [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
 
 
-@torch.inference_mode()
-def patterns(
-    model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
-) -> Tensor:
-    """Compute the weights of every head, `[layer, head, query, key]` (§3.2.1).
+def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:
+    """Return the weights of each layer, `[head, query, key]` (§3.2.1)."""
+    return [cache[name][0] for name in pattern_points(model, kind)]
+
+
+class LayerMeasure(NamedTuple):
+    """A measure that is computed layer by layer from the values of one pass.
 
     Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        cache: the values at `pattern_points` in a pass over this trace; without them, a pass is
-            made.
+        points: a function that names the hook points that are read.
+        layers: a function that gives the values of each layer.
+    """
+
+    points: Callable[[Transformer, Kind], Collection[str]]
+    layers: Callable[[Transformer, Cache, Kind], Iterable[Tensor]]
+
+
+@torch.inference_mode()
+def measure_layers(
+    measure: LayerMeasure,
+    model: Transformer,
+    trace: AttentionTrace,
+    kinds: Sequence[Kind] = KINDS,
+    progress: Progress | None = None,
+) -> dict[Kind, Array]:
+    """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each.
 
     Raises:
         InputError: if the trace does not fit the model.
     """
-    names = pattern_points(model, kind)
-    if cache is None:
-        _, cache = values_at(model, forced_pair(model, trace), names)
-    return torch.stack([cache[name][0] for name in names])
+    step = counted(progress, len(kinds) * model.config.N)
+    names = {name for kind in kinds for name in measure.points(model, kind)}
+    _, cache = values_at(model, forced_pair(model, trace), names)
+    return {kind: stacked(measure.layers(model, cache, kind), step) for kind in kinds}
 
 
-def counted(progress: Progress | None, steps: int) -> Progress:
-    """Count over several runs, each of which counts its own layers from 1.
+def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> Array:
+    """Stack the values of each layer, and count each as it comes."""
+    values = []
+    for layer in layers:
+        values.append(layer)
+        step()
+    return to_array(torch.stack(values))
 
-    Args:
-        progress: the callback that is called, if there is one.
-        steps: the number of steps of all runs.
-    """
+
+def counted(progress: Progress | None, steps: int) -> Callable[[], None]:
+    """Return a function that counts one of so many steps."""
     done = count(1)
-
-    def step(_done: int, _total: int) -> None:
-        if progress:
-            progress(next(done), steps)
-
-    return step
+    return lambda: progress(next(done), steps) if progress else None
 
 
 def to_array(tensor: Tensor) -> Array:

@@ -11,6 +11,8 @@ import torch
 
 from tests.transformer.analysis.plain_model import PlainModel
 from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
+from transformer.analysis.lenses.decomposition import block_measure
+from transformer.analysis.teacher_forcing import measure_layers
 from transformer.config import BOS, EOS
 from transformer.traces.capture import capture
 
@@ -56,6 +58,12 @@ def random_model(config: TransformerConfig, seed: int = 5) -> Transformer:
             elif "W_Q" in name:
                 parameter.mul_(3)
     return model
+
+
+def layers_of(measure, model, trace, kind):
+    """Values of each layer; a plain function is one of a block."""
+    measure = block_measure(measure) if callable(measure) else measure
+    return measure_layers(measure, model, trace, [kind])[kind]
 
 
 def case_of(model: Transformer, source: list[int], target: list[int]) -> Case:

@@ -13,11 +13,12 @@ from transformer.analysis.corpus.faithfulness import drops_without_each_word
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import patched
+from transformer.analysis.lenses import lens
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
-from transformer.analysis.teacher_forcing import forced_pair, patterns
+from transformer.analysis.teacher_forcing import forced_pair
 
 __all__ = ["uneven"]
 
@@ -42,7 +43,7 @@ def test_what_the_decoder_reads_is_one_step_behind_what_it_writes(uneven: Case) 
 )
 def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
     with pytest.raises(InputError) as refused:
-        patterns(uneven.model, replace(uneven.trace, **{side: pieces}), "cross")
+        lens("weights", uneven.translator, replace(uneven.trace, **{side: pieces}), "cross")
     assert is_one_sentence(str(refused.value))
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from transformer.analysis.lenses import gradient, rollout, value_zeroing
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import AttentionBlock, stack_blocks
-from transformer.analysis.lenses.decomposition import points as block_points
+from transformer.analysis.lenses.decomposition import (
+    AttentionBlock,
+    block_measure,
+    norms_of_heads,
+    norms_of_heads_after_layer_norm,
+    norms_of_layer_with_residual,
+)
 from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
 from transformer.analysis.lenses.names import NAMES as NAMES
 from transformer.analysis.lenses.names import NEEDS_NO_MODEL as NEEDS_NO_MODEL
@@ -24,25 +27,18 @@ from transformer.analysis.lenses.names import SIGNED as SIGNED
 from transformer.analysis.lenses.names import VARIANTS as VARIANTS
 from transformer.analysis.lenses.names import AnyLens as AnyLens
 from transformer.analysis.lenses.names import LensName as LensName
-from transformer.analysis.lenses.norm_lens import (
-    norms_of_heads,
-    norms_of_heads_after_layer_norm,
-    norms_of_layer_with_residual,
-)
 from transformer.analysis.teacher_forcing import (
     Array,
-    Cache,
+    LayerMeasure,
     Progress,
     counted,
-    forced_pair,
+    measure_layers,
     pattern_points,
     patterns,
-    to_array,
-    values_at,
+    stacked,
 )
 from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import Kind, require_kind
-from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 from transformer.translator import Translator
@@ -63,9 +59,9 @@ def lens(
     | name | value | source |
     |---|---|---|
     | weights | softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 | §3.2.1 |
-    | norm | ‖α_ij f(x_j)‖₂, in units of the residual stream; f in `decomposition` | `norm_lens` |
-    | norm_layer_norm | the same after the linearised LayerNorm | `norm_lens` |
-    | norm_residual | that of all heads together, x_i on the diagonal | `norm_lens` |
+    | norm | ‖α_ij f(x_j)‖₂, in units of the residual stream; f in `decomposition` | there |
+    | norm_layer_norm | the same after the linearised LayerNorm | `decomposition` |
+    | norm_residual | that of all heads together, x_i on the diagonal | `decomposition` |
     | alti | share of the output of the layer's attention, 0 to 1 | `alti` |
     | rollout | share by weights through all layers, 0 to 1, rows sum to 1 | `rollout` |
     | gradient | A ⊙ ∂ log P(y|x) / ∂A, in nats, signed | `gradient` |
@@ -133,7 +129,7 @@ def lens_of_kinds(
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
         by_kind: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
     else:
-        by_kind = _one_pass(_LENSES[name], translator.model, trace, kinds, progress)
+        by_kind = measure_layers(_LENSES[name], translator.model, trace, kinds, progress)
     for values in by_kind.values():
         require_finite(values, name, translator)
     return {kind: values.astype(np.float32) for kind, values in by_kind.items()}
@@ -170,10 +166,8 @@ def _weight_lens(
     if name == "weights":
         return {kind: trace.weights(kind) for kind in kinds}
     step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
-    return {
-        kind: rollout.rollout_of_weights(trace, kind, progress=step).astype(np.float32)
-        for kind in kinds
-    }
+    layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
+    return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:
@@ -192,74 +186,24 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     return rows
 
 
-class _Values(Protocol):
-    """The function of a lens over the values of one pass: `[layer, query, key]`, or with heads."""
-
-    def __call__(
-        self,
-        model: Transformer,
-        trace: AttentionTrace,
-        kind: Kind,
-        *,
-        progress: Progress | None,
-        cache: Cache,
-    ) -> Array: ...
-
-
-class _Lens(NamedTuple):
-    """A lens, and the hook points that it reads."""
-
-    points: Callable[[Transformer, Kind], Collection[str]]
-    values: _Values
-
-
-def _one_pass(
-    lens_: _Lens,
-    model: Transformer,
-    trace: AttentionTrace,
-    kinds: Sequence[Kind],
-    progress: Progress | None,
-) -> dict[Kind, Array]:
-    step = counted(progress, len(kinds) * model.config.N)
-    names = {name for kind in kinds for name in lens_.points(model, kind)}
-    with torch.inference_mode():
-        _, cache = values_at(model, forced_pair(model, trace), names)
-    return {kind: lens_.values(model, trace, kind, progress=step, cache=cache) for kind in kinds}
-
-
-def _weights(
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    *,
-    progress: Progress | None,
-    cache: Cache,
-) -> Array:
-    values = to_array(patterns(model, trace, kind, cache))
-    if progress:
-        for layer in range(len(values)):
-            progress(layer + 1, len(values))
-    return values
-
-
-def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> _Values:
+def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:
     """Drop the last column of each block of cross-attention, which is no key."""
 
     def key_values(block: AttentionBlock) -> Tensor:
         values = block_values(block)
         return values[..., :-1] if block.kind == "cross" else values
 
-    return partial(stack_blocks, key_values)
+    return block_measure(key_values)
 
 
-_LENSES: dict[AnyLens, _Lens] = {
-    "weights": _Lens(pattern_points, _weights),
-    "norm": _Lens(block_points, partial(stack_blocks, norms_of_heads)),
-    "norm_layer_norm": _Lens(block_points, partial(stack_blocks, norms_of_heads_after_layer_norm)),
-    "norm_residual": _Lens(block_points, _without_residual(norms_of_layer_with_residual)),
-    "alti": _Lens(block_points, _without_residual(contributions)),
-    "rollout": _Lens(rollout.points, rollout.rollout),
-    "value_zeroing": _Lens(value_zeroing.points, value_zeroing.value_zeroing),
+_LENSES: dict[AnyLens, LayerMeasure] = {
+    "weights": LayerMeasure(pattern_points, patterns),
+    "norm": block_measure(norms_of_heads),
+    "norm_layer_norm": block_measure(norms_of_heads_after_layer_norm),
+    "norm_residual": _without_residual(norms_of_layer_with_residual),
+    "alti": _without_residual(contributions),
+    "rollout": LayerMeasure(rollout.points, rollout.rollout),
+    "value_zeroing": LayerMeasure(value_zeroing.points, value_zeroing.value_zeroing),
 }
 """All lenses but the gradient, which takes a pass of its own."""
 

@@ -10,15 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, points, stack_blocks
-from transformer.analysis.teacher_forcing import (
-    Array,
-    Progress,
-    counted,
-    forced_pair,
-    values_at,
-)
-from transformer.kinds import KINDS
+from transformer.analysis.lenses.decomposition import AttentionBlock, block_measure
+from transformer.analysis.teacher_forcing import Array, Progress, measure_layers
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -62,16 +55,8 @@ def whole_model(
     Raises:
         InputError: if the trace does not fit the model.
     """
-    step = counted(progress, len(KINDS) * model.config.N)
-    names = {name for kind in KINDS for name in points(model, kind)}
-    with torch.inference_mode():
-        _, cache = values_at(model, forced_pair(model, trace), names)
-    encoder, decoder, cross = (
-        torch.from_numpy(
-            stack_blocks(contributions, model, trace, kind, progress=step, cache=cache)
-        )
-        for kind in KINDS
-    )
+    by_kind = measure_layers(block_measure(contributions), model, trace, progress=progress)
+    encoder, decoder, cross = map(torch.from_numpy, by_kind.values())
     memory = encoder[0]
     for layer in encoder[1:]:
         memory = layer @ memory

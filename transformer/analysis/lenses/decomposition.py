@@ -3,30 +3,22 @@
 The output of a sub-layer is LayerNorm(x_i + b_O + Σ_h Σ_j α_ij f_h(x_j)) with
 f_h(x) = (x W_V + b_V) W_O of head h (Kobayashi et al. 2020, §3); the biases are 0 where a model has
 none, as in the paper. With the mean and the variance that the norm has on this sentence held fixed,
-it is linear, and so a sum over the keys (Kobayashi et al. 2021, §3).
+it is linear, and so a sum over the keys (Kobayashi et al. 2021, §3). The norms say how long the
+vector is that a key brings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from transformer.analysis.teacher_forcing import (
-    LARGEST_TENSOR,
-    Array,
-    Cache,
-    Progress,
-    forced_pair,
-    to_array,
-    values_at,
-)
+from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache, LayerMeasure
 from transformer.kinds import Kind, attention_name
 from transformer.layers import AddAndNorm
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace
 
 EDITED = 0.01
 """A head's z that lies further from αV, relative to both, was replaced by a hook."""
@@ -135,9 +127,7 @@ def block_points(kind: Kind, layer: int) -> dict[str, str]:
     }
 
 
-def block_of(
-    model: Transformer, cache: Mapping[str, Tensor], kind: Kind, layer: int
-) -> AttentionBlock:
+def block_of(model: Transformer, cache: Cache, kind: Kind, layer: int) -> AttentionBlock:
     """Take one block out of the values at the hook points of one sentence."""
     at = {part: cache[name][0] for part, name in block_points(kind, layer).items()}
     name = attention_name(kind, layer)
@@ -161,61 +151,18 @@ def block_of(
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
-    """Name the hook points from which `attention_blocks` takes the blocks of all layers."""
+    """Name the hook points that the blocks of all layers are taken from."""
     layers = range(model.config.N)
     return {name for layer in layers for name in block_points(kind, layer).values()}
 
 
-@torch.inference_mode()
-def attention_blocks(
-    model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
-) -> list[AttentionBlock]:
-    """Take the block of each layer from one teacher-forced pass.
+def block_measure(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:
+    """Make the measure that applies a function to the block of each layer."""
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        cache: the values at `points` in a pass over this trace; without them, a pass is made.
+    def layers(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
+        return (block_values(block_of(model, cache, kind, n)) for n in range(model.config.N))
 
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
-    if cache is None:
-        _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
-    return [block_of(model, cache, kind, layer) for layer in range(model.config.N)]
-
-
-@torch.inference_mode()
-def stack_blocks(
-    block_values: Callable[[AttentionBlock], Tensor],
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    *,
-    progress: Progress | None = None,
-    cache: Cache | None = None,
-) -> Array:
-    """Apply a function to the block of each layer, and stack the results, `[layer, ...]`.
-
-    Args:
-        block_values: the function of one block.
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        progress: a callback after each layer, with the number done and the number of all.
-        cache: the values at `points` in a pass over this trace; without them, a pass is made.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
-    blocks = attention_blocks(model, trace, kind, cache)
-    layers = []
-    for done, block in enumerate(blocks, start=1):
-        layers.append(block_values(block))
-        if progress:
-            progress(done, len(blocks))
-    return to_array(torch.stack(layers))
+    return LayerMeasure(points, layers)
 
 
 def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
@@ -244,3 +191,49 @@ def _differs(z: Tensor, attended: Tensor) -> Tensor:
     apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
     replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
     return replaced
+
+
+def norms_of_heads(block: AttentionBlock) -> Tensor:
+    """Compute ‖α_ij f(x_j)‖₂ of each head, f as in `decomposition` (Kobayashi 2020).
+
+    Returns:
+        `[head, query, key]`.
+    """
+    lengths: Tensor = torch.linalg.vector_norm(block.values, dim=-1)  # [head, key]
+    return block.pattern * lengths[:, None]
+
+
+def norms_of_heads_after_layer_norm(block: AttentionBlock) -> Tensor:
+    """Compute the norms of `norms_of_heads` after the linearised LayerNorm (2021).
+
+    Returns:
+        `[head, query, key]`.
+    """
+    # deviation is the query's alone: nothing of [query, key, d_model] is needed
+    centred = block.values - block.values.mean(-1, keepdim=True)
+    lengths: Tensor = torch.linalg.vector_norm(centred * block.gain, dim=-1)  # [head, key]
+    return block.pattern * lengths[:, None] / block.deviation
+
+
+def norms_of_layer(block: AttentionBlock) -> Tensor:
+    """Compute ‖Σ_h α_ij f(x_j)‖₂ of the whole layer: heads may cancel each other (2020).
+
+    Returns:
+        `[query, key]`.
+    """
+    return _lengths(block.from_keys(keys) for keys in block.chunks())
+
+
+def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
+    """Compute the norms of `norms_of_layer` after the linearised LayerNorm, x_i included (2021).
+
+    Returns:
+        `[query, key]`; in cross-attention, where no key is the query, x_i is one more column, the
+        last.
+    """
+    return _lengths(block.transformed())
+
+
+def _lengths(parts: Iterable[Tensor]) -> Tensor:
+    """Compute norms `[query, key]` from `[query, key, d_model]` in chunks of the keys."""
+    return torch.cat([torch.linalg.vector_norm(part, dim=-1) for part in parts], -1)

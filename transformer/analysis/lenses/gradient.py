@@ -11,6 +11,7 @@ from transformer.analysis.teacher_forcing import (
     Array,
     ForcedPair,
     Progress,
+    counted,
     forced_pair,
     pattern_points,
     to_array,
@@ -85,21 +86,14 @@ def values_and_gradients(
         progress: a callback as the gradient of each hook point is known, the last one first.
     """
     values: dict[str, Tensor] = {}
-    done = 0
+    step = counted(progress, len(names))
 
     def watch(value: Tensor, name: str) -> Tensor:
         if not value.requires_grad:  # nothing before it is watched: the graph begins here
             value = value.detach().requires_grad_()
         values[name] = value
-        if progress:
-            value.register_hook(arrived)
+        value.register_hook(lambda _gradient: step())
         return value
-
-    def arrived(_gradient: Tensor) -> None:
-        nonlocal done
-        done += 1
-        assert progress is not None
-        progress(done, len(names))
 
     with torch.inference_mode(False), torch.enable_grad(), model.hooks(dict.fromkeys(names, watch)):
         # tensors that were made in inference mode cannot be part of a graph

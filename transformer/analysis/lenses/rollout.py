@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.heads.measures import in_shares
-from transformer.analysis.teacher_forcing import (
-    Array,
-    Cache,
-    Progress,
-    forced_pair,
-    pattern_points,
-    patterns,
-    to_array,
-    values_at,
-)
+from transformer.analysis.teacher_forcing import Cache, pattern_points, patterns
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -26,19 +18,15 @@ from transformer.trace import AttentionTrace
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
-    """Name the hook points that `rollout` reads: cross-attention is followed through all kinds."""
-    kinds = KINDS if kind == "cross" else (kind,)
-    return {name for member in kinds for name in pattern_points(model, member)}
+    """Name the hook points that `rollout` reads."""
+    return {name for member in _followed(kind) for name in pattern_points(model, member)}
 
 
-def rollout(
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    *,
-    progress: Progress | None = None,
-    cache: Cache | None = None,
-) -> Array:
+def _followed(kind: Kind) -> tuple[Kind, ...]:
+    return KINDS if kind == "cross" else (kind,)
+
+
+def rollout(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
     """Compute the share of each input token in each position of a layer, from the weights alone.
 
     Each sub-layer of attention keeps half of the residual stream and takes the other half by the
@@ -50,41 +38,27 @@ def rollout(
     heads and S_0 = 0. The rest of a row, 2^−l in layer l (from 1), comes from the decoder's own
     input; it is left out, and the rows are scaled to sum to 1.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        progress: a callback after each layer, with the number done and the number of all.
-        cache: the values at `points` in a pass over this trace; without them, a pass is made.
-
     Returns:
-        `[layer, query, key]`; each row sums to 1.
-
-    Raises:
-        InputError: if the trace does not fit the model.
+        `[query, key]` of each layer; each row sums to 1.
     """
-    if cache is None:
-        with torch.inference_mode():
-            _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
-    kinds = KINDS if kind == "cross" else (kind,)
-    means = {member: patterns(model, trace, member, cache).mean(1) for member in kinds}
-    return to_array(torch.stack(_rollout_layers(means, kind, progress)))
+    means = {
+        member: torch.stack(patterns(model, cache, member)).mean(1) for member in _followed(kind)
+    }
+    return _rollout_layers(means, kind)
 
 
-def rollout_of_weights(
-    trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
-) -> Array:
+def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
     """Compute `rollout` from the weights of a trace, without the model that made them.
 
     Returns:
-        `[layer, query, key]`; each row sums to about 1, those of the weights being taken as shares,
-        unless a row has no weight at all.
+        `[query, key]` of each layer; each row sums to about 1, those of the weights being taken as
+        shares, unless a row has no weight at all.
 
     Raises:
         InputError: if the trace has not all kinds of attention that this one is followed through,
             or its decoder not as many layers of both.
     """
-    kinds = KINDS if kind == "cross" else (kind,)
+    kinds = _followed(kind)
     absent = [member for member in kinds if member not in trace.kinds]
     if absent:
         raise InputError(
@@ -101,38 +75,27 @@ def rollout_of_weights(
         member: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, member))))
         for member in kinds
     }
-    return to_array(torch.stack(_rollout_layers(means, kind, progress)))
+    return _rollout_layers(means, kind)
 
 
-def _rollout_layers(
-    means: Mapping[Kind, Tensor], kind: Kind, progress: Progress | None
-) -> list[Tensor]:
+def _rollout_layers(means: Mapping[Kind, Tensor], kind: Kind) -> Iterator[Tensor]:
     """Follow the mean weights `[layer, query, key]` to the share of each input in each layer."""
     if kind != "cross":
-        return _layer_products(means[kind], progress)
-    memory = _layer_products(means["encoder_self"])[-1]
-    own = _with_residual(means["decoder_self"])
-    cross = means["cross"]
-    layers = []
+        yield from _layer_products(means[kind])
+        return
+    *_, memory = _layer_products(means["encoder_self"])
+    own, cross = _with_residual(means["decoder_self"]), means["cross"]
     from_source = torch.zeros_like(cross[0])
-    for layer, (A, Â) in enumerate(zip(cross, own, strict=True), start=1):
+    for A, Â in zip(cross, own, strict=True):
         from_source = (A @ memory + Â @ from_source) / 2
         total = from_source.sum(-1, keepdim=True)
-        layers.append(from_source / total.where(total != 0, 1))
-        if progress:
-            progress(layer, len(cross))
-    return layers
+        yield from_source / total.where(total != 0, 1)
 
 
 def _with_residual(weights: Tensor) -> Tensor:
     return (weights + torch.eye(weights.size(-1)).to(weights)) / 2
 
 
-def _layer_products(weights: Tensor, progress: Progress | None = None) -> list[Tensor]:
+def _layer_products(weights: Tensor) -> Iterator[Tensor]:
     """Multiply R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
-    layers: list[Tensor] = []
-    for Â in _with_residual(weights):
-        layers.append(Â @ layers[-1] if layers else Â)
-        if progress:
-            progress(len(layers), len(weights))
-    return layers
+    return accumulate(_with_residual(weights), lambda product, Â: Â @ product)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,20 +11,10 @@ from torch.nn import functional as F
 
 from transformer.analysis.lenses.decomposition import AttentionBlock, block_of, residual_point
 from transformer.analysis.lenses.decomposition import points as block_points
-from transformer.analysis.teacher_forcing import (
-    LARGEST_TENSOR,
-    Array,
-    Cache,
-    Progress,
-    forced_pair,
-    to_array,
-    values_at,
-)
+from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache
 from transformer.hooks import HookPoint
 from transformer.kinds import Kind, attention_name
-from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace
 
 
 def points(model: Transformer, kind: Kind) -> set[str]:
@@ -34,39 +25,17 @@ def points(model: Transformer, kind: Kind) -> set[str]:
     return block_points(model, kind) | outputs | cross
 
 
-@torch.inference_mode()
-def value_zeroing(
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    *,
-    progress: Progress | None = None,
-    cache: Cache | None = None,
-) -> Array:
+def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
     """Compute 1 − cos(y_i, y_i with v_j = 0 in all heads), the effect of key j on the layer (§3).
 
     The weights of this attention stay as they are. All that follows in the layer is computed
     anew: norms, the feed-forward network, and after the decoder's self-attention its
     cross-attention, weights included.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        progress: a callback after each layer, with the number done and the number of all.
-        cache: the values at `points` in a pass over this trace; without them, a pass is made.
-
     Returns:
-        `[layer, query, key]`, from 0 to 2; 0 above the diagonal of `decoder_self`.
-
-    Raises:
-        InputError: if the trace does not fit the model.
+        `[query, key]` of each layer, from 0 to 2; 0 above the diagonal of `decoder_self`.
     """
-    layers = range(model.config.N)
-    if cache is None:
-        _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
-    values = []
-    for layer in layers:
+    for layer in range(model.config.N):
         block = block_of(model, cache, kind, layer)
         cross = attention_name("cross", layer)
         k, v = (cache[f"{cross}.hook_{at}"] for at in "kv")  # [1, head, source, d]
@@ -74,10 +43,7 @@ def value_zeroing(
         widest = max(model.config.d_ff, model.config.h * k.size(2))
         whole = _rest_watched(model, kind, layer)
         output = cache[_output_point(kind, layer)][0]
-        values.append(_changes(block, output, rest, widest, whole))
-        if progress:
-            progress(layer + 1, len(layers))
-    return to_array(torch.stack(values))
+        yield _changes(block, output, rest, widest, whole)
 
 
 def _changes(
@@ -119,38 +85,20 @@ def _rest_of_layer(
 ) -> Callable[[Tensor], Tensor]:
     """Return the function from the sum of residual and attention to the output of the layer.
 
-    Args:
-        model: the model.
-        kind: the kind of attention.
-        layer: the layer, from 0.
-        k: `[1, head, source, d_k]`, the keys of the layer's cross-attention.
-        v: `[1, head, source, d_v]`, its values.
+    `k` and `v`, `[1, head, source, d]`, are the keys and values of the layer's cross-attention.
     """
-    module = model.get_submodule(attention_name(kind, layer).rpartition(".")[0])
-    assert isinstance(module, EncoderLayer | DecoderLayer)
+    module: Any = model.get_submodule(attention_name(kind, layer).rpartition(".")[0])
+    attention = "cross_attention" if kind == "cross" else "self_attention"
 
-    def feed_forward(x: Tensor) -> Tensor:
-        return module.feed_forward_norm(x, module.feed_forward(x))  # type: ignore[no-any-return]
+    def rest(added: Tensor) -> Tensor:
+        x: Tensor = module.get_submodule(f"{attention}_norm").norm(added)
+        if kind == "decoder_self":
+            keys, values = (part.expand(len(x), -1, -1, -1) for part in (k, v))
+            x = module.cross_attention_norm(x, module.cross_attention.attend(x, keys, values))
+        x = module.feed_forward_norm(x, module.feed_forward(x))
+        return x
 
-    def after_self_attention(added: Tensor) -> Tensor:
-        return feed_forward(module.self_attention_norm.norm(added))
-
-    def after_decoder_self_attention(added: Tensor) -> Tensor:
-        assert isinstance(module, DecoderLayer)
-        x = module.self_attention_norm.norm(added)
-        keys, values = (part.expand(len(x), -1, -1, -1) for part in (k, v))
-        attended = module.cross_attention.attend(x, keys, values)
-        return feed_forward(module.cross_attention_norm(x, attended))
-
-    def after_cross_attention(added: Tensor) -> Tensor:
-        assert isinstance(module, DecoderLayer)
-        return feed_forward(module.cross_attention_norm.norm(added))
-
-    return {
-        "encoder_self": after_self_attention,
-        "decoder_self": after_decoder_self_attention,
-        "cross": after_cross_attention,
-    }[kind]
+    return rest
 
 
 def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:

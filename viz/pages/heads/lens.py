@@ -9,12 +9,12 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses import AnyLens, lens_trace
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.norm_lens import (
+from transformer.analysis.lenses.decomposition import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
     norms_of_layer_with_residual,
 )
+from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import Case, case, uneven
+from tests.transformer.analysis.lens_cases import Case, case, layers_of, uneven
 from tests.transformer.analysis.plain_model import brought, linearised
 from transformer import KINDS
 from transformer.analysis.lenses.alti import contributions, whole_model
-from transformer.analysis.lenses.decomposition import stack_blocks
 
 __all__ = ["case", "uneven"]
 
@@ -35,7 +34,7 @@ def expected_shares(case: Case, kind, layer):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shares_are_those_of_the_formula_and_sum_to_1(case: Case, kind) -> None:
-    found = stack_blocks(contributions, case.model, case.trace, kind)
+    found = layers_of(contributions, case.model, case.trace, kind)
     np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-12)
     for layer in range(case.model.config.N):
         expected = expected_shares(case, kind, layer)
@@ -69,7 +68,7 @@ def test_where_no_part_brings_the_output_nearer_all_that_is_seen_has_one_share(u
     name = "decoder.layers.0.self_attention_norm.hook_normalised"
     # an output that no part resembles: 0
     with uneven.model.hooks({name: lambda y, _name: torch.zeros_like(y)}):
-        found = stack_blocks(contributions, uneven.model, uneven.trace, "decoder_self")[0]
+        found = layers_of(contributions, uneven.model, uneven.trace, "decoder_self")[0]
     expected = np.tril(np.ones_like(found))
     np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True))
 

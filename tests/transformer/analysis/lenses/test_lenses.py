@@ -1,8 +1,6 @@
 """One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import SHAPES, Case, random_model, uneven
+from tests.transformer.analysis.lens_cases import SHAPES, Case, layers_of, random_model, uneven
 from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import rows
 from transformer import KINDS, AttentionTrace, CheckpointError, InputError, silence
@@ -23,19 +21,29 @@ from transformer.analysis.lenses import (
     as_rows,
     lens,
     lens_trace,
+    rollout,
+    value_zeroing,
 )
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import stack_blocks
-from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.norm_lens import (
+from transformer.analysis.lenses.decomposition import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
     norms_of_layer_with_residual,
 )
-from transformer.analysis.lenses.rollout import rollout, rollout_of_weights
-from transformer.analysis.lenses.value_zeroing import value_zeroing
+from transformer.analysis.lenses.gradient import gradient_times_attention
+from transformer.analysis.teacher_forcing import LayerMeasure
 
 __all__ = ["uneven"]
+
+
+MEASURES: dict[str, Any] = {
+    "norm": norms_of_heads,
+    "norm_layer_norm": norms_of_heads_after_layer_norm,
+    "norm_residual": norms_of_layer_with_residual,
+    "alti": contributions,
+    "rollout": LayerMeasure(rollout.points, rollout.rollout),
+    "value_zeroing": LayerMeasure(value_zeroing.points, value_zeroing.value_zeroing),
+}
 
 
 def expected(name, case: Case, kind):
@@ -43,15 +51,7 @@ def expected(name, case: Case, kind):
         return case.trace.weights(kind)
     if name == "gradient":
         return gradient_times_attention(case.model, case.trace)[kind]
-    functions: dict[str, Callable[..., Any]] = {
-        "norm": partial(stack_blocks, norms_of_heads),
-        "norm_layer_norm": partial(stack_blocks, norms_of_heads_after_layer_norm),
-        "norm_residual": partial(stack_blocks, norms_of_layer_with_residual),
-        "alti": partial(stack_blocks, contributions),
-        "rollout": rollout,
-        "value_zeroing": value_zeroing,
-    }
-    values = functions[name](case.model, case.trace, kind)
+    values = layers_of(MEASURES[name], case.model, case.trace, kind)
     return values[..., : case.trace.weights(kind).shape[-1]]
 
 
@@ -162,8 +162,8 @@ def test_weights_alone_are_enough_for_rollout() -> None:
     found = lens_trace("rollout", None, trace, progress=lambda *done: told.append(done))
     assert found.kinds == ("encoder_self",)
     assert found.head_count("encoder_self") == (1, 1)
-    expected = rollout_of_weights(trace, "encoder_self")[:, None]
-    np.testing.assert_allclose(found.encoder_self, expected, rtol=1e-6)
+    expected = np.stack([*rollout.rollout_of_weights(trace, "encoder_self")])
+    np.testing.assert_allclose(found.encoder_self[:, 0], expected, rtol=1e-6)
     assert told == [(1, 2), (2, 2)]
     assert lens_trace("weights", None, trace) is trace
     assert lens("weights", None, trace, "encoder_self") is trace.encoder_self

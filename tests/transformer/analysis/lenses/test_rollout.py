@@ -5,12 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.transformer.analysis.lens_cases import Case, case
+from tests.transformer.analysis.lens_cases import Case, case, layers_of
 from tests.transformer.traces.from_huggingface.made_outputs import rows
 from transformer import KINDS, AttentionTrace, InputError
-from transformer.analysis.lenses.rollout import rollout, rollout_of_weights
+from transformer.analysis.lenses.rollout import points, rollout, rollout_of_weights
+from transformer.analysis.teacher_forcing import LayerMeasure
 
 __all__ = ["case"]
+
+ROLLOUT = LayerMeasure(points, rollout)
 
 
 def half(weights):
@@ -33,7 +36,7 @@ def by_paths(layers):
 def test_self_attention_is_the_sum_over_all_paths(case: Case, kind) -> None:
     N = case.model.config.N
     layers = [half(case.plain.attention[kind, n].pattern) for n in range(N)]
-    found = rollout(case.model, case.trace, kind)
+    found = layers_of(ROLLOUT, case.model, case.trace, kind)
     for n in range(N):
         np.testing.assert_allclose(found[n], by_paths(layers[: n + 1]), rtol=1e-7, atol=1e-12)
 
@@ -47,7 +50,7 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
         whole[:source, :source] = (
             half(attention["encoder_self", n].pattern) @ whole[:source, :source]
         )
-    found = rollout(case.model, case.trace, "cross")
+    found = layers_of(ROLLOUT, case.model, case.trace, "cross")
     for n in range(N):
         own, cross = np.eye(source + target), np.eye(source + target)
         own[source:, source:] = half(attention["decoder_self", n].pattern)
@@ -63,27 +66,30 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_sum_to_1(translator, trace, kind) -> None:
-    np.testing.assert_allclose(rollout(translator.model, trace, kind).sum(-1), 1, rtol=1e-6)
+    np.testing.assert_allclose(
+        layers_of(ROLLOUT, translator.model, trace, kind).sum(-1), 1, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_alone_give_the_same_as_the_model(case: Case, kind) -> None:
-    steps: list[tuple[int, int]] = []
-    found = rollout_of_weights(case.trace, kind, progress=lambda *step: steps.append(step))
-    np.testing.assert_allclose(found, rollout(case.model, case.trace, kind), rtol=1e-5, atol=1e-7)
-    assert steps == [(n + 1, len(found)) for n in range(len(found))]
+    layers = np.stack([*rollout_of_weights(case.trace, kind)])
+    expected = layers_of(ROLLOUT, case.model, case.trace, kind)
+    np.testing.assert_allclose(layers, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_the_mean_is_over_the_heads_that_a_layer_has() -> None:
     layers = [rows(1, heads, 4, 4, seed=heads)[0] for heads in (3, 1)]
     trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=[*"abcd"])
     expected = half(layers[1]) @ half(layers[0])
-    np.testing.assert_allclose(rollout_of_weights(trace, "encoder_self")[1], expected, rtol=1e-6)
+    np.testing.assert_allclose([*rollout_of_weights(trace, "encoder_self")][1], expected, rtol=1e-6)
     # of rows that were given with another sum, the shares are followed
     scaled = AttentionTrace.from_arrays(
         encoder_self=[layers[0] * 3, layers[1]], source_tokens=[*"abcd"]
     )
-    np.testing.assert_allclose(rollout_of_weights(scaled, "encoder_self")[1], expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        [*rollout_of_weights(scaled, "encoder_self")][1], expected, rtol=1e-6
+    )
 
 
 def given(**kinds):
@@ -100,8 +106,8 @@ def test_an_encoder_may_have_other_layers_than_the_decoder() -> None:
     memory = np.linalg.multi_dot([half(layer) for layer in encoder[::-1]])
     first = cross[0, 0] @ memory / 2
     second = cross[1, 0] @ memory / 2 + half(own[1]) @ first / 2
-    found = rollout_of_weights(trace, "cross")
-    np.testing.assert_allclose(found[1], second / second.sum(-1, keepdims=True), rtol=1e-5)
+    _, last = rollout_of_weights(trace, "cross")
+    np.testing.assert_allclose(last, second / second.sum(-1, keepdims=True), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

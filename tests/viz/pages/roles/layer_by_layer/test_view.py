@@ -15,9 +15,9 @@ from tests.viz.pages.roles.charts import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import stack_blocks
+from transformer.analysis.lenses.decomposition import block_measure
 from transformer.analysis.logits.logit_lens import LayerPredictions
-from transformer.analysis.teacher_forcing import forced_pair
+from transformer.analysis.teacher_forcing import forced_pair, measure_layers
 from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
 from viz.pages.roles.layer_by_layer import view as layers
@@ -112,14 +112,12 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
 def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
     source, target = len(trace.source_pieces), len(trace.target_pieces)
     memory = np.eye(source)
-    for layer in stack_blocks(contributions, translator.model, trace, "encoder_self"):
+    shares = measure_layers(block_measure(contributions), translator.model, trace)
+    for layer in shares["encoder_self"]:
         memory = layer @ memory
     # what each state holds of the source, then of what the decoder reads
     state = np.hstack([np.zeros((target, source)), np.eye(target)])
-    own, cross = (
-        stack_blocks(contributions, translator.model, trace, kind)
-        for kind in ("decoder_self", "cross")
-    )
+    own, cross = shares["decoder_self"], shares["cross"]
     for layer in range(len(own)):
         read = own[layer] @ state
         over = cross[layer]

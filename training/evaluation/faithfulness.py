@@ -150,8 +150,8 @@ def _report(
         bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
         return tuple(Figure(*bound) for bound in bounds)
 
-    def curves(name: str) -> Curves:
-        return Curves(*(figures(name, curve) for curve in CURVES))
+    def curves(name: str) -> tuple[tuple[Figure, ...], ...]:
+        return tuple(figures(name, curve) for curve in CURVES)
 
     return FaithfulnessReport(
         weights=checksum_of_weights(translator.folder),
@@ -161,11 +161,11 @@ def _report(
         fractions=FRACTIONS,
         lenses={
             name: LensFigures(
-                curves(name), figures(name, "kendall")[0], figures(name, "spearman")[0]
+                *curves(name), figures(name, "kendall")[0], figures(name, "spearman")[0]
             )
             for name in NAMES
         },
-        random=curves(RANDOM),
+        random=Curves(*curves(RANDOM)),
         attention={
             kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in KINDS
         },
@@ -181,7 +181,7 @@ def as_text(report: FaithfulnessReport) -> str:
         "fall of log P in nats with the first source words erased, and with all others erased",
         f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
     ]
-    rows = {RANDOM: report.random} | {name: figure.curves for name, figure in report.lenses.items()}
+    rows: dict[str, Curves] = {RANDOM: report.random, **report.lenses}
     for name, curves in rows.items():
         first, others = (
             "  ".join(f"{figure.value:7.2f}" for figure in curve)

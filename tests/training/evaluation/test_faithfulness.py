@@ -41,7 +41,7 @@ def test_every_lens_has_its_curves_and_its_agreement(measured, translator) -> No
     assert report.fractions == FRACTIONS
     assert set(report.lenses) == set(NAMES)
     for lens in report.lenses.values():
-        assert len(lens.curves.comprehensiveness) == len(lens.curves.sufficiency) == len(FRACTIONS)
+        assert len(lens.comprehensiveness) == len(lens.sufficiency) == len(FRACTIONS)
         assert -1 <= lens.kendall.low <= lens.kendall.value <= lens.kendall.high <= 1
     references = (measured / "ref.de").read_text("utf-8").splitlines()
     traces = [translator.trace(*pair) for pair in zip(ENGLISH[:2], references[:2], strict=True)]

@@ -6,20 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from transformer.analysis.corpus.stored import (
-    Figure,
-    count,
-    figure,
-    number,
-    read_json,
-    require_same_weights,
-    rounded,
-    text,
-)
+from transformer.analysis.corpus import stored
+from transformer.analysis.corpus.stored import Figure, Report
 from transformer.analysis.lenses.names import NAMES
-from transformer.errors import quoted
 from transformer.files.reading import MIB
 from transformer.kinds import KINDS
 
@@ -45,28 +35,23 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class LensFigures:
+class LensFigures(Curves):
     """One lens: its curves, and how far it agrees with what erasing each single word says.
 
     Args:
-        curves: the fall in the lens's order of the words.
         kendall: τ-b, mean over the written pieces; one for which all words are alike counts as 0.
         spearman: ρ, likewise.
     """
 
-    curves: Curves
     kendall: Figure
     spearman: Figure
 
 
 @dataclass(frozen=True)
-class FaithfulnessReport:
-    """All lenses on one corpus.
+class FaithfulnessReport(Report):
+    """All lenses on one corpus; sentences with fewer than two words are left out.
 
     Args:
-        weights: SHA-256 of the weights that were measured.
-        sentences: the number of sentences that were measured.
-        left_out: the number of those with fewer than two words, or empty or too long.
         forced: whether the references were written, and not the model's own translations.
         fractions: the shares of the source words that were erased or kept.
         lenses: the figures of each lens, by `lenses.NAMES`.
@@ -74,9 +59,6 @@ class FaithfulnessReport:
         attention: by kind, then by `CHANGES`: the change of log P of a piece in nats.
     """
 
-    weights: str
-    sentences: int
-    left_out: int
     forced: bool
     fractions: tuple[float, ...]
     lenses: Mapping[str, LensFigures]
@@ -86,28 +68,7 @@ class FaithfulnessReport:
 
 def to_json(report: FaithfulnessReport) -> str:
     """Format the text of `faithfulness.json`."""
-    values = {
-        "format": FORMAT,
-        "weights": report.weights,
-        "sentences": report.sentences,
-        "left_out": report.left_out,
-        "forced": report.forced,
-        "fractions": list(report.fractions),
-        "lenses": {
-            name: {
-                **_curve_values(lens.curves),
-                "kendall": rounded(lens.kendall),
-                "spearman": rounded(lens.spearman),
-            }
-            for name, lens in report.lenses.items()
-        },
-        "random": _curve_values(report.random),
-        "attention": {
-            kind: {name: rounded(value) for name, value in changes.items()}
-            for kind, changes in report.attention.items()
-        },
-    }
-    return json.dumps(values, indent=1) + "\n"
+    return json.dumps({"format": FORMAT, **stored.to_json(report)}, indent=1) + "\n"
 
 
 def read(folder: Path) -> FaithfulnessReport | None:
@@ -116,54 +77,17 @@ def read(folder: Path) -> FaithfulnessReport | None:
     Raises:
         CheckpointError: if it cannot be read, or belongs to other weights.
     """
-    report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
-    if report is not None:
-        require_same_weights(folder / FILE, report.weights, COMMAND)
-    return report
+    path = folder / FILE
+    return stored.read_report(path, FaithfulnessReport, FORMAT, _require, COMMAND, MOST_BYTES)
 
 
-def _curve_values(curves: Curves) -> dict[str, list[list[float]]]:
-    return {
-        "comprehensiveness": [rounded(value) for value in curves.comprehensiveness],
-        "sufficiency": [rounded(value) for value in curves.sufficiency],
-    }
-
-
-def _report(values: Any) -> FaithfulnessReport:
-    """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
-    if values["format"] != FORMAT:
-        raise ValueError(f"format {quoted(values['format'])}")
-    fractions = tuple(map(number, values["fractions"]))
-    lenses = {
-        text(name): LensFigures(
-            _curves(figures, len(fractions)),
-            figure(figures["kendall"]),
-            figure(figures["spearman"]),
-        )
-        for name, figures in values["lenses"].items()
-    }
-    if not fractions or not lenses or not lenses.keys() <= {*NAMES}:
+def _require(report: FaithfulnessReport) -> None:
+    """Raise ValueError unless there are figures for all that was measured."""
+    points = len(report.fractions)
+    if not points or not report.lenses or not report.lenses.keys() <= {*NAMES}:
         raise ValueError("there is no fraction, or there are other lenses than ours")
-    return FaithfulnessReport(
-        weights=text(values["weights"]),
-        sentences=count(values["sentences"]),
-        left_out=count(values["left_out"]),
-        forced=values["forced"] is True,
-        fractions=fractions,
-        lenses=lenses,
-        random=_curves(values["random"], len(fractions)),
-        attention={
-            kind: {name: figure(values["attention"][kind][name]) for name in CHANGES}
-            for kind in KINDS
-        },
-    )
-
-
-def _curves(values: Any, points: int) -> Curves:
-    curves = Curves(
-        tuple(map(figure, values["comprehensiveness"])),
-        tuple(map(figure, values["sufficiency"])),
-    )
-    if not len(curves.comprehensiveness) == len(curves.sufficiency) == points:
-        raise ValueError("a curve has another number of points")
-    return curves
+    for curves in (*report.lenses.values(), report.random):
+        if not len(curves.comprehensiveness) == len(curves.sufficiency) == points:
+            raise ValueError("a curve has another number of points")
+    if any(report.attention[kind].keys() != {*CHANGES} for kind in KINDS):
+        raise ValueError("a kind has other changes")

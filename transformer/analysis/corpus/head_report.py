@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.stored import (
-    Figure,
-    count,
-    figure,
-    number,
-    read_json,
-    require_same_weights,
-    rounded,
-    text,
-    whole,
-)
+from transformer.analysis.corpus.stored import Count, Figure, Report
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.means import AGAIN, COMMAND
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, quoted
+from transformer.errors import CheckpointError
 from transformer.files.reading import MIB
-from transformer.kinds import KINDS
 
 FORMAT = 2  # 1 counted “same word” by the letters of pieces
 FILE = "heads.json"
@@ -60,7 +50,7 @@ class HeadFigures:
             confidence.
     """
 
-    place: Head
+    place: Head = field(metadata={"key": "head"})
     role: str
     offset: int
     measures: Mapping[str, Figure]
@@ -75,7 +65,7 @@ class CurvePoint(NamedTuple):
         bleu: the BLEU without them.
     """
 
-    removed: int
+    removed: Count
     bleu: Figure
 
 
@@ -93,13 +83,10 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class HeadReport:
+class HeadReport(Report):
     """All heads of one model.
 
     Args:
-        weights: SHA-256 of the weights that were measured.
-        sentences: pairs that were measured.
-        left_out: pairs that were empty or too long.
         bleu_sentences: the number of pairs that were translated, for BLEU and the curves.
         loss: nats for each piece with all heads.
         bleu: the BLEU with all heads, greedy.
@@ -107,10 +94,7 @@ class HeadReport:
         curves: the curve of each measure of importance, which gave the order.
     """
 
-    weights: str
-    sentences: int
-    left_out: int
-    bleu_sentences: int
+    bleu_sentences: Count
     loss: Figure
     bleu: Figure
     heads: tuple[HeadFigures, ...]
@@ -123,32 +107,7 @@ class HeadReport:
 
 def to_json(report: HeadReport) -> str:
     """Format the text of `heads.json`."""
-    values = {
-        "format": FORMAT,
-        "weights": report.weights,
-        "sentences": report.sentences,
-        "left_out": report.left_out,
-        "bleu_sentences": report.bleu_sentences,
-        "loss": rounded(report.loss),
-        "bleu": rounded(report.bleu),
-        "heads": [
-            {
-                "head": list(figures.place),
-                "role": figures.role,
-                "offset": figures.offset,
-                "measures": {name: rounded(f) for name, f in figures.measures.items()},
-                "examples": [[e.source, e.target, *rounded([e.score])] for e in figures.examples],
-            }
-            for figures in report.heads
-        ],
-        "curves": {
-            name: {
-                "order": [list(place) for place in curve.order],
-                "points": [[point.removed, rounded(point.bleu)] for point in curve.points],
-            }
-            for name, curve in report.curves.items()
-        },
-    }
+    values = {"format": FORMAT, **stored.to_json(report)}
     lines = json.dumps(values, ensure_ascii=False).replace('{"head": ', '\n{"head": ')
     return lines.replace('"curves": ', '\n"curves": ') + "\n"
 
@@ -159,63 +118,27 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     Raises:
         CheckpointError: if it cannot be read, or belongs to another model.
     """
-    report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
-    if report is None:
-        return None
     expected = all_heads(config)
-    orders = [sorted(curve.order) for curve in report.curves.values()]
-    if [figures.place for figures in report.heads] != expected or any(
-        order != sorted(expected) for order in orders
-    ):
-        raise CheckpointError(
-            f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
-        )
-    require_same_weights(folder / FILE, report.weights, COMMAND)
-    return report
+
+    def require(report: HeadReport) -> None:
+        _require_complete(report)
+        orders = [sorted(curve.order) for curve in report.curves.values()]
+        if [figures.place for figures in report.heads] != expected or any(
+            order != sorted(expected) for order in orders
+        ):
+            raise CheckpointError(
+                f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
+            )
+
+    return stored.read_report(folder / FILE, HeadReport, FORMAT, require, COMMAND, MOST_BYTES)
 
 
-def _report(values: Any) -> HeadReport:
-    """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
-    if values["format"] != FORMAT:
-        raise ValueError(f"format {quoted(values['format'])}")
-    return HeadReport(
-        weights=text(values["weights"]),
-        sentences=count(values["sentences"]),
-        left_out=count(values["left_out"]),
-        bleu_sentences=count(values["bleu_sentences"]),
-        loss=figure(values["loss"]),
-        bleu=figure(values["bleu"]),
-        heads=tuple(map(_head_figures, values["heads"])),
-        curves={text(name): _curve(curve) for name, curve in values["curves"].items()},
-    )
-
-
-def _curve(values: Any) -> Curve:
-    order = tuple(map(_place, values["order"]))
-    points = tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"])
-    removed = [point.removed for point in points]
-    if (min(removed), max(removed)) != (0, len(order)):
-        raise ValueError("a curve does not go from no head to all")
-    return Curve(order, points)
-
-
-def _head_figures(values: Any) -> HeadFigures:
-    place = _place(values["head"])
-    measures = {text(name): figure(value) for name, value in values["measures"].items()}
-    if measures.keys() != measures_of(place.kind) | IMPORTANCE.keys():
-        raise ValueError("a head has other measures")
-    return HeadFigures(
-        place=place,
-        role=text(values["role"]),
-        offset=whole(values["offset"]),
-        measures=measures,
-        examples=tuple(
-            Example(text(source), text(target), number(score))
-            for source, target, score in values["examples"]
-        ),
-    )
-
-
-def _place(values: Any) -> Head:
-    kind, layer, head = values
-    return Head(KINDS[KINDS.index(kind)], count(layer), count(head))
+def _require_complete(report: HeadReport) -> None:
+    """Raise ValueError unless each head has its measures, and each curve goes to its end."""
+    for figures in report.heads:
+        if figures.measures.keys() != measures_of(figures.place.kind) | IMPORTANCE.keys():
+            raise ValueError("a head has other measures")
+    for curve in report.curves.values():
+        removed = [point.removed for point in curve.points]
+        if (min(removed), max(removed)) != (0, len(curve.order)):
+            raise ValueError("a curve does not go from no head to all")

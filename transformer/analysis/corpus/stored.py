@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_origin
+from typing import get_type_hints as hints_of
 
 from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
 from transformer.checkpoints.marian import is_marian
 from transformer.checkpoints.marian.stored import MOST_BYTES, weights_path
-from transformer.errors import CheckpointError, unreadable
+from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes, sha256_of
 
 MOST_LETTERS = 2_000
-"""Of a text in such a file."""
+"""Largest length of a text in such a file."""
 
-Report = TypeVar("Report")
+Count: TypeAlias = Annotated[int, "from 0"]
 
 
 class Figure(NamedTuple):
@@ -28,24 +31,53 @@ class Figure(NamedTuple):
     high: float
 
 
-def read_json(
-    path: Path, at_most: int, parse: Callable[[Any], Report], measure: str
-) -> Report | None:
-    """Read and parse a file beside a checkpoint; None where there is none.
+@dataclass(frozen=True)
+class Report:
+    """Figures of one checkpoint.
+
+    Args:
+        weights: SHA-256 of the weights that were measured.
+        sentences: the number of sentences that were measured.
+        left_out: the number of those that could not be, such as empty or too long ones.
+    """
+
+    weights: str
+    sentences: Count
+    left_out: Count
+
+
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+
+def read_report(
+    path: Path,
+    form: type[AnyReport],
+    version: int,
+    require: Callable[[AnyReport], None],
+    measure: str,
+    at_most: int,
+) -> AnyReport | None:
+    """Read the report beside a checkpoint; None where there is none.
 
     Args:
         path: the file.
-        at_most: bytes that it may have.
-        parse: raises ValueError, TypeError or KeyError on what it cannot use.
+        form: the class of the report.
+        version: the only format that is read.
+        require: a function that raises ValueError on what cannot be used.
         measure: the command that writes such a file.
+        at_most: bytes that it may have.
 
     Raises:
-        CheckpointError: if it cannot be read or parsed.
+        CheckpointError: if it cannot be read or used, or was measured on other weights.
     """
     if not path.exists():
         return None
     try:
-        return parse(json.loads(read_bytes(path, at_most)))
+        values = json.loads(read_bytes(path, at_most))
+        if values["format"] != version:
+            raise ValueError(f"format {quoted(values['format'])}")
+        report: AnyReport = from_json(form, values)
+        require(report)
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except (
@@ -59,6 +91,15 @@ def read_json(
         raise CheckpointError(
             f"{path} is no report that this version wrote: run {measure} again."
         ) from error
+    try:
+        own = checksum_of_weights(path.parent)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path.parent} has no manifest of ours beside {path.name}: copy the folder again."
+        ) from error
+    if own != report.weights:
+        raise CheckpointError(f"{path} was measured on other weights: run {measure} again.")
+    return report
 
 
 def checksum_of_weights(folder: Path) -> str:
@@ -69,56 +110,84 @@ def checksum_of_weights(folder: Path) -> str:
     return str(manifest["sha256"][WEIGHTS])
 
 
-def require_same_weights(path: Path, weights: str, measure: str) -> None:
-    """Make sure that a report belongs to the checkpoint beside it.
+def to_json(value: Any) -> Any:
+    """Convert data classes and tuples to what JSON has, numbers to six digits.
+
+    These are far more than a sample of sentences gives.
+    """
+    if is_dataclass(value):
+        return {_key(field): to_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: to_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def from_json(form: Any, value: Any) -> Any:
+    """Check a value, and convert it to the type that `to_json` converted.
 
     Raises:
-        CheckpointError: if it was measured on other weights.
+        ValueError, KeyError, TypeError, AttributeError: if it is no such value.
     """
-    try:
-        own = checksum_of_weights(path.parent)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path.parent} has no manifest of ours beside {path.name}: copy the folder again."
-        ) from error
-    if own != weights:
-        raise CheckpointError(f"{path} was measured on other weights: run {measure} again.")
+    arguments = get_args(form)
+    if is_dataclass(form):
+        hints = _hints(form)
+        items = {field.name: (hints[field.name], value[_key(field)]) for field in fields(form)}
+        return form(**{name: from_json(*item) for name, item in items.items()})  # type: ignore[operator]
+    if get_origin(form) is Mapping:
+        key, item = arguments
+        return {from_json(key, name): from_json(item, inner) for name, inner in value.items()}
+    if get_origin(form) is tuple:
+        return tuple(from_json(arguments[0], item) for item in value)
+    if isinstance(form, type) and issubclass(form, tuple):
+        return form(*map(from_json, _hints(form).values(), _same_length(form, value)))
+    if form in _CHECKS:
+        return _CHECKS[form](value)
+    return arguments[arguments.index(value)]  # of a Literal
 
 
-def rounded(values: Iterable[float]) -> list[float]:
-    """Six digits: far more than a sample of sentences gives."""
-    return [float(f"{value:.6g}") for value in values]
+_hints = cache(lambda form: hints_of(form, include_extras=True))
 
 
-def figure(values: Any) -> Figure:
-    """Check a figure with its bounds."""
-    value, low, high = map(number, values)
-    return Figure(value, low, high)
+def _key(field: Any) -> str:
+    return str(field.metadata.get("key", field.name))
 
 
-def number(value: Any) -> float:
-    """Check a finite number."""
+def _same_length(form: Any, values: Any) -> Any:
+    if len(values) != len(_hints(form)):
+        raise ValueError("another number of values")
+    return values
+
+
+def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("no number")
     return float(value)
 
 
-def whole(value: Any) -> int:
-    """Check a whole number of bounded size."""
+def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
-        raise ValueError("no whole number")
+        raise ValueError("no whole number of bounded size")
     return value
 
 
-def count(value: Any) -> int:
-    """Check a whole number from 0 on."""
-    if whole(value) < 0:
+def _count(value: Any) -> int:
+    if _whole(value) < 0:
         raise ValueError("no count")
     return int(value)
 
 
-def text(value: Any) -> str:
-    """Check a text of bounded length."""
+def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MOST_LETTERS:
-        raise ValueError("no text")
+        raise ValueError("no text of bounded length")
     return value
+
+
+_CHECKS: dict[Any, Callable[[Any], Any]] = {
+    float: _number,
+    int: _whole,
+    Count: _count,
+    str: _text,
+    bool: lambda value: value is True,
+}

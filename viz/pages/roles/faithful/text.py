@@ -14,9 +14,8 @@ from viz.pages.roles.faithful.sentence import ErasingResult, mean, screen_name
 
 def corpus_sentences(report: FaithfulnessReport) -> list[str]:
     """Name the lenses that find the most important words, and those no better than chance."""
-    curves = {name: result.curves for name, result in report.lenses.items()}
-    comprehensiveness = {name: result.comprehensiveness for name, result in curves.items()}
-    sufficiency = {name: result.sufficiency for name, result in curves.items()}
+    comprehensiveness = {name: result.comprehensiveness for name, result in report.lenses.items()}
+    sufficiency = {name: result.sufficiency for name, result in report.lenses.items()}
     return [
         _strongest(comprehensiveness, report.random.comprehensiveness),
         _against_random(comprehensiveness, report.random, report.fractions),

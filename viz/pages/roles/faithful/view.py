@@ -155,8 +155,8 @@ def _draw_erased(erased: ErasingResult) -> None:
 
 def _stored_erasing(report: FaithfulnessReport) -> None:
     named = {screen_name(name): result for name, result in report.lenses.items()}
-    first = {name: result.curves.comprehensiveness for name, result in named.items()}
-    others = {name: result.curves.sufficiency for name, result in named.items()}
+    first = {name: result.comprehensiveness for name, result in named.items()}
+    others = {name: result.sufficiency for name, result in named.items()}
     _curves("corpus", first, report.random.comprehensiveness, report.fractions, COMPREHENSIVENESS)
     _curves("corpus", others, report.random.sufficiency, report.fractions, SUFFICIENCY)
     for sentence in corpus_sentences(report):

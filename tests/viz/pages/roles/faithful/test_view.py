@@ -25,7 +25,7 @@ from transformer.analysis.corpus.faithfulness import (
     permuted_changes,
     random_erasing,
 )
-from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves
+from transformer.analysis.corpus.faithfulness_report import COMMAND
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
 from viz.app.cache import progress
@@ -100,7 +100,7 @@ def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
 ) -> None:
     report = faithfulness_of(translator)
     falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
-    item = replace(report.lenses["weights"], curves=Curves(falls, falls))
+    item = replace(report.lenses["weights"], comprehensiveness=falls, sufficiency=falls)
     random = corpus_sentences(replace(report, lenses={**report.lenses, "weights": item}))[1]
     text = random.replace("\u00a0", " ")
     assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in text

@@ -79,11 +79,10 @@ class AttentionTrace(TraceFields):
                 is a value that is no number. Rows that do not sum to 1, and values below 0, stand
                 in `notes`.
         """
-        from transformer.traces import from_arrays
+        from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
 
-        fields = from_arrays.fields_of_arrays(
-            {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross},
-            source_tokens=source_tokens,
+        options = TraceOptions(
+            tokens=source_tokens,
             target_tokens=target_tokens,
             decoder_tokens=decoder_tokens,
             source=source,
@@ -91,7 +90,8 @@ class AttentionTrace(TraceFields):
             languages=languages,
             second_start=second_start,
         )
-        return cls.from_fields(fields)
+        given = {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross}
+        return cls.from_fields(fields_of_arrays(given, options))
 
     @classmethod
     def from_huggingface(
@@ -145,12 +145,12 @@ class AttentionTrace(TraceFields):
             InputError: if there are no weights in it, as with fused attention; if it is a batch
                 without an `index`; if tokens, mask and weights do not fit each other.
         """
-        from transformer.traces import from_huggingface
+        from transformer.traces.from_arrays import TraceOptions
+        from transformer.traces.from_huggingface import fields_of_outputs
 
-        fields = from_huggingface.fields_of_outputs(
-            outputs,
-            tokens,
-            decoder_tokens,
+        options = TraceOptions(
+            tokens=tokens,
+            decoder_tokens=decoder_tokens,
             tokenizer=tokenizer,
             target_tokens=target_tokens,
             attention_mask=attention_mask,
@@ -162,7 +162,7 @@ class AttentionTrace(TraceFields):
             languages=languages,
             second_start=second_start,
         )
-        return cls.from_fields(fields)
+        return cls.from_fields(fields_of_outputs(outputs, options))
 
     def labels(self, kind: Kind, queries: Literal["reads", "writes"] | None = None) -> Labels:
         """Return the tokens along the axes of one kind of map.

@@ -32,13 +32,7 @@ def capture(
     What a decoder position looks at depends on earlier positions alone, so one pass over the
     whole translation gives what each step of the search saw.
 
-    Args:
-        model: the model.
-        source: the source text.
-        target: the translation.
-        source_pieces: ending with `</s>`.
-        target_pieces: what the decoder is to write.
-        languages: of the two sides.
+    The source ends with `</s>`; the target is what the decoder is to write.
 
     Raises:
         InputError: if a side is empty or longer than the model accepts; in training mode.
@@ -82,10 +76,7 @@ def _pass(
 ) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
     """Logits `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
 
-    Args:
-        model: the model.
-        source: `[1, source]` token ids.
-        read: `[1, target]` token ids that the decoder reads.
+    `source` and `read`, what the decoder reads, are token ids, `[1, source]` and `[1, target]`.
     """
     if FastDecoder.serves(model):
         patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}

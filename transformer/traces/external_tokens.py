@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, groupby
+from typing import Any
 
 from transformer.errors import InputError, quoted
 from transformer.text.special_tokens import SpecialTokens
@@ -32,12 +33,93 @@ _BYTE_OF = _byte_alphabet()
 _SPACE, _LINE = "Ġ", "Ċ"  # of that alphabet
 
 
+class Vocabulary:
+    """A tokenizer of transformers, or of its kind: all that is asked of it.
+
+    Args:
+        tokenizer: an object with `convert_ids_to_tokens`, a processor that has such a tokenizer, or
+            None.
+
+    Raises:
+        InputError: if this is no tokenizer.
+    """
+
+    def __init__(self, tokenizer: Any = None) -> None:
+        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
+            tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+            if not hasattr(tokenizer, "convert_ids_to_tokens"):
+                raise InputError(
+                    f"{quoted(tokenizer)} has no convert_ids_to_tokens: give the tokenizer of the "
+                    f"model, or tokens as texts."
+                )
+        self._tokenizer = tokenizer
+
+    def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
+        """Return the tokens of ids.
+
+        Raises:
+            InputError: if there is no tokenizer, or it has no such token.
+        """
+        if self._tokenizer is None:
+            raise InputError(
+                f"The tokens of the {side} are ids, and there is no tokenizer to name them: give "
+                f"tokenizer=, or the tokens as texts."
+            )
+        try:
+            texts = self._tokenizer.convert_ids_to_tokens([*ids])
+        except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise InputError(
+                f"The tokenizer does not know all ids of the {side}: give the one of this model."
+            ) from error
+        for id_, token in zip(ids, texts, strict=True):
+            if token is None:
+                raise InputError(
+                    f"The tokenizer has no token {id_}, which is one of the {side}: give the "
+                    f"tokenizer of this model."
+                )
+        return checked_tokens(texts, side)
+
+    @property
+    def special(self) -> frozenset[str]:
+        """Tokens that stand for no text; an unknown word and a mask stand for some."""
+        every = self._get("all_special_tokens", ())
+        text = {self._get("unk_token"), self._get("mask_token")}
+        structure = {self._get(f"{name}_token") for name in ("bos", "eos", "sep", "cls", "pad")}
+        return frozenset(
+            token
+            for token in every
+            if (token not in text or token in structure) and not token.startswith("<extra_id_")
+        )
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The tokens among these that end a sentence or stand between two."""
+        tokens = (self._get("eos_token"), self._get("sep_token"))
+        return frozenset(token for token in tokens if token is not None)
+
+    def every(self) -> Iterable[str]:
+        """List all tokens, if the tokenizer has such a list."""
+        vocabulary: Iterable[str] = getattr(self._tokenizer, "get_vocab", tuple)()
+        return vocabulary
+
+    def end_of(self, generated: Sequence[int]) -> int:
+        """Count the generated ids that are the sequence, and no padding after it."""
+        end, pad = self._get("eos_token_id"), self._get("pad_token_id")
+        if end in generated:
+            return generated.index(end) + 1
+        length = len(generated)
+        while length > 1 and pad is not None and generated[length - 1] == pad:
+            length -= 1
+        return length
+
+    def _get(self, name: str, default: Any = None) -> Any:
+        return getattr(self._tokenizer, name, default)
+
+
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
     """Check the tokens, and return them as a tuple.
 
-    Args:
-        tokens: the tokens, a sequence of strings.
-        owner: the name of the text in an error message.
+    `owner` names the text in an error message.
 
     Raises:
         InputError: if they are no sequence of strings, or hold half a character.
@@ -83,11 +165,7 @@ def pieces_of(
     goes on (`@@`). The part of a character that is cut over several tokens is written as its
     bytes, `<0xE2>`. Without any mark, each token is a word.
 
-    Args:
-        tokens: the tokens of one text.
-        special: the tokens that stand for no text.
-        vocabulary: a function that lists more tokens of the same tokenizer, asked for where these
-            here have no mark.
+    `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
     spell = _speller(ordinary)
@@ -133,9 +211,7 @@ def _speller(
 ) -> Callable[[Sequence[str]], _Spelt]:
     """Choose the speller by the marks in these tokens.
 
-    Args:
-        tokens: tokens of one vocabulary.
-        spelt: the tokens that are to be spelt, if these are others of their vocabulary.
+    `spelt` are the tokens that are to be spelt, if these are others of their vocabulary.
     """
     some = [*tokens]
     if any(token.startswith((WORD_START, " ")) or _BYTE.fullmatch(token) for token in some):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Number
 from typing import Any, TypeAlias
 
@@ -15,6 +16,7 @@ from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.external_tokens import (
+    Vocabulary,
     checked_tokens,
     numbered,
     pieces_of,
@@ -34,38 +36,40 @@ _MOST_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 
-def fields_of_arrays(
-    given: Given,
-    *,
-    source_tokens: Sequence[str] | None,
-    target_tokens: Sequence[str] | None,
-    decoder_tokens: Sequence[str] | None,
-    source: str = "",
-    target: str = "",
-    languages: Languages | None = None,
-    second_start: int | None = None,
-    special: Iterable[str] = (),
-    ends: Iterable[str] = (),
-    vocabulary: Callable[[], Iterable[str]] = tuple,
-) -> TraceFields:
-    """Check arrays and tokens and combine them; see `AttentionTrace.from_arrays`.
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions:
+    """All that is given beside the weights, as `AttentionTrace.from_huggingface` names it.
 
-    Args:
-        given: the weights of each kind, `[layer, head, query, key]`.
-        source_tokens: see `AttentionTrace.from_arrays`, as all up to `second_start`.
-        target_tokens: tokens that the decoder writes.
-        decoder_tokens: tokens that the decoder reads.
-        source: the source text.
-        target: the target text.
-        languages: the languages of both sides.
-        second_start: position of the second text of a pair.
-        special: tokens that are known to be special, beside those that are written as such.
-        ends: of these, what ends a sentence.
-        vocabulary: tokens of the same tokenizer, if it is known.
+    The source tokens of `AttentionTrace.from_arrays` are `tokens`.
+    """
+
+    tokens: Any = None
+    decoder_tokens: Any = None
+    target_tokens: Any = None
+    source: str = ""
+    target: str = ""
+    languages: Languages | None = None
+    second_start: int | None = None
+    tokenizer: Any = None
+    attention_mask: Any = None
+    decoder_attention_mask: Any = None
+    index: int | None = None
+    kinds: Collection[Kind] | None = None
+
+
+def fields_of_arrays(
+    given: Given, options: TraceOptions, vocabulary: Vocabulary | None = None
+) -> TraceFields:
+    """Check arrays and tokens and combine them.
+
+    `given` has the weights of each kind, `[layer, head, query, key]`. Options of a tokenizer or a
+    batch are not read.
 
     Raises:
-        InputError: as `from_arrays` does.
+        InputError: as `AttentionTrace.from_arrays` does.
     """
+    vocabulary = vocabulary or Vocabulary()
+    languages = options.languages
     if languages is not None and not isinstance(languages, Languages):
         raise InputError(
             f"The languages are {quoted(languages)}: give Languages(source, target), two names."
@@ -77,20 +81,21 @@ def fields_of_arrays(
             "There are no weights to make a trace of: give encoder_self, decoder_self or cross."
         )
     _require_bounded(shapes)
-    texts = {
-        "source": None if source_tokens is None else checked_tokens(source_tokens, "source"),
-        "target": checked_tokens(() if target_tokens is None else target_tokens, "target"),
-        "decoder": checked_tokens(() if decoder_tokens is None else decoder_tokens, "decoder"),
-    }
-    known = SpecialTokens.among((t for side in texts.values() for t in side or ()), special, ends)
-    read = texts["source"]
-    if read is None:  # frames of sound have no texts
-        sources = numbered(_keys_of_source(shapes))
-    else:
-        sources = pieces_of(read, known, vocabulary)
-    targets, decoders, whole = _decoder_pieces(
-        texts["target"] or (), texts["decoder"] or (), known, vocabulary
+    texts, writes, reads = (
+        checked_tokens(() if tokens is None else tokens, side)
+        for tokens, side in (
+            (options.tokens, "source"),
+            (options.target_tokens, "target"),
+            (options.decoder_tokens, "decoder"),
+        )
     )
+    known = SpecialTokens.among((*texts, *writes, *reads), vocabulary.special, vocabulary.ends)
+    has_texts = options.tokens is not None  # frames of sound have none
+    if has_texts:
+        sources = pieces_of(texts, known, vocabulary.every)
+    else:
+        sources = numbered(_keys_of_source(shapes))
+    targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
     layers = {kind: _layers_of(given[kind], kind) for kind in kinds}
     arrays = {
@@ -100,8 +105,8 @@ def fields_of_arrays(
     counts = {kind: tuple(map(len, per_layer)) for kind, per_layer in layers.items()}
     causal = not any(np.triu(layer, 1).any() for layer in layers.get("decoder_self", ()))
     return TraceFields(
-        source=_text(source, "source") or ("" if read is None else text_of(sources, known)),
-        target=_text(target, "target") or text_of(whole, known),
+        source=_text(options.source, "source") or (text_of(sources, known) if has_texts else ""),
+        target=_text(options.target, "target") or text_of(whole, known),
         source_pieces=sources,
         target_pieces=targets,
         encoder_self=arrays["encoder_self"],
@@ -115,7 +120,7 @@ def fields_of_arrays(
         },
         special=known,
         causal=causal,
-        second_start=_checked_start(second_start, layers, len(sources)),
+        second_start=_checked_start(options.second_start, layers, len(sources)),
         notes=notes_on(layers),
     )
 
@@ -124,15 +129,15 @@ def _decoder_pieces(
     writes: Sequence[str],
     reads: Sequence[str],
     special: SpecialTokens,
-    vocabulary: Callable[[], Iterable[str]],
+    vocabulary: Vocabulary,
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
     """Return the pieces that the decoder writes, those that it reads, and those of its text."""
     if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
-        written = pieces_of(writes, special, vocabulary)
-        read = pieces_of(reads, special, vocabulary)
+        written = pieces_of(writes, special, vocabulary.every)
+        read = pieces_of(reads, special, vocabulary.every)
         return written, read, written or read
     # one text, one step apart: what is written first may be the rest of a word that was read
-    whole = pieces_of((*reads, writes[-1]), special, vocabulary)
+    whole = pieces_of((*reads, writes[-1]), special, vocabulary.every)
     first = whole[1].word
     written = tuple(Piece(piece.id, piece.text, piece.word - first) for piece in whole[1:])
     return written, whole[:-1], whole

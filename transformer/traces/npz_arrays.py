@@ -27,10 +27,7 @@ class TooLargeError(ValueError):
 def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
     """Read the named arrays, unpacked.
 
-    Args:
-        path: the NPZ file.
-        names: names of the arrays.
-        max_bytes: of the file, and of all arrays together.
+    `max_bytes` bounds the file, and all arrays together.
 
     Raises:
         OSError: if the file cannot be read, is no regular file or is larger.

@@ -34,10 +34,8 @@ def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> 
 def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
     """Average over sentences, each counted `counts` times, such as its rows or pieces.
 
-    Args:
-        values: `[sentence, ...]`.
-        weights: `[resample, sentence]`, from `resampled_weights`.
-        counts: `[sentence]`.
+    `values` are `[sentence, ...]`, `counts` `[sentence]` and `weights` `[resample, sentence]`, from
+    `resampled_weights`.
     """
     flat = values.reshape(len(values), -1).astype(np.float64) * counts[:, None]
     value = flat.sum(0) / counts.sum()

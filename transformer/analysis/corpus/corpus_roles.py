@@ -76,10 +76,7 @@ def measure_sentence(
 ) -> SentenceMeasures:
     """Measure all heads of one kind on one sentence.
 
-    Args:
-        axes: the weights, by pieces.
-        kind: the kind of attention.
-        key_counts: the number of times that each key token stands in the corpus.
+    `key_counts` has the number of times that each key token stands in the corpus.
     """
     axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))

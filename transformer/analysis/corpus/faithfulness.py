@@ -76,12 +76,8 @@ def lens_faithfulness(
 ) -> LensFaithfulness:
     """Test the ranking of the source words that a lens reads off cross-attention.
 
-    Args:
-        translator: the model with its tokenizers.
-        trace: the trace of the sentence and its translation.
-        name: the name of the lens.
-        targets: the positions whose written pieces erasing is measured on; all unless given.
-        without_each: `drops_without_each_word` of this trace, where it is known.
+    `targets` are the positions whose written pieces erasing is measured on, all unless given;
+    `without_each` is `drops_without_each_word` of this trace, where it is known.
 
     Raises:
         InputError: if there is no such lens, or fewer than two source words.
@@ -137,10 +133,7 @@ def word_scores(
     The mean over layers and heads, each row first brought to the sum 1; where values are signed
     they are added as they are. A word has the sum of its pieces.
 
-    Args:
-        values: cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
-        trace: the trace of the sentence and its translation.
-        signed: whether values below 0 speak against a piece.
+    `values` are of cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
     """
     rows = np.asarray(values if signed else as_rows(values), dtype=np.float64)
     mean = rows.reshape(-1, *rows.shape[-2:]).mean(0)  # [target, source]
@@ -152,11 +145,8 @@ def erase(
 ) -> Erasing:
     """Erase the first words of an order, and all others, for each written piece by itself.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        order: `[target, word]`, numbers of `source_words`, the most important first.
-        targets: the rows of the order that are measured; all unless given.
+    `order`, `[target, word]`, holds numbers of `source_words`, the most important first; `targets`
+    are its rows that are measured, all unless given.
 
     Returns:
         `[target, fraction]`, of these rows.
@@ -201,11 +191,8 @@ def erased_log_probs(
 ) -> Floats:
     """Compute log P of written pieces with source positions hidden from encoder and decoder.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        erased: `[case, source]`; one position at least must stay.
-        rows: `[case]`, the one written piece that is asked for in each case; all unless given.
+    `erased` is `[case, source]` and leaves one position at least; `rows`, `[case]`, has the one
+    written piece that is asked for in each case, all unless given.
 
     Returns:
         `[case, target]`, or `[case]` with `rows`.
@@ -255,11 +242,7 @@ def uniform_changes(
 ) -> Floats:
     """Measure the change of log P of each written piece with uniform weights, `[target]`.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        kind: the kind of attention.
-        layers: the layers, from 0; all unless given.
+    `layers` count from 0; all unless given.
     """
     chosen = range(model.config.N) if layers is None else layers
     removals = [

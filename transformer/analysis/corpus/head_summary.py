@@ -107,12 +107,7 @@ class HeadSummary:
 
 
 def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
-    """Measure all heads of one kind on one sentence.
-
-    Args:
-        axes: the weights, by pieces or by words.
-        kind: the kind of attention.
-    """
+    """Measure all heads of one kind on one sentence."""
     axes = in_shares(axes)
     counts = tuple(axes.has_head.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
@@ -197,9 +192,7 @@ class CorpusSummary:
     def add(self, number: int, heads: SentenceHeads) -> None:
         """Count one sentence.
 
-        Args:
-            number: the number of the sentence, for the lowest and the highest.
-            heads: its heads, as many as those of the sentences before.
+        `number` is that of the sentence, for the lowest and the highest.
 
         Raises:
             ValueError: if there are other heads.

@@ -17,9 +17,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
     """Compute the total variation distance of each row, ½ Σ_j |p_j − q_j|.
 
-    Args:
-        first: `[..., query, key]`, rows that sum to 1.
-        second: the other map, of the same shape.
+    Both maps are `[..., query, key]`, with rows that sum to 1.
 
     Returns:
         `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
@@ -36,11 +34,8 @@ def total_variation(
     0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
     key to another counts once.
 
-    Args:
-        first: `[..., query, key]`, rows that sum to 1.
-        second: the other map, of the same shape.
-        causal: whether a query sees no later key: then the first row, which is the same in every
-            head, does not count.
+    Rows sum to 1. Where a query sees no later key (`causal`), the first row does not count: it is
+    the same in every head.
     """
     counted = first_counted_row(first.shape[-2], causal=causal)
     return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
@@ -52,11 +47,8 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     Where the two have not the same heads in each layer, as where one has a single head, all heads
     together, the means over their heads are compared.
 
-    Args:
-        first: the first map, with rows that sum to 1.
-        second: the second map, of as many layers and the same tokens.
-        kind: the kind of attention; the first row of a causal decoder sees one key alone, in every
-            lens.
+    Rows sum to 1, and both maps have as many layers and the same tokens. The first row of a causal
+    decoder sees one key alone, in every lens.
 
     Returns:
         `[layer, head]`, NaN where a layer has no such head; with one head unless both have the

@@ -56,13 +56,8 @@ def effect(
 ) -> Effect:
     """Translate and trace a sentence once more with these heads removed.
 
-    Args:
-        translator: the model with its tokenizer.
-        trace: the trace of the sentence, with nothing removed.
-        removals: the heads that are removed.
-        donor: the trace of the second sentence, for the replacements "z" and "weights".
-        should_stop: the callback of `Translator.translate`.
-        search: the arguments of the new search, those of `Translator.translate`.
+    `donor` is the trace of the second sentence, for the replacements "z" and "weights"; the further
+    arguments are those of `Translator.translate`.
 
     Raises:
         InputError: as `removed` does, or if a removal does not fit the sentences.
@@ -100,11 +95,8 @@ def fitting_removals(
 ) -> tuple[list[Removal], str]:
     """Return the removals that fit this sentence, and a message on the first other one, or "".
 
-    Args:
-        removals: the heads of a link.
-        trace: the trace of the sentence.
-        donor: the trace of the second sentence, where there is one.
-        measured: whether the mean output of each head is known.
+    `donor` is the trace of the second sentence, where there is one; `measured` says whether the
+    mean output of each head is known.
     """
     fitting: list[Removal] = []
     problem = ""

@@ -35,12 +35,9 @@ def sentence_losses(
 ) -> Tensor:
     """Compute -log P of each translation, the sum over its pieces, `[sentence]`, in nats.
 
-    Args:
-        model: the model.
-        source: `[sentence, source]`, padded on the right.
-        target: `[sentence, target]`, the input of the decoder.
-        labels: `[sentence, target]`, the pieces that it is to write.
-        memory: the encoder's output for `source`, where it is known.
+    `source`, `[sentence, source]`, is padded on the right; `target` and `labels`, `[sentence,
+    target]`, are what the decoder reads and writes; `memory` is the output of the encoder, where it
+    is known.
     """
     mask = padding_mask(source)
     memory = model.encode(source, mask) if memory is None else memory

@@ -129,10 +129,7 @@ def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
 def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int, int]) -> Removal:
     """Make the removal that sets some rows of a head's weights.
 
-    Args:
-        place: the head.
-        rows: the keys that each painted row looks at, at least one each.
-        shape: queries and keys of the map.
+    Each painted row has one key at least; `shape` has the queries and keys of the map.
 
     Raises:
         InputError: as `Removal` does.
@@ -206,11 +203,6 @@ def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) ->
     """Give heads the output z `[query, d_v]` that they have on another sentence.
 
     Rows beyond those of the donor stay as they are.
-
-    Args:
-        model: the model.
-        donor: the trace of the other sentence.
-        heads: the heads that are patched.
 
     Raises:
         InputError: if there is no such head, the donor does not fit the model, or, inside the

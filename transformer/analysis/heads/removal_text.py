@@ -55,9 +55,8 @@ def format_removals(removals: Sequence[Removal]) -> str:
 def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
     """Parse a text into removals, and a message on the first head that is left out, or "".
 
-    Args:
-        text: the text of a link, as `format_removals` writes it; an empty text is no head.
-        model: the model that must have the heads, each named once; None leaves that unchecked.
+    An empty text is no head. The model must have the heads, each named once; None leaves that
+    unchecked.
     """
     if len(text) > MOST_LETTERS:
         return [], (

@@ -45,11 +45,8 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
 
-    Args:
-        axes: its weights; what a row lacks to 1 lies on tokens that are not shown, and counts
-            against every role. Where all tokens are shown and rows may have another sum, pass them
-            through `in_shares` first.
-        kind: the kind of attention.
+    What a row lacks to 1 lies on tokens that are not shown, and counts against every role. Where
+    all tokens are shown and rows may have another sum, pass them through `in_shares` first.
 
     Returns:
         `[layer][head]`.

@@ -102,12 +102,7 @@ def lens_of_kinds(
 ) -> dict[Kind, Floats]:
     """See several kinds of attention through one lens, from one pass over the sentence.
 
-    Args:
-        name: the name of the lens, from `NAMES` or `VARIANTS`.
-        translator: the model that made the trace, or None, as in `lens`.
-        trace: the trace of the sentence and its translation.
-        kinds: the kinds of attention; those of the trace unless given.
-        progress: a callback after each layer of each kind, with the number done and that of all.
+    The arguments are those of `lens`; the kinds are those of the trace unless given.
 
     Returns:
         What `lens` gives, by kind.
@@ -217,11 +212,7 @@ def lens_trace(
 ) -> AttentionTrace:
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 
-    Args:
-        name: the name of the lens; "weights" leaves the trace as it is.
-        translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`.
-        trace: the trace of the sentence and its translation.
-        progress: a callback after each layer of each kind, with the number done and that of all.
+    The arguments are those of `lens`; "weights" leaves the trace as it is.
 
     Returns:
         A trace of `[layer, head, query, key]`, with one head where the lens has none of its own

@@ -100,8 +100,7 @@ class AttentionBlock:
     def linearised(self, x: Tensor) -> Tensor:
         """Apply the norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation.
 
-        Args:
-            x: `[query, d_model]`, or `[query, key, d_model]` with parts of that sum.
+        `x` is `[query, d_model]`, or `[query, key, d_model]` with parts of that sum.
         """
         deviation = self.deviation.view(-1, *[1] * (x.dim() - 1))
         return (x - x.mean(-1, keepdim=True)) * (self.gain / deviation)
@@ -174,9 +173,7 @@ def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
 def residual_point(kind: Kind, layer: int) -> str:
     """Name the hook point that the sub-layer projects to queries and adds to its output.
 
-    Args:
-        kind: the kind of attention.
-        layer: the layer, counted from 0; N stands for the output of a stack of N layers.
+    The layer counts from 0; N stands for the output of a stack of N layers.
     """
     if kind == "cross":
         return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"

@@ -31,10 +31,7 @@ def gradient_times_attention(
     Hao et al. 2021 ("Self-Attention Attribution") integrate over scaled weights, and of which
     Chefer et al. 2021 ("Generic Attention-model Explainability") take the positive part.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        progress: a callback as the backward pass leaves each of the 3 N attention sub-layers.
+    `progress` is called as the backward pass leaves each of the 3 N attention sub-layers.
 
     Returns:
         `[layer, head, query, key]` of each kind.
@@ -78,12 +75,8 @@ def values_and_gradients(
     The parameters are left as they are: no `.grad` is written, whether they require one or not,
     and it makes no difference whether the caller runs in inference mode.
 
-    Args:
-        model: the model.
-        pair: the token ids of the sentence and its translation.
-        names: the names of the hook points; later ones may depend on earlier ones.
-        objective: a function that runs the model and returns one number.
-        progress: a callback as the gradient of each hook point is known, the last one first.
+    Later hook points may depend on earlier ones. `objective` runs the model and returns one number;
+    `progress` is called as each gradient is known, that of the last point first.
     """
     values: dict[str, Tensor] = {}
     step = counted(progress, len(names))

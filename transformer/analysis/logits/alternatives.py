@@ -17,12 +17,6 @@ def alternatives(
     One teacher-forced pass gives what each step of the search saw; pieces that a search never
     writes, such as `<pad>`, are left out.
 
-    Args:
-        model: the model.
-        tokenizer: the tokenizer of the translation.
-        trace: the trace of the sentence and its translation.
-        count: the number of other pieces.
-
     Returns:
         `[target][1 + count]`, the others by falling probability.
 

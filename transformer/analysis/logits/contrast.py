@@ -54,11 +54,7 @@ class Contrast:
 def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
     """Compare the piece that was written at one step with another one.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        step: the position in the translation, from 0.
-        other: the token id of the other piece.
+    `step` is the position in the translation, from 0; `other` is the token id of the other piece.
 
     Raises:
         InputError: if there is no such step or piece, if the two are the same, or if the trace
@@ -101,13 +97,8 @@ def erase(
     The token is masked as padding is: no head of the encoder and none of the cross-attention sees
     it. What came before in the translation stays.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        step: the position in the translation, from 0.
-        other: the token id of the other piece.
-        progress: a callback with the number of runs done and of all: one run for each token, and
-            one with all of them, several at once.
+    `step` and `other` are those of `contrast`. `progress` counts one run for each token, and one
+    with all of them, several at once.
 
     Returns:
         `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks

@@ -61,11 +61,8 @@ def direct_logits(
 ) -> DirectLogits:
     """Compute the contribution of each head to the logit of each written piece.
 
-    Args:
-        model: the model.
-        trace: the trace of the sentence and its translation.
-        against: `[target]` token ids; where given, the difference of the two logits is taken apart,
-            which is the logarithm of the odds.
+    Where token ids `[target]` are given as `against`, the difference of the two logits is taken
+    apart, which is the logarithm of the odds.
 
     Raises:
         InputError: if the trace does not fit the model, or an id of `against` its vocabulary.
@@ -159,10 +156,7 @@ def _sublayers(model: Transformer) -> Iterator[_Sublayer]:
 def _before_norm(direction: Tensor, added: Tensor, add_and_norm: AddAndNorm) -> Tensor:
     """Pull a direction back through the linearised norm.
 
-    Args:
-        direction: `[target, d_model]`.
-        added: `[target, d_model]`, what the norm reads.
-        add_and_norm: the module of the norm.
+    Both are `[target, d_model]`; `added` is what the norm reads.
     """
     norm = add_and_norm.norm
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()

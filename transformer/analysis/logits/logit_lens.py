@@ -41,11 +41,6 @@ def layer_predictions(
     In a post-norm model each layer ends in a norm, so its output is what the projection expects.
     Pieces that a search never writes, such as `<pad>`, are left out of the most probable ones.
 
-    Args:
-        translator: the model with its tokenizers.
-        trace: the trace of the sentence and its translation.
-        k: the number of most probable pieces.
-
     Raises:
         InputError: if k is out of range, or the trace does not fit the model.
     """

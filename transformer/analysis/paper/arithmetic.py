@@ -67,12 +67,7 @@ def sublayer_values(
 ) -> SublayerValues:
     """Run the model over a sentence pair and keep all of one attention sub-layer.
 
-    Args:
-        model: the model.
-        trace: the sentence and its translation.
-        kind: the kind of attention.
-        layer: the layer, counted from 0.
-        edits: hooks that change the pass, such as `scaling.rescale`.
+    The layer counts from 0; `edits` are hooks that change the pass, such as `rescale`.
 
     Raises:
         HookError: if there is no such layer.
@@ -167,11 +162,7 @@ class Arithmetic:
 def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
     """Take the values of one row of one head; positions and heads count from 0.
 
-    Args:
-        values: the values of the sub-layer.
-        head: the head, from 0.
-        query: the query position, from 0.
-        scale: the factor of q·k in the pass, 1/√d_k in the paper.
+    `scale` is the factor of q·k in the pass, 1/√d_k in the paper.
     """
     q, k, v = values.q[head, query], values.k[head], values.v[head]
     weights = values.weights[head, query]

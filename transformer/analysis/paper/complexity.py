@@ -38,10 +38,7 @@ class Sizes:
 def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """Count the operations of one layer, up to a constant factor: the first column of Table 1.
 
-    Args:
-        layer: a name of `LAYERS`.
-        n: `[length]`, tokens of the sequence.
-        sizes: the sizes of the layer.
+    `layer` is of `LAYERS`, and `n`, `[length]`, has the tokens of the sequence.
     """
     n = np.asarray(n, dtype=np.float64)
     d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)

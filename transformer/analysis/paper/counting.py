@@ -80,10 +80,8 @@ def meta_model(config: TransformerConfig) -> Transformer:
 def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
     """List the parameters of one module with their names there and their shapes.
 
-    Args:
-        model: the model.
-        name: the dotted name of a module, such as `encoder.layers.0.self_attention`, or of a
-            parameter.
+    The dotted name is that of a module, such as `encoder.layers.0.self_attention`, or of a
+    parameter.
 
     Raises:
         AttributeError: if the model has neither.

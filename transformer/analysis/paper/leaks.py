@@ -62,12 +62,6 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
 
     The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
     mask would hide count as padding, not as later.
-
-    Args:
-        model: the model.
-        batch: the sentences.
-        kind: the kind of attention whose mask is kept or left out.
-        masked: False makes the mask True everywhere.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.N)]
     edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}

@@ -43,10 +43,7 @@ class NormValues:
 def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
     """Run the model over a batch and keep what one norm reads and writes.
 
-    Args:
-        model: the model.
-        batch: the sentences.
-        name: the name of the module, such as `encoder.layers.0.self_attention_norm`.
+    The name is that of the module, such as `encoder.layers.0.self_attention_norm`.
 
     Raises:
         AttributeError: if the model has no such module.
@@ -73,9 +70,7 @@ def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
 def layer_norm(x: Floats, eps: float) -> Floats:
     """Normalise each token: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1).
 
-    Args:
-        x: `[sentence, position, d_model]`.
-        eps: added to the biased variance.
+    `x` is `[sentence, position, d_model]`; `eps` is added to the biased variance.
     """
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
     normalised: Floats = (x - mean) / np.sqrt(variance + eps)
@@ -85,11 +80,8 @@ def layer_norm(x: Floats, eps: float) -> Floats:
 def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
     """Normalise each feature: mean 0 and variance 1 over the batch (Ioffe & Szegedy 2015).
 
-    Args:
-        x: `[sentence, position, d_model]`.
-        counts: `[sentence, position]`, the tokens over which mean and variance are taken; all
-            tokens are normalised by these.
-        eps: added to the biased variance.
+    Mean and variance are taken over the tokens in `counts`, `[sentence, position]`, and all tokens
+    are normalised by them; `eps` is added to the biased variance.
     """
     rows = x[counts]  # [token, d_model]
     normalised: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
@@ -99,9 +91,8 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
     """Compute the standard deviation of each token over its features, and of each feature.
 
-    Args:
-        x: `[sentence, position, d_model]`.
-        counts: `[sentence, position]`, the tokens to take.
+    `x` is `[sentence, position, d_model]`; `counts`, `[sentence, position]`, has the tokens to
+    take.
 
     Returns:
         `[token]` and `[d_model]`.

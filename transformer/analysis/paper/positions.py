@@ -55,9 +55,7 @@ def wavelengths(d_model: int) -> Floats:
 def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
     """Compute the encoding of any positions in float64; the model's own table is float32.
 
-    Args:
-        positions: `[position]`, whole or between two whole ones.
-        d_model: the width of the model.
+    The positions, `[position]`, are whole or between two whole ones.
 
     Returns:
         `[position, d_model]`.
@@ -68,10 +66,6 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, d_model / 2 for k = 0.
-
-    Args:
-        distances: `[distance]`, distances k in positions.
-        d_model: the width of the model.
 
     Returns:
         `[distance]`.
@@ -94,9 +88,7 @@ def rotation(k: int, d_model: int) -> Floats:
     sin(a + b) = cos b sin a + sin b cos a and cos(a + b) = -sin b sin a + cos b cos a, so the block
     of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
 
-    Args:
-        k: the number of positions; negative is back.
-        d_model: the width of the model.
+    `k` is a number of positions; negative is back.
 
     Returns:
         `[d_model, d_model]`, block-diagonal.

@@ -18,10 +18,8 @@ Scale = Literal["÷ √d_k", "none", "× √d_k"]
 def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
     """Return the factor of q·k before the softmax; the paper's is 1/√d_k (equation 1).
 
-    Args:
-        scale: the paper's, none at all, or a common misprint.
-        d_k: width of the queries and keys.
-        temperature: divides the scores in addition; 1 in the paper.
+    The scale is the paper's, none at all, or a common misprint; a temperature, 1 in the paper,
+    divides the scores in addition.
     """
     power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
     return float(d_k**power) / temperature
@@ -30,9 +28,8 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
 def rescale(by: float, head: int | None = None) -> Hook:
     """Make a hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
 
-    Args:
-        by: the factor, above 0, so that what is masked stays at -∞.
-        head: the head, counted from 0; None for all.
+    The factor is above 0, so that what is masked stays at -∞; without a head, counted from 0, it is
+    for all.
     """
 
     def hook(scores: Tensor, name: str) -> Tensor:
@@ -76,9 +73,7 @@ class Saturation(NamedTuple):
 def saturation(dots: Floats, factors: Floats) -> Saturation:
     """Apply the softmax to a row of dot products, multiplied by each of the factors.
 
-    Args:
-        dots: `[key]`, q·k of the keys that are seen.
-        factors: `[scale]`.
+    `dots`, `[key]`, are q·k of the keys that are seen, and `factors` are `[scale]`.
     """
     weights = softmax(factors[:, None] * dots)  # [scale, key]
     return Saturation(
@@ -107,9 +102,7 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
 
     For independent components of mean 0 and variance 1 the prediction is the width itself.
 
-    Args:
-        q: `[query, d_k]`.
-        k: `[key, d_k]`.
+    `q` is `[query, d_k]`, and `k` is `[key, d_k]`.
     """
     mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
     cov_q, cov_k = _covariance(q), _covariance(k)  # [d_k, d_k]

@@ -1,5 +1,278 @@
 """Outputs of the library transformers as a trace; that library is never imported here."""
 
-from transformer.traces.from_huggingface.assembly import fields_of_outputs
+from __future__ import annotations
 
-__all__ = ["fields_of_outputs"]
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from transformer.errors import InputError, quoted
+from transformer.kinds import KINDS, Kind
+from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
+from transformer.traces.from_huggingface.inputs import ModelInputs, is_inputs
+from transformer.traces.from_huggingface.outputs import (
+    NONE_THERE,
+    Keep,
+    Layers,
+    Outputs,
+    cross_attention,
+    prompt_length,
+    read,
+    row_of,
+    self_attention,
+)
+
+Texts = tuple[str, ...]
+
+
+def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
+    """Make the fields of `AttentionTrace.from_huggingface`.
+
+    Raises:
+        InputError: as it does.
+    """
+    attentions = read(outputs)
+    inputs = ModelInputs(options, attentions)
+    kinds = options.kinds
+    wanted = _wanted(kinds)
+    if attentions.single:
+        sides = _single(attentions, inputs)
+    else:
+        sides = _Sides()
+        if attentions.decoder or attentions.cross:
+            _decoder(attentions, inputs, wanted, sides)
+        if attentions.encoder or attentions.cross:
+            _source(attentions, inputs, wanted, sides)
+    _require_there(kinds, attentions, sides)
+    made = fields_of_arrays(
+        {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
+        replace(
+            options,
+            tokens=sides.source,
+            target_tokens=sides.writes,
+            decoder_tokens=sides.reads,
+            second_start=inputs.second_start("encoder_self" in sides.layers),
+        ),
+        inputs.vocabulary,
+    )
+    fused = (
+        f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
+        for stack in attentions.fused
+        if f"{stack}_self" in wanted
+    )
+    return replace(made, notes=(*made.notes, *fused))
+
+
+@dataclass
+class _Sides:
+    """The layers of each kind, and the tokens of both sides, without padding."""
+
+    layers: dict[Kind, list[Weights]] = field(default_factory=dict)
+    source: Texts | None = None
+    reads: Texts | None = None
+    writes: Texts | None = None
+
+
+def _wanted(kinds: Any) -> Collection[Kind]:
+    if kinds is None:
+        return KINDS
+    known = isinstance(kinds, Collection) and all(kind in KINDS for kind in kinds)
+    if not known or not kinds or isinstance(kinds, str):
+        raise InputError(
+            f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
+        )
+    checked: Collection[Kind] = kinds
+    return checked
+
+
+def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sides) -> None:
+    """Raise InputError if a kind that was asked for is not there; notes say what was fused."""
+    stacks = zip(KINDS, (outputs.encoder, outputs.decoder, outputs.cross), strict=True)
+    there = [*sides.layers] if outputs.single else [kind for kind, layers in stacks if layers]
+    absent = [kind for kind in kinds or () if kind not in there]
+    if all(kind.removesuffix("_self") in outputs.fused for kind in absent):
+        if absent and len(absent) == len(kinds or ()):
+            raise InputError(NONE_THERE)
+        return
+    raise InputError(
+        f"These outputs hold no weights of {', '.join(absent)}: choose of {', '.join(there)}."
+    )
+
+
+def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
+    """Read a model of one stack: a decoder, if no position sees a later one, else an encoder."""
+    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
+    layers = [_cut(layer, mask, mask) for layer in _rows(outputs.single, inputs, "self-attention")]
+    writes = inputs.texts(inputs.options.target_tokens, "target")
+    texts = None if texts is None else _without_padding(texts, mask, "source")
+    if writes is None and any(np.triu(layer, 1).any() for layer in layers):
+        return _Sides({"encoder_self": layers}, source=texts)
+    if writes is not None:
+        writes = _without_padding(writes, mask, "target")
+    return _Sides({"decoder_self": layers}, reads=texts, writes=writes)
+
+
+def _source(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides) -> None:
+    """Read the encoder's side: its own attention, and the keys of cross-attention."""
+    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
+    sides.source = None if texts is None else _without_padding(texts, mask, "source")
+    if outputs.encoder and "encoder_self" in wanted:
+        layers = [
+            row_of(layer, inputs.row(len(layer)), f"encoder self-attention of layer {number}")
+            for number, layer in enumerate(_no_gaps(outputs.encoder), start=1)
+        ]
+        sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
+    if "cross" in sides.layers:
+        sides.layers["cross"] = [_cut(layer, None, mask) for layer in sides.layers["cross"]]
+
+
+def _decoder(
+    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides
+) -> None:
+    """Read the decoder's side: its own attention, and the rows of cross-attention."""
+    if outputs.sequences is None:
+        mask = inputs.decoder_mask
+        layers: dict[Kind, list[Weights]] = {}
+        if outputs.decoder and "decoder_self" in wanted:
+            layers["decoder_self"] = _rows(outputs.decoder[0], inputs, "decoder self-attention")
+        if outputs.cross and "cross" in wanted:
+            layers["cross"] = _rows(outputs.cross[0], inputs, "cross-attention")
+        reads = inputs.texts(inputs.decoder_ids, "decoder")
+        writes = inputs.texts(inputs.options.target_tokens, "target")
+    else:
+        mask, layers, reads, writes = _generated(outputs, inputs, wanted)
+    sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
+    sides.writes = None if writes is None else _without_padding(writes, mask, "target")
+    for kind, maps in layers.items():
+        keys = mask if kind == "decoder_self" else None
+        sides.layers[kind] = [_cut(layer, mask, keys) for layer in maps]
+
+
+def _generated(
+    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]
+) -> tuple[Keep | None, dict[Kind, list[Weights]], Texts, Texts]:
+    """Read the steps of `generate`; a position reads a token and writes the next one.
+
+    Returns:
+        Which positions are no padding of the prompt, the layers of each kind, what each position
+        reads and what it writes.
+    """
+    assert outputs.sequences is not None
+    number, sequence = inputs.number, outputs.sequences[inputs.number]
+    every = outputs.decoder or outputs.cross
+    title = "decoder self-attention" if outputs.decoder else "cross-attention"
+    rows = _rows_of_steps(outputs, number, len(every))
+    prompt = prompt_length(every, rows, title)
+    alone = outputs.one_stack  # a decoder without an encoder
+    named = inputs.decoder_ids
+    if (
+        named is None
+        and alone
+        and not is_inputs(inputs.options.tokens)
+        and _are_texts(inputs.options.tokens)
+    ):
+        named = inputs.options.tokens
+    if named is None:
+        ids = sequence[: prompt + len(rows)]
+        ids = ids[: prompt + inputs.vocabulary.end_of(ids[prompt:])] if len(ids) > prompt else ids
+        texts = inputs.vocabulary.texts(ids, "generated sequence")
+    else:
+        texts = (inputs.texts(named, "generated sequence") or ())[: prompt + len(rows)]
+    if len(texts) <= prompt:
+        raise InputError(
+            f"The generated sequence has {len(texts)} tokens, and the model read {prompt} in its "
+            f"first step: give the whole sequence, prompt included."
+        )
+    rows = rows[: len(texts) - prompt]
+    mask = inputs.mask if alone else inputs.decoder_mask
+    if mask is not None:
+        mask = mask[:prompt]
+        if len(mask) != prompt:
+            raise InputError(
+                f"The attention mask has {len(mask)} positions, and the model read {prompt} tokens "
+                f"in its first step: give the mask of the prompt."
+            )
+    layers: dict[Kind, list[Weights]] = {}
+    if outputs.decoder and "decoder_self" in wanted:
+        title = "decoder self-attention"
+        layers["decoder_self"] = self_attention(outputs.decoder, rows, mask, title)
+    if outputs.cross and "cross" in wanted:
+        layers["cross"] = cross_attention(outputs.cross, rows, "cross-attention")
+    if mask is not None:
+        mask = np.concatenate([mask, np.ones(len(rows) - 1, bool)])
+    return mask, layers, texts[:-1], texts[1:]
+
+
+def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
+    """Return the row of each step's batch through which a sequence came.
+
+    A beam search puts the prefixes that it keeps in another order at each step.
+    """
+    assert outputs.sequences is not None
+    first = next(iter((outputs.decoder or outputs.cross)[0]), None)
+    size = 0 if first is None else len(first)  # `steps` refuses a step without a layer
+    if outputs.beams is None:
+        if first is not None and size != len(outputs.sequences):
+            raise InputError(
+                f"There are {len(outputs.sequences)} sequences and {size} rows of attention: give "
+                f"the outputs with their beam_indices, from generate with output_scores=True."
+            )
+        return [number] * count
+    if number >= len(outputs.beams):
+        raise InputError("There are fewer rows of beam_indices than sequences: give both whole.")
+    rows = [row for row in outputs.beams[number] if row >= 0][:count]
+    if first is not None and max(rows, default=0) >= size:
+        raise InputError(
+            f"The sequence came through row {max(rows)} of the beam, and the outputs hold {size} "
+            f"of its rows, as Whisper's do: call the model once more with the sequence as "
+            f"decoder_input_ids, and give what it returns."
+        )
+    return rows
+
+
+def _rows(layers: Layers, inputs: ModelInputs, title: str) -> list[Weights]:
+    return [
+        row_of(layer, inputs.number, f"{title} of layer {number}")
+        for number, layer in enumerate(_no_gaps(layers), start=1)
+    ]
+
+
+def _no_gaps(layers: Layers) -> Layers:
+    if any(layer is None for layer in layers):
+        raise InputError(NONE_THERE)
+    return layers
+
+
+def _cut(layer: Weights, rows: Keep | None, keys: Keep | None) -> Weights:
+    """Remove the padding of the two axes of `[head, query, key]`."""
+    for axis, keep in ((1, rows), (2, keys)):
+        if keep is None:
+            continue
+        if len(keep) != layer.shape[axis]:
+            raise InputError(
+                f"The attention mask has {len(keep)} positions and the weights "
+                f"{layer.shape[axis]}: give the mask that the model was given."
+            )
+        layer = np.compress(keep, layer, axis=axis)
+    return layer
+
+
+def _without_padding(texts: Texts, mask: Keep | None, side: str) -> Texts:
+    if mask is None or len(texts) == mask.sum():
+        return texts
+    if len(texts) != len(mask):
+        raise InputError(
+            f"There are {len(texts)} tokens of the {side} and {len(mask)} positions in its mask: "
+            f"give as many of both."
+        )
+    return tuple(text for text, keep in zip(texts, mask, strict=True) if keep)
+
+
+def _are_texts(tokens: Any) -> bool:
+    """Return whether these are tokens as texts, of one sentence or of a batch."""
+    if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens:
+        return False
+    return isinstance(tokens[0], str) or _are_texts(tokens[0])

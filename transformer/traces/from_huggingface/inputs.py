@@ -1,0 +1,169 @@
+"""The tokens and masks of one sentence of a batch: from texts, or from ids and a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.errors import InputError, quoted
+from transformer.traces.external_tokens import Vocabulary, checked_tokens
+from transformer.traces.from_arrays import TraceOptions
+from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of_ids
+
+
+def field_of(tokens: Any, name: str) -> Any:
+    """Return an input by its name, if they were given as a mapping, as a tokenizer returns them."""
+    if not is_inputs(tokens):
+        return None
+    return tokens[name] if name in tokens else None  # noqa: SIM401  a BatchEncoding's get differs
+
+
+def is_inputs(tokens: Any) -> bool:
+    """Return whether these are a model's inputs by name, and no tokens."""
+    return isinstance(tokens, Mapping) or hasattr(tokens, "keys")
+
+
+class ModelInputs:
+    """The tokens and masks of the sentence that is read, also of inputs that several have.
+
+    Raises:
+        InputError: if there is no tokenizer where there should be one; if there are several
+            sentences and none is chosen, or there is no such sentence.
+    """
+
+    def __init__(self, options: TraceOptions, outputs: Outputs) -> None:
+        self.options = options
+        self.vocabulary = Vocabulary(options.tokenizer)
+        self._count = outputs.batch_size
+        rows = (
+            "sentences in this batch" if outputs.sequences is None else "sequences in these outputs"
+        )
+        if options.index is None and self._count > 1:
+            raise InputError(f"There are {self._count} {rows}: choose one with index=, from 0.")
+        number = 0 if options.index is None else options.index
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < self._count:
+            raise InputError(
+                f"There is no index {quoted(options.index)} among the {self._count} {rows}: choose "
+                f"one from 0 to {self._count - 1}."
+            )
+        self.number = int(number)
+
+    def row(self, rows: int) -> int:
+        """Return the row among so many: `generate` writes sequences of one sentence in turn.
+
+        Raises:
+            InputError: if so many cannot be of this batch.
+        """
+        if rows == 0 or self._count % rows:
+            raise InputError(
+                f"There are {rows} rows of tokens or of a mask for a batch of {self._count}: give "
+                f"those that the model was given."
+            )
+        return self.number * rows // self._count
+
+    def texts(self, tokens: Any, side: str) -> tuple[str, ...] | None:
+        """Return the tokens of the sentence; None where none were given.
+
+        The tokens are texts or ids, of one sentence or of each of a batch; `side` names the text in
+        an error message.
+
+        Raises:
+            InputError: if these are neither, or have no text.
+        """
+        if tokens is None:
+            return None
+        listed = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+        if isinstance(listed, str) or not isinstance(listed, Iterable):
+            return checked_tokens(listed, side)
+        listed = [*listed]
+        if listed and all(isinstance(item, str) for item in listed):
+            return checked_tokens(listed, side)
+        nested = all(isinstance(item, (list, tuple)) for item in listed)
+        if listed and nested and all(isinstance(item, str) for row in listed for item in row):
+            return checked_tokens(listed[self.row(len(listed))], side)
+        numbers = [item for row in listed for item in (row if nested else [row])]
+        if all(isinstance(item, int) or hasattr(item, "item") for item in numbers):
+            rows = rows_of_ids(tokens, f"tokens of the {side}")
+            return self.vocabulary.texts(rows[self.row(len(rows))], side)
+        return checked_tokens(listed, side)
+
+    @property
+    def ids(self) -> Any:
+        """The input of the encoder, or of the only stack; None for frames of sound."""
+        tokens = self.options.tokens
+        return field_of(tokens, "input_ids") if is_inputs(tokens) else tokens
+
+    @property
+    def decoder_ids(self) -> Any:
+        """The input of the decoder of an encoder-decoder, if it was given."""
+        tokens = self.options.decoder_tokens
+        if tokens is None:
+            return field_of(self.options.tokens, "decoder_input_ids")
+        return field_of(tokens, "input_ids") if is_inputs(tokens) else tokens
+
+    @property
+    def mask(self) -> Keep | None:
+        """The tokens that are no padding; None without a mask."""
+        mask = self.options.attention_mask
+        if mask is None and field_of(self.options.tokens, "input_ids") is not None:
+            # a mask of sound counts other frames
+            mask = field_of(self.options.tokens, "attention_mask")
+        return self._kept(mask, "attention_mask")
+
+    @property
+    def decoder_mask(self) -> Keep | None:
+        """The tokens of the decoder that are no padding; None without a mask."""
+        mask = self.options.decoder_attention_mask
+        if mask is None:
+            mask = field_of(self.options.tokens, "decoder_attention_mask")
+        return self._kept(mask, "decoder_attention_mask")
+
+    def _kept(self, mask: Any, name: str) -> Keep | None:
+        if mask is None:
+            return None
+        rows = _table(mask, name)
+        if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+            raise InputError(
+                f"The {name} is no [batch, token] of 0 and 1: give the tokenizer's own."
+            )
+        positions: Keep = rows[self.row(len(rows))] != 0
+        if not positions.any():
+            raise InputError(
+                f"The {name} hides every token of this sentence: choose another index."
+            )
+        return positions
+
+    def second_start(self, encodes: bool) -> Any:
+        """Count the tokens, padding aside, before the second text of a pair.
+
+        Args:
+            encodes: whether the tokens are read by an encoder; others have types of other uses.
+        """
+        start = self.options.second_start
+        types = field_of(self.options.tokens, "token_type_ids") if encodes else None
+        if start is None and types is not None:
+            rows = _table(types, "token_type_ids")  # 0 for the first text and 1 for the second
+            seconds = np.flatnonzero(rows[self.row(len(rows))] == 1)
+            start = int(seconds[0]) if len(seconds) and seconds[0] > 0 else None
+        whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+        if self.mask is None or not whole or not 0 <= start < len(self.mask):
+            return start  # another value is refused where the tokens are counted
+        return int(self.mask[:start].sum())
+
+
+def _table(values: Any, name: str) -> npt.NDArray[Any]:
+    """Convert to rows of one length; a flat list is one row.
+
+    Raises:
+        InputError: if their lengths differ.
+    """
+    try:
+        return np.atleast_2d(np.asarray(values.tolist() if hasattr(values, "tolist") else values))
+    except ValueError as error:
+        raise InputError(
+            f"The rows of the {name} differ in length: give the inputs that the model was inputs, "
+            f"with padding=True."
+        ) from error

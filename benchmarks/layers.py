@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from benchmarks.machine import describe
 from transformer import TransformerConfig
-from transformer.analysis.paper.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
+from transformer.analysis.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
 

@@ -90,7 +90,9 @@ class AttentionTrace(TraceFields):
             languages=languages,
             second_start=second_start,
         )
-        given = {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross}
+        given: dict[Kind, Any] = {
+            "encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross,
+        }  # fmt: skip
         return cls.from_fields(fields_of_arrays(given, options))
 
     @classmethod

@@ -14,8 +14,8 @@ from tests.browser.app_page import SENTENCE, no_traceback, saved_files, until, u
 from tests.browser.spy import plain
 from tests.browser.still import SVG, number_of, rgb, words_of
 from transformer import Kind, Translator
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR
 

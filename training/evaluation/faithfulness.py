@@ -20,12 +20,12 @@ from training.evaluation.measurement import (
 )
 from transformer import InputError, Translator
 from transformer.analysis.corpus import faithfulness_report
-from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     Erasing,
     drops_without_each_word,
     lens_faithfulness,
+    mean_agreement,
     permuted_changes,
     random_erasing,
     source_words,
@@ -37,9 +37,13 @@ from transformer.analysis.corpus.faithfulness_report import (
     FaithfulnessReport,
     LensFigures,
 )
-from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.corpus.stored import (
+    Figure,
+    checksum_of_weights,
+    mean_interval,
+    resampled_weights,
+)
 from transformer.analysis.lenses import NAMES
-from transformer.analysis.rank_correlation import mean_agreement
 from transformer.cli import command
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace

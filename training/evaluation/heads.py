@@ -32,12 +32,6 @@ from training.evaluation.measurement import (
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.bootstrap import (
-    Interval,
-    interval,
-    mean_interval,
-    resampled_weights,
-)
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     corpus_role,
@@ -51,7 +45,15 @@ from transformer.analysis.corpus.head_report import (
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.stored import MOST_LETTERS, Figure, checksum_of_weights
+from transformer.analysis.corpus.stored import (
+    MOST_LETTERS,
+    Figure,
+    Interval,
+    checksum_of_weights,
+    interval,
+    mean_interval,
+    resampled_weights,
+)
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer

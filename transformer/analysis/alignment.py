@@ -38,16 +38,11 @@ NO_WORD = -1
 
 
 class WordPair(NamedTuple):
-    """A word of the translation and the one of the source that it comes from.
+    """A word of the translation and the one of the source that it comes from."""
 
-    Args:
-        source, target: numbers of the words, from 0.
-        strength: the share of the target word's row on the source word, 0 to 1.
-    """
-
-    source: int
-    target: int
-    strength: float
+    source: int  # numbers of the words, from 0
+    target: int  # numbers of the words, from 0
+    strength: float  # the share of the target word's row on the source word, 0 to 1
 
 
 def align(
@@ -177,7 +172,7 @@ def _is_visible(piece: Piece) -> bool:
 
 
 def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
-    """Sum over a key word's pieces, and average over a query word's.
+    """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
     Args:
         values: `[query, key]`, of any lens.
@@ -186,22 +181,17 @@ def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], ro
             i − 1.
         row: the row that stands for a target word. The last piece of a translation that has no
             `</s>` is read by no row.
-
-    Returns:
-        `[target word, source word]`, each row at most 1 in sum.
     """
     rows = as_rows(values)[1 if row == "reads" else 0 :]
     queries = _one_hot(target)[: len(rows)]  # [query, target word]
     pieces = np.maximum(queries.sum(0), 1)[:, None]
-    shares: Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
-    return shares
+    return queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
 
 
 def _one_hot(words: Sequence[int]) -> Floats:
     """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
-    hot: Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
-    return hot
+    return (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
 
 
 def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:

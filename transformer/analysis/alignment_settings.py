@@ -29,38 +29,23 @@ LINKS: tuple[Links, ...] = get_args(Links)
 
 @dataclass(frozen=True)
 class GoldFigures:
-    """Alignment error on a gold set, whose links people drew.
+    """Alignment error on a gold set, whose links people drew."""
 
-    Args:
-        name: the name of the gold set.
-        sentences: the number of its sentences.
-        aer: alignment error rate, 0 to 100 (Och & Ney 2003).
-    """
-
-    name: str
-    sentences: int
-    aer: float
+    name: str  # the name of the gold set
+    sentences: int  # the number of its sentences
+    aer: float  # alignment error rate, 0 to 100 (Och & Ney 2003)
 
 
 @dataclass(frozen=True)
 class AlignmentSettings:
-    """The map of cross-attention that aligns words.
+    """The map of cross-attention that aligns words."""
 
-    Args:
-        layer: the layer of the decoder, from 0.
-        head: the head, from 0; None is the whole layer.
-        row: the row that stands for a target word.
-        lens: the lens through which the attention is seen.
-        links: the rule by which the strongest pairs count.
-        gold: its error on gold links; None if it was never measured.
-    """
-
-    layer: int
-    head: int | None
-    row: Row
-    lens: LensName
-    links: Links
-    gold: GoldFigures | None = None
+    layer: int  # the layer of the decoder, from 0
+    head: int | None  # the head, from 0; None is the whole layer
+    row: Row  # the row that stands for a target word
+    lens: LensName  # the lens through which the attention is seen
+    links: Links  # the rule by which the strongest pairs count
+    gold: GoldFigures | None = None  # its error on gold links; None if it was never measured
 
     def in_words(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""

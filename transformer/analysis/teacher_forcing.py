@@ -1,8 +1,9 @@
-"""One teacher-forced pass over the pieces of a trace, which are compared with the model before."""
+"""Teacher-forced passes over the pieces of traces, which are compared with the model before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
@@ -11,12 +12,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch_traces
-from transformer.config import PAD
+from transformer.config import BOS, PAD
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
+from transformer.masks import pad_sequences
 from transformer.model import Transformer
-from transformer.text.tokenizer import Piece
+from transformer.text.tokenizer import SPECIAL, Piece
 from transformer.trace import AttentionTrace
 
 Array: TypeAlias = npt.NDArray[np.floating]
@@ -33,17 +34,11 @@ LARGEST_TENSOR = 2**22
 
 
 class ForcedPair(NamedTuple):
-    """The token ids of one sentence pair, on the device of the model.
+    """The token ids of one sentence pair, on the device of the model."""
 
-    Args:
-        source: `[1, source]`, what the encoder reads.
-        target: `[1, target]`, what the decoder reads: `<s>`, then what was written before.
-        written: `[target]`, what the decoder is to write.
-    """
-
-    source: Tensor
-    target: Tensor
-    written: Tensor
+    source: Tensor  # `[1, source]`, what the encoder reads
+    target: Tensor  # `[1, target]`, what the decoder reads: `<s>`, then what was written before
+    written: Tensor  # `[target]`, what the decoder is to write
 
 
 def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
@@ -87,15 +82,10 @@ def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:
 
 
 class LayerMeasure(NamedTuple):
-    """A measure that is computed layer by layer from the values of one pass.
+    """A measure that is computed layer by layer from the values of one pass."""
 
-    Args:
-        points: a function that names the hook points that are read.
-        layers: a function that gives the values of each layer.
-    """
-
-    points: Callable[[Transformer, Kind], Collection[str]]
-    layers: Callable[[Transformer, Cache, Kind], Iterable[Tensor]]
+    points: Callable[[Transformer, Kind], Collection[str]]  # names of the hook points that are read
+    layers: Callable[[Transformer, Cache, Kind], Iterable[Tensor]]  # the values of each layer
 
 
 @torch.inference_mode()
@@ -135,8 +125,7 @@ def counted(progress: Progress | None, steps: int) -> Callable[[], None]:
 def to_array(tensor: Tensor) -> Array:
     """Convert to NumPy: float64 stays float64, all else becomes float32."""
     tensor = tensor.detach().cpu()
-    array: Array = (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()
-    return array
+    return (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()
 
 
 def _require_fitting(pieces: tuple[Piece, ...], side: str, vocab_size: int) -> None:
@@ -148,3 +137,39 @@ def _require_fitting(pieces: tuple[Piece, ...], side: str, vocab_size: int) -> N
                 f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
                 f"piece of this model: trace the sentence with this model."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class TraceBatch:
+    """Sentence pairs of different lengths, padded on the right."""
+
+    source: Tensor  # `[sentence, source]` token ids that the encoder reads
+    target: Tensor  # `[sentence, target]` token ids that the decoder reads, `<s>` first
+    written: Tensor  # `[sentence, target]` token ids that the decoder is to write
+    source_tokens: tuple[tuple[str, ...], ...]  # tokens of `source`, `<pad>` included
+    decoder_tokens: tuple[tuple[str, ...], ...]  # tokens of `target`, likewise
+    target_tokens: tuple[tuple[str, ...], ...]  # tokens of `written`, likewise
+
+
+def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
+    """Pad the sentences of several traces to one batch.
+
+    Raises:
+        InputError: if there is no sentence.
+    """
+    if not traces:
+        raise InputError("There is no sentence to put into a batch: type one.")
+    written = [[piece.id for piece in trace.target_pieces] for trace in traces]
+    return TraceBatch(
+        source=pad_sequences([[piece.id for piece in trace.source_pieces] for trace in traces]),
+        target=pad_sequences([[BOS, *row[:-1]] for row in written]),
+        written=pad_sequences(written),
+        source_tokens=_padded_tokens([trace.source_tokens for trace in traces]),
+        decoder_tokens=_padded_tokens([trace.decoder_tokens for trace in traces]),
+        target_tokens=_padded_tokens([trace.target_tokens for trace in traces]),
+    )
+
+
+def _padded_tokens(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    longest = max(map(len, rows))
+    return tuple((*row, *[SPECIAL[PAD]] * (longest - len(row))) for row in rows)

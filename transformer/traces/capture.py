@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -48,15 +50,15 @@ def capture(
         torch.tensor([read], device=model.device),
     )
     log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
-    arrays = {kind: torch.cat(layers).float().cpu().numpy() for kind, layers in patterns.items()}
+    arrays: dict[Any, Any] = {
+        kind: torch.cat(layers).float().cpu().numpy() for kind, layers in patterns.items()
+    }
     return TraceFields(
         source=source,
         target=target,
         source_pieces=tuple(source_pieces),
         target_pieces=tuple(target_pieces),
-        encoder_self=arrays["encoder_self"],
-        decoder_self=arrays["decoder_self"],
-        cross=arrays["cross"],
+        **arrays,
         log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
         languages=languages,
         special=_special(source_pieces[0].text),

@@ -99,8 +99,7 @@ class Vocabulary:
 
     def every(self) -> Iterable[str]:
         """List all tokens, if the tokenizer has such a list."""
-        vocabulary: Iterable[str] = getattr(self._tokenizer, "get_vocab", tuple)()
-        return vocabulary
+        return getattr(self._tokenizer, "get_vocab", tuple)()
 
     def end_of(self, generated: Sequence[int]) -> int:
         """Count the generated ids that are the sequence, and no padding after it."""

@@ -113,8 +113,7 @@ class TraceFields:
 
     def weights(self, kind: Kind) -> Weights:
         """All weights of one kind, `[layer, head, query, key]`."""
-        weights: Weights = getattr(self, kind)
-        return weights
+        return getattr(self, kind)
 
     def head_count(self, kind: Kind) -> tuple[int, ...]:
         """Return the number of heads of each layer."""

@@ -49,11 +49,11 @@ class TraceOptions:
     source: str = ""
     target: str = ""
     languages: Languages | None = None
-    second_start: int | None = None
+    second_start: Any = None
     tokenizer: Any = None
     attention_mask: Any = None
     decoder_attention_mask: Any = None
-    index: int | None = None
+    index: Any = None
     kinds: Collection[Kind] | None = None
 
 
@@ -98,7 +98,7 @@ def fields_of_arrays(
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
     layers = {kind: _layers_of(given[kind], kind) for kind in kinds}
-    arrays = {
+    arrays: dict[Any, Any] = {
         kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
         for kind in KINDS
     }
@@ -109,9 +109,7 @@ def fields_of_arrays(
         target=_text(options.target, "target") or text_of(whole, known),
         source_pieces=sources,
         target_pieces=targets,
-        encoder_self=arrays["encoder_self"],
-        decoder_self=arrays["decoder_self"],
-        cross=arrays["cross"],
+        **arrays,
         log_probs=np.zeros(0, np.float32),
         languages=languages or Languages("", ""),
         read_pieces=decoders,

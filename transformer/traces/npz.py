@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from tokenize import TokenError
+from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from transformer.errors import CheckpointError, unreadable
 from transformer.files.atomic import write_file
+from transformer.files.reading import opened
 from transformer.kinds import KINDS, Kind
 from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields, Weights
-from transformer.traces.npz_arrays import TooLargeError, read_arrays
 
 # what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
 _FORMAT_ERRORS = (
@@ -123,7 +126,10 @@ def _require_consistent(trace: TraceFields) -> None:
         "cross": (target, source),
     }
     for kind in KINDS:
-        _require_shape(trace.weights(kind), shapes[kind], kind)
+        weights = trace.weights(kind)
+        if weights.ndim != 4 or weights.shape[2:] != shapes[kind]:
+            raise ValueError(f"{kind} is of {weights.shape}, not of {shapes[kind]}")
+        _require_numbers(weights, kind)
         if kind in trace.kinds:
             _require_heads(trace, kind)
     if type(trace.causal) is not bool:
@@ -147,12 +153,6 @@ def _require_heads(trace: TraceFields, kind: Kind) -> None:
         raise ValueError(f"{kind} has a layer without heads, or weights of none")
 
 
-def _require_shape(weights: Weights, axes: tuple[int, int], name: str) -> None:
-    if weights.ndim != 4 or weights.shape[2:] != axes:
-        raise ValueError(f"{name} is of {weights.shape}, not of {axes}")
-    _require_numbers(weights, name)
-
-
 def _require_numbers(array: Weights, name: str) -> None:
     if array.dtype != np.float32 or not np.isfinite(array).all():
         raise ValueError(f"{name} is {array.dtype}, or holds what is no number")
@@ -169,3 +169,54 @@ def _pieces(rows: list[list[Any]]) -> tuple[Piece, ...]:
     if not set(words) <= set(range(len(words))) or words != sorted(words):
         raise ValueError("the words of the pieces are out of order")
     return pieces
+
+
+_HEADER = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+class TooLargeError(ValueError):
+    """An archive whose arrays together unpack to more than they may."""
+
+
+def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
+    """Read the named arrays, unpacked.
+
+    `max_bytes` bounds the file, and all arrays together.
+
+    Raises:
+        OSError: if the file cannot be read, is no regular file or is larger.
+        TooLargeError: if it unpacks to more than `max_bytes`.
+        ValueError: if it is damaged or holds other arrays; or another error of NumPy or zipfile.
+    """
+    with opened(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
+        members = {name: archive.getinfo(f"{name}.npy") for name in names}
+        # zipfile unpacks no more of a member than its entry says
+        size = sum(member.file_size for member in members.values())
+        if size > max_bytes:
+            raise TooLargeError(f"it unpacks to {size:,} bytes, and up to {max_bytes:,} are read")
+        return {name: _read(archive, member) for name, member in members.items()}
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("it is packed in another way than NumPy packs")
+    with archive.open(member) as file:
+        _check_header(file, member.file_size)
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _check_header(file: IO[bytes], size: int) -> None:
+    """Refuse a header that asks for more than follows it: NumPy makes room for it first."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADER:
+        raise ValueError(f"format {version} of NPY is not read")
+    try:
+        shape, _, dtype = _HEADER[version](file)
+    except (SyntaxError, TokenError, MemoryError) as error:  # it is parsed as Python
+        raise ValueError("the header of an array is not one") from error
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
+        raise ValueError("an array is not as large as its header says")

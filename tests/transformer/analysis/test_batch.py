@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.transformer.analysis.padded import TEXTS, traces
-from transformer.analysis.batch import batch_traces
+from transformer.analysis.teacher_forcing import batch_traces
 from transformer.errors import InputError
 
 __all__ = ["traces"]  # a fixture: used by its name

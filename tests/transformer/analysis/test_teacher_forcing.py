@@ -14,7 +14,7 @@ from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import patched
 from transformer.analysis.lenses import lens
-from transformer.analysis.logits.alternatives import alternatives
+from transformer.analysis.logits.logit_lens import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs

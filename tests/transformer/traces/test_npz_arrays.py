@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from transformer.traces.npz_arrays import TooLargeError, read_arrays
+from transformer.traces.npz import TooLargeError, read_arrays
 
 
 def test_the_named_arrays_come_back(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.paper.counting import parameters_by_formula
+from transformer.analysis.paper.costs import parameters_by_formula
 from viz.app.model_variations import TABLE_3, describe_change
 
 # PPL and BLEU of Table 3, read row by row

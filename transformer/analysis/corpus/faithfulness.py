@@ -19,7 +19,6 @@ from torch import Tensor
 
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
-from transformer.analysis.rank_correlation import kendall, spearman
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
 from transformer.errors import InputError
 from transformer.kinds import Kind, attention_name
@@ -39,32 +38,19 @@ BATCH_PIECES = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Erasing:
-    """The fall of log P of each written piece, in nats, `[target, fraction]` each.
+    """The fall of log P of each written piece, in nats, `[target, fraction]` each."""
 
-    Args:
-        comprehensiveness: the fall with the first words of the order erased; high where they
-            mattered.
-        sufficiency: the fall with all others erased; low where the first words were enough.
-    """
-
-    comprehensiveness: Floats
-    sufficiency: Floats
+    comprehensiveness: Floats  # with the first words of the order erased; high where they mattered
+    sufficiency: Floats  # with all others erased; low where the first words were enough
 
 
 @dataclass(frozen=True, eq=False)
 class LensFaithfulness:
-    """One lens on one sentence.
+    """One lens on one sentence."""
 
-    Args:
-        erasing: the fall of log P in the lens's order of the source words.
-        kendall: τ-b between the lens's scores of the source words and the fall of log P without
-            each of them, `[target]`; NaN where one of the two is the same for all words.
-        spearman: ρ, likewise.
-    """
-
-    erasing: Erasing
-    kendall: Floats
-    spearman: Floats
+    erasing: Erasing  # in the lens's order of the source words
+    kendall: Floats  # `[target]`, τ-b of the lens's scores and the falls without each word, or NaN
+    spearman: Floats  # `[target]`, ρ, likewise
 
 
 def lens_faithfulness(
@@ -147,9 +133,6 @@ def erase(
 
     `order`, `[target, word]`, holds numbers of `source_words`, the most important first; `targets`
     are its rows that are measured, all unless given.
-
-    Returns:
-        `[target, fraction]`, of these rows.
     """
     words = source_words(trace)
     targets = np.arange(len(order)) if targets is None else np.asarray(targets)
@@ -178,8 +161,7 @@ def drops_without_each_word(model: Transformer, trace: AttentionTrace) -> Floats
     for number, positions in enumerate(words, start=1):
         erased[number, positions] = True
     log_p = erased_log_probs(model, trace, erased)
-    drops: Floats = (log_p[:1] - log_p[1:]).T
-    return drops
+    return (log_p[:1] - log_p[1:]).T
 
 
 @torch.inference_mode()
@@ -192,10 +174,8 @@ def erased_log_probs(
     """Compute log P of written pieces with source positions hidden from encoder and decoder.
 
     `erased` is `[case, source]` and leaves one position at least; `rows`, `[case]`, has the one
-    written piece that is asked for in each case, all unless given.
-
-    Returns:
-        `[case, target]`, or `[case]` with `rows`.
+    written piece that is asked for in each case, all unless given: then `[case, target]`
+    is returned, else `[case]`.
 
     Raises:
         InputError: if nothing would be left, or the trace does not fit the model.
@@ -277,11 +257,43 @@ def permuted_changes(
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
     with model.hooks(hooks):
         log_probs = [_log_probs(model, trace) for _ in range(permutations)]
-    changes: Floats = np.mean(log_probs, axis=0) - trace.log_probs
-    return changes
+    return np.mean(log_probs, axis=0) - trace.log_probs
 
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
     nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
-    log_p: Floats = erased_log_probs(model, trace, nothing)[0]
-    return log_p
+    return erased_log_probs(model, trace, nothing)[0]
+
+
+# agreement of two rankings
+
+
+def kendall(a: Floats, b: Floats) -> Floats:
+    """Compute Kendall's τ-b of each pair of rows, `[row]`; NaN where all are tied."""
+    first, second = (np.sign(x[:, :, None] - x[:, None]) for x in (a, b))
+    agreed = (first * second).sum((1, 2))
+    norm = np.sqrt((first**2).sum((1, 2)) * (second**2).sum((1, 2)))
+    return _ratio(agreed, norm)
+
+
+def spearman(a: Floats, b: Floats) -> Floats:
+    """Compute Spearman's ρ of each pair of rows, ties at mean rank; NaN where all are tied."""
+    first, second = (_centred_ranks(x) for x in (a, b))
+    norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
+    return _ratio((first * second).sum(-1), norm)
+
+
+def mean_agreement(rows: Floats) -> float:
+    """Average the agreements of `kendall` or `spearman` over many rows; NaN where all rows are NaN.
+
+    A row in which all are tied agrees with nothing and counts as 0.
+    """
+    return float("nan") if np.isnan(rows).all() else float(np.nan_to_num(rows).mean())
+
+
+def _centred_ranks(x: Floats) -> Floats:
+    return np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
+
+
+def _ratio(value: Floats, norm: Floats) -> Floats:
+    return np.divide(value, norm, out=np.full_like(value, np.nan), where=norm > 0)

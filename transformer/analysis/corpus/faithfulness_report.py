@@ -23,47 +23,29 @@ CHANGES = ("uniform", "permuted")
 
 @dataclass(frozen=True)
 class Curves:
-    """The fall of log P of a written piece, in nats, one figure for each fraction.
+    """The fall of log P of a written piece, in nats, one figure for each fraction."""
 
-    Args:
-        comprehensiveness: the fall with the first words erased.
-        sufficiency: the fall with all others erased.
-    """
-
-    comprehensiveness: tuple[Figure, ...]
-    sufficiency: tuple[Figure, ...]
+    comprehensiveness: tuple[Figure, ...]  # the fall with the first words erased
+    sufficiency: tuple[Figure, ...]  # the fall with all others erased
 
 
 @dataclass(frozen=True)
 class LensFigures(Curves):
-    """One lens: its curves, and how far it agrees with what erasing each single word says.
+    """One lens: its curves, and how far it agrees with what erasing each single word says."""
 
-    Args:
-        kendall: τ-b, mean over the written pieces; one for which all words are alike counts as 0.
-        spearman: ρ, likewise.
-    """
-
-    kendall: Figure
-    spearman: Figure
+    kendall: Figure  # τ-b, mean over the pieces; 0 where all words are alike
+    spearman: Figure  # ρ, likewise
 
 
 @dataclass(frozen=True)
 class FaithfulnessReport(Report):
-    """All lenses on one corpus; sentences with fewer than two words are left out.
+    """All lenses on one corpus; sentences with fewer than two words are left out."""
 
-    Args:
-        forced: whether the references were written, and not the model's own translations.
-        fractions: the shares of the source words that were erased or kept.
-        lenses: the figures of each lens, by `lenses.NAMES`.
-        random: the curves of words in random order.
-        attention: by kind, then by `CHANGES`: the change of log P of a piece in nats.
-    """
-
-    forced: bool
-    fractions: tuple[float, ...]
-    lenses: Mapping[str, LensFigures]
-    random: Curves
-    attention: Mapping[str, Mapping[str, Figure]]
+    forced: bool  # whether the references were written, and not the model's own translations
+    fractions: tuple[float, ...]  # the shares of the source words that were erased or kept
+    lenses: Mapping[str, LensFigures]  # the figures of each lens, by `lenses.NAMES`
+    random: Curves  # the curves of words in random order
+    attention: Mapping[str, Mapping[str, Figure]]  # change of log P in nats, by kind and `CHANGES`
 
 
 def to_json(report: FaithfulnessReport) -> str:

@@ -24,81 +24,48 @@ MOST_BYTES = 16 * MIB
 
 
 class Example(NamedTuple):
-    """A sentence on which a head does what its role says.
+    """A sentence on which a head does what its role says."""
 
-    Args:
-        source: the source sentence.
-        target: the translation of the model.
-        score: the score of the head's role on this sentence; that of its confidence without a role.
-    """
-
-    source: str
-    target: str
-    score: float
+    source: str  # the source sentence
+    target: str  # the translation of the model
+    score: float  # that of the head's role here; of its confidence without a role
 
 
 @dataclass(frozen=True)
 class HeadFigures:
-    """One head.
+    """One head."""
 
-    Args:
-        place: the head.
-        role: its most frequent role on the corpus; "" where nothing dominates.
-        offset: the most frequent offset of the key with the largest weight, in tokens.
-        measures: its figures, by the names of `corpus_roles.MEASURES` and `importance.IMPORTANCE`.
-        examples: the sentences with the highest scores of its role, or, without a role, of its
-            confidence.
-    """
-
-    place: Head = field(metadata={"key": "head"})
-    role: str
-    offset: int
-    measures: Mapping[str, Figure]
-    examples: tuple[Example, ...]
+    place: Head = field(metadata={"key": "head"})  # the head
+    role: str  # most frequent on the corpus; "" where nothing dominates
+    offset: int  # most frequent offset of the largest weight, in tokens
+    measures: Mapping[str, Figure]  # by `corpus_roles.MEASURES` and `IMPORTANCE`
+    examples: tuple[Example, ...]  # highest scores of its role, or of its confidence
 
 
 class CurvePoint(NamedTuple):
-    """BLEU of the greedy translations after the first heads of an order were taken away.
+    """BLEU of the greedy translations after the first heads of an order were taken away."""
 
-    Args:
-        removed: the number of heads that were removed.
-        bleu: the BLEU without them.
-    """
-
-    removed: Count
-    bleu: Figure
+    removed: Count  # the number of heads that were removed
+    bleu: Figure  # the BLEU without them
 
 
 @dataclass(frozen=True)
 class Curve:
-    """BLEU as more and more heads are taken away, the least important first.
+    """BLEU as more and more heads are taken away, the least important first."""
 
-    Args:
-        order: all heads, the least important first.
-        points: BLEU at some numbers of heads, from none to all.
-    """
-
-    order: tuple[Head, ...]
-    points: tuple[CurvePoint, ...]
+    order: tuple[Head, ...]  # all heads, the least important first
+    points: tuple[CurvePoint, ...]  # BLEU at some numbers of heads, from none to all
 
 
 @dataclass(frozen=True)
 class HeadReport(Report):
-    """All heads of one model.
+    """All heads of one model."""
 
-    Args:
-        bleu_sentences: the number of pairs that were translated, for BLEU and the curves.
-        loss: nats for each piece with all heads.
-        bleu: the BLEU with all heads, greedy.
-        heads: the figures of each head, by kind, layer and number.
-        curves: the curve of each measure of importance, which gave the order.
-    """
-
-    bleu_sentences: Count
-    loss: Figure
-    bleu: Figure
-    heads: tuple[HeadFigures, ...]
-    curves: Mapping[str, Curve]
+    bleu_sentences: Count  # the number of pairs that were translated, for BLEU and the curves
+    loss: Figure  # nats for each piece with all heads
+    bleu: Figure  # the BLEU with all heads, greedy
+    heads: tuple[HeadFigures, ...]  # the figures of each head, by kind, layer and number
+    curves: Mapping[str, Curve]  # the curve of each measure of importance, which gave the order
 
     def head(self, place: Head) -> HeadFigures:
         """Return the figures of one head."""

@@ -20,10 +20,15 @@ from transformer.analysis.corpus.corpus_roles import (
     measure_sentence,
     most_frequent_offsets,
 )
-from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
+from transformer.analysis.heads.measures import (
+    Floats,
+    first_counted_row,
+    in_shares,
+    measure,
+    total_variation,
+)
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import Kind
 
@@ -40,24 +45,14 @@ MEASURES: dict[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class SentenceHeads:
-    """The heads of one kind on one sentence.
+    """The heads of one kind on one sentence."""
 
-    Args:
-        counts: heads of each layer; what lies beyond in the arrays stands for no head.
-        rows: the number of rows that count.
-        measures: the measures of all heads, for their roles.
-        values: the means over the rows that count, by the names of `MEASURES`, `[layer, head]`
-            each.
-        profile: `[layer, head, 2 · REACH + 3]`, what `offset_profile` gives.
-        roles: `[layer][head]`, the role on this sentence alone.
-    """
-
-    counts: tuple[int, ...]
-    rows: int
-    measures: SentenceMeasures
-    values: Mapping[str, Floats]
-    profile: Floats
-    roles: list[list[str]]
+    counts: tuple[int, ...]  # heads of each layer; the arrays may have room for more
+    rows: int  # the number of rows that count
+    measures: SentenceMeasures  # the measures of all heads, for their roles
+    values: Mapping[str, Floats]  # means over these rows by `MEASURES`, `[layer, head]`
+    profile: Floats  # `[layer, head, 2 · REACH + 3]`, as `offset_profile` gives it
+    roles: list[list[str]]  # `[layer][head]`, the role on this sentence alone
 
     @property
     def unlike(self) -> float:
@@ -68,19 +63,12 @@ class SentenceHeads:
 
 @dataclass(frozen=True)
 class OverSentences:
-    """One measure of one head over the sentences.
+    """One measure of one head over the sentences."""
 
-    Args:
-        mean: the mean over all rows.
-        deviation: standard deviation of the sentences' means, each weighted by its rows.
-        lowest: the smallest of the sentences' means, and the number of the first that has it.
-        highest: the largest, likewise.
-    """
-
-    mean: float
-    deviation: float
-    lowest: tuple[float, int]
-    highest: tuple[float, int]
+    mean: float  # the mean over all rows
+    deviation: float  # standard deviation of the sentences' means, weighted by their rows
+    lowest: tuple[float, int]  # smallest of the sentences' means, and the first sentence with it
+    highest: tuple[float, int]  # largest, likewise
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +142,9 @@ def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
 
 
 def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> Floats:
-    """Compute the distance of each head's rows from the mean rows of all other heads.
+    """Compute the distance of each head's rows from the mean rows of all others, `[layer, head]`.
 
-    Returns:
-        `[layer, head]`, total variation, 0 to 1; 0 where there is no other head.
+    It is the total variation, 0 to 1; 0 where there is no other head.
     """
     unlike: Floats = np.zeros(axes.weights.shape[:2])
     others = sum(counts) - 1

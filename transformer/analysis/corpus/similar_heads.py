@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from transformer.analysis.corpus.corpus_roles import MEASURES
 from transformer.analysis.corpus.head_report import HeadReport
-from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.measures import total_variation
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -48,8 +48,7 @@ def _standardised(table: Floats) -> Floats:
     centred = table - table.mean(0)
     deviations = table.std(0)
     differ = deviations > 1e-12
-    scaled: Floats = np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
-    return scaled
+    return np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
 
 
 def _nearest(

@@ -1,4 +1,4 @@
-"""Figures that were measured of a checkpoint and are stored beside it as JSON."""
+"""Figures of a checkpoint with bootstrap intervals (Efron 1979), stored beside it as JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_origin
 from typing import get_type_hints as hints_of
+
+import numpy as np
+import numpy.typing as npt
 
 from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
 from transformer.checkpoints.marian import is_marian
@@ -33,17 +36,11 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of one checkpoint.
+    """Figures of one checkpoint."""
 
-    Args:
-        weights: SHA-256 of the weights that were measured.
-        sentences: the number of sentences that were measured.
-        left_out: the number of those that could not be, such as empty or too long ones.
-    """
-
-    weights: str
-    sentences: Count
-    left_out: Count
+    weights: str  # SHA-256 of the weights that were measured
+    sentences: Count  # the number of sentences that were measured
+    left_out: Count  # those that could not be, such as empty or too long ones
 
 
 AnyReport = TypeVar("AnyReport", bound=Report)
@@ -131,10 +128,10 @@ def from_json(form: Any, value: Any) -> Any:
         ValueError, KeyError, TypeError, AttributeError: if it is no such value.
     """
     arguments = get_args(form)
-    if is_dataclass(form):
+    if isinstance(form, type) and is_dataclass(form):
         hints = _hints(form)
         items = {field.name: (hints[field.name], value[_key(field)]) for field in fields(form)}
-        return form(**{name: from_json(*item) for name, item in items.items()})  # type: ignore[operator]
+        return form(**{name: from_json(*item) for name, item in items.items()})
     if get_origin(form) is Mapping:
         key, item = arguments
         return {from_json(key, name): from_json(item, inner) for name, inner in value.items()}
@@ -191,3 +188,45 @@ _CHECKS: dict[Any, Callable[[Any], Any]] = {
     str: _text,
     bool: lambda value: value is True,
 }
+
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES, CONFIDENCE = 1_000, 0.95
+
+
+class Interval(NamedTuple):
+    """Figures with the bounds between which 95 % of the resamples lie; all of one shape."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Count the draws of each sentence in each resample; rows sum to `sentences`.
+
+    The same seed gives the same draw.
+    """
+    draw = np.random.default_rng(seed)
+    share = np.full(sentences, 1 / sentences)
+    return draw.multinomial(sentences, share, size=resamples).astype(np.float64)
+
+
+def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
+    """Average over sentences, each counted `counts` times, such as its rows or pieces.
+
+    `values` are `[sentence, ...]`, `counts` `[sentence]` and `weights` `[resample, sentence]`, from
+    `resampled_weights`.
+    """
+    flat = values.reshape(len(values), -1).astype(np.float64) * counts[:, None]
+    value = flat.sum(0) / counts.sum()
+    means = weights @ flat / (weights @ counts)[:, None]  # [resample, value]
+    return interval(value.reshape(values.shape[1:]), means.reshape(-1, *values.shape[1:]))
+
+
+def interval(value: Floats, resampled: Floats) -> Interval:
+    """Compute the interval of a figure from its resamples, `[...]` and `[resample, ...]`."""
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    return Interval(np.asarray(value, dtype=np.float64), low, high)

@@ -27,17 +27,11 @@ from transformer.translator import Translator
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """One sentence before and after.
+    """One sentence before and after."""
 
-    Args:
-        before: the trace as it was.
-        after: the trace of the same old translation, with the heads removed.
-        translation: the translation that the model writes now.
-    """
-
-    before: AttentionTrace
-    after: AttentionTrace
-    translation: Translation
+    before: AttentionTrace  # the trace as it was
+    after: AttentionTrace  # the trace of the same old translation, with the heads removed
+    translation: Translation  # the translation that the model writes now
 
     @property
     def changes(self) -> Weights:
@@ -162,5 +156,4 @@ def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | N
 
 
 def _map(trace: AttentionTrace, place: Head) -> Weights:
-    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
-    return weights
+    return trace.weights(place.kind)[place.layer, place.head]

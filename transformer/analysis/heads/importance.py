@@ -52,13 +52,10 @@ def sentence_losses(
 def gradient_importance(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor
 ) -> dict[Kind, Floats]:
-    """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)| of each sentence x (Michel et al. 2019, §4.1).
+    """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)|, `[sentence, layer, head]` (Michel et al. 2019, §4.1).
 
     That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
     for each of its pieces.
-
-    Returns:
-        `[sentence, layer, head]` of each kind.
     """
     names = {
         f"{attention_name(kind, layer)}.hook_z": (kind, layer)
@@ -87,8 +84,7 @@ def gradient_importance(
 def normalised_by_layer(importance: Floats) -> Floats:
     """Divide by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
     norm = np.linalg.norm(importance, axis=-1, keepdims=True)
-    scaled: Floats = np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
-    return scaled
+    return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
 
 
 @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""Scalar measures of a head's weights: entropy, offset, largest weight.
+"""Scalar measures of a head's weights: entropy, offset, largest weight; and the distance of two.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.axes import LabelledWeights, mean_of_heads
 from transformer.kinds import Kind
 from transformer.traces.notes import TOLERANCE
 
@@ -30,8 +30,7 @@ def entropy(weights: Floats) -> Floats:
     """Compute -Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    bits: Floats = -(weights * log_p).sum(-1)
-    return bits
+    return -(weights * log_p).sum(-1)
 
 
 def first_counted_row(queries: int, *, causal: bool) -> int:
@@ -57,7 +56,7 @@ def in_shares(axes: LabelledWeights) -> LabelledWeights:
 
 
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
-    """Compute a number for each head, mean over the rows that count.
+    """Compute a number for each head, `[layer, head]`, mean over the rows that count.
 
     Args:
         axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
@@ -65,9 +64,6 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
         kind: the kind of attention.
         name: a name of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map
             that is not square runs from corner to corner, its distances are in key tokens.
-
-    Returns:
-        `[layer, head]`, NaN where a layer has no such head.
     """
     axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
@@ -79,27 +75,15 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
 
 @dataclass(frozen=True)
 class Summary:
-    """One head on one sentence.
+    """One head on one sentence."""
 
-    Args:
-        entropy: the entropy in bits, mean over the rows; 0 where every position looks at one token
-            alone.
-        max_entropy: the entropy of uniform attention over all keys that are seen.
-        largest: the largest weight.
-        query: the row of the largest weight.
-        key: the column of the largest weight.
-        offset: the distance from a position to what it looks at, mean over rows and weights; below
-            0 is back.
-        offset_deviation: standard deviation of that distance.
-    """
-
-    entropy: float
-    max_entropy: float
-    largest: float
-    query: int
-    key: int
-    offset: float
-    offset_deviation: float
+    entropy: float  # in bits, mean over the rows; 0 where each position looks at one token
+    max_entropy: float  # that of uniform attention over all keys that are seen
+    largest: float  # the largest weight
+    query: int  # the row of the largest weight
+    key: int  # the column of the largest weight
+    offset: float  # from a position to what it looks at, mean over the rows; below 0 is back
+    offset_deviation: float  # standard deviation of that distance
 
 
 def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Summary:
@@ -129,20 +113,17 @@ def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Sum
 def _distances(weights: Floats, first: int) -> Floats:
     """Compute key minus query, `[query, key]`, where the first row is that of query `first`."""
     queries, keys = weights.shape[-2:]
-    distances: Floats = np.arange(float(keys)) - np.arange(first, first + queries)[:, None]
-    return distances
+    return np.arange(float(keys)) - np.arange(first, first + queries)[:, None]
 
 
 def _offset(weights: Floats, first: int) -> Floats:
     """Average the distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
-    offset: Floats = (weights * _distances(weights, first)).sum(-1)
-    return offset
+    return (weights * _distances(weights, first)).sum(-1)
 
 
 def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
     end = np.array([key in axes.special.ends for key in axes.labels.keys])
-    largest: Floats = np.where(end, 0, weights).max(-1)
-    return largest
+    return np.where(end, 0, weights).max(-1)
 
 
 def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
@@ -150,8 +131,7 @@ def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     # the middle of a row's square, measured along the keys
     middle = (np.arange(first, queries) + 0.5) * keys / (axes.all_queries or queries) - 0.5
     distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
-    mean: Floats = (weights * distance).sum(-1)
-    return mean
+    return (weights * distance).sum(-1)
 
 
 # each takes [head, query, key], the labels and the first row, and gives [head, query]
@@ -161,3 +141,51 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
     "offset": lambda weights, _axes, first: _offset(weights, first),
     "diagonal": _diagonal,
 }
+
+
+def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
+    """Compute the total variation distance of each row, ½ Σ_j |p_j − q_j|.
+
+    Both maps are `[..., query, key]`, with rows that sum to 1.
+
+    Returns:
+        `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
+    """
+    return np.abs(first.astype(np.float64) - second).sum(-1) / 2
+
+
+def total_variation(
+    first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, causal: bool = False
+) -> Floats:
+    """Average ½ Σ_j |a_ij - b_ij| of two rows over the rows: `[..., query, key]` to `[...]`.
+
+    0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
+    key to another counts once.
+
+    Rows sum to 1. Where a query sees no later key (`causal`), the first row does not count: it is
+    the same in every head.
+    """
+    counted = first_counted_row(first.shape[-2], causal=causal)
+    return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
+
+
+def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
+    """Compute the `total_variation` of each head, or of each layer.
+
+    Where the two have not the same heads in each layer, as where one has a single head, all heads
+    together, the means over their heads are compared.
+
+    Rows sum to 1, and both maps have as many layers and the same tokens. The first row of a causal
+    decoder sees one key alone, in every lens.
+
+    Returns:
+        `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
+        same.
+    """
+    there = first.has_head
+    if np.array_equal(there, second.has_head):
+        weights = first.weights, second.weights
+    else:
+        weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
+        there = there[:, :1]  # each layer has one head
+    return np.where(there, total_variation(*weights, causal=first.is_causal(kind)), np.nan)

@@ -40,16 +40,13 @@ MONOTONE_THRESHOLD = 0.7
 
 
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
-    """Name the role of each head; "" where no pattern dominates or a layer has no such head.
+    """Name the role of each head, `[layer][head]`; "" where nothing dominates or there is no head.
 
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
 
     What a row lacks to 1 lies on tokens that are not shown, and counts against every role. Where
     all tokens are shown and rows may have another sum, pass them through `in_shares` first.
-
-    Returns:
-        `[layer][head]`.
     """
     scores = {
         name: values / (SPREAD_THRESHOLD if name == "spread" else ROLE_THRESHOLDS[name])

@@ -66,5 +66,4 @@ def whole_model(
         before = over_source[:, -1:] * (own @ shares)  # by way of the residual
         before[:, :source] += over_source[:, :-1] @ memory
         shares = before
-    array: Array = shares.numpy()
-    return array
+    return shares.numpy()

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache, LayerMeasure
 from transformer.kinds import Kind, attention_name
-from transformer.layers import AddAndNorm
 from transformer.model import Transformer
 
 EDITED = 0.01
@@ -31,30 +30,18 @@ class AttentionBlock:
     Where a hook has replaced the z of a head, keys bring nothing through that head: its pattern
     is 0 here, and what was put in its place belongs to `constant`. All of
     `transformed`, `constant` after the same norm, and `bias` sum to `output`.
-
-    Args:
-        kind: the kind of attention.
-        pattern: `[head, query, key]`, the weights α.
-        values: `[head, key, d_model]`, f_h(x_j) = v_j W_O.
-        residual: `[query, d_model]`, x_i.
-        sublayer: `[query, d_model]`, the output of the attention.
-        added: `[query, d_model]`, the sum before the norm.
-        output: `[query, d_model]`, after the norm.
-        gain: `[d_model]`, γ of the norm.
-        bias: `[d_model]`, β of the norm.
-        eps: added to the variance, under the root.
     """
 
-    kind: Kind
-    pattern: Tensor
-    values: Tensor
-    residual: Tensor
-    sublayer: Tensor
-    added: Tensor
-    output: Tensor
-    gain: Tensor
-    bias: Tensor
-    eps: float
+    kind: Kind  # the kind of attention
+    pattern: Tensor  # `[head, query, key]`, the weights α
+    values: Tensor  # `[head, key, d_model]`, f_h(x_j) = v_j W_O
+    residual: Tensor  # `[query, d_model]`, x_i
+    sublayer: Tensor  # `[query, d_model]`, the output of the attention
+    added: Tensor  # `[query, d_model]`, the sum before the norm
+    output: Tensor  # `[query, d_model]`, after the norm
+    gain: Tensor  # `[d_model]`, γ of the norm
+    bias: Tensor  # `[d_model]`, β of the norm
+    eps: float  # added to the variance, under the root
 
     @property
     def deviation(self) -> Tensor:
@@ -73,11 +60,7 @@ class AttentionBlock:
         return self.sublayer - z_W_O
 
     def from_keys(self, keys: slice = slice(None)) -> Tensor:
-        """Compute Σ_h α_ij f_h(x_j), the part of each query that these keys bring.
-
-        Returns:
-            `[query, key, d_model]`.
-        """
+        """Compute Σ_h α_ij f_h(x_j), what keys bring to each query, `[query, key, d_model]`."""
         return torch.einsum("hqk,hkd->qkd", self.pattern[:, :, keys], self.values[:, keys])
 
     def transformed(self) -> Iterator[Tensor]:
@@ -129,20 +112,16 @@ def block_points(kind: Kind, layer: int) -> dict[str, str]:
 def block_of(model: Transformer, cache: Cache, kind: Kind, layer: int) -> AttentionBlock:
     """Take one block out of the values at the hook points of one sentence."""
     at = {part: cache[name][0] for part, name in block_points(kind, layer).items()}
-    name = attention_name(kind, layer)
-    add_and_norm = model.get_submodule(f"{name}_norm")
-    assert isinstance(add_and_norm, AddAndNorm)
-    norm = add_and_norm.norm
-    pattern = at["pattern"].to(at["v"].dtype)
-    replaced = _differs(at["z"], pattern @ at["v"])  # [head, query]
+    norm = model.get_submodule(f"{attention_name(kind, layer)}_norm.norm")
+    assert isinstance(norm, nn.LayerNorm)
+    pattern, v, z = (at.pop(part) for part in ("pattern", "v", "z"))
+    pattern = pattern.to(v.dtype)
+    replaced = _differs(z, pattern @ v)  # [head, query]
     return AttentionBlock(
         kind=kind,
         pattern=pattern.masked_fill(replaced[..., None], 0),
-        values=torch.einsum("hkv,dhv->hkd", at["v"], head_W_O(model, kind, layer)),
-        residual=at["residual"],
-        sublayer=at["sublayer"],
-        added=at["added"],
-        output=at["output"],
+        values=torch.einsum("hkv,dhv->hkd", v, head_W_O(model, kind, layer)),
+        **at,
         gain=norm.weight.detach(),
         bias=norm.bias.detach(),
         eps=float(norm.eps),
@@ -186,26 +165,17 @@ def residual_point(kind: Kind, layer: int) -> str:
 def _differs(z: Tensor, attended: Tensor) -> Tensor:
     """Mark where z, `[head, query, d_v]`, is not what the pattern gives, `[head, query]`."""
     apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
-    replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
-    return replaced
+    return apart > EDITED * (sizes[0] + sizes[1])
 
 
 def norms_of_heads(block: AttentionBlock) -> Tensor:
-    """Compute ‖α_ij f(x_j)‖₂ of each head, f as in `decomposition` (Kobayashi 2020).
-
-    Returns:
-        `[head, query, key]`.
-    """
+    """Compute ‖α_ij f(x_j)‖₂, `[head, query, key]`, f as in `decomposition` (Kobayashi 2020)."""
     lengths: Tensor = torch.linalg.vector_norm(block.values, dim=-1)  # [head, key]
     return block.pattern * lengths[:, None]
 
 
 def norms_of_heads_after_layer_norm(block: AttentionBlock) -> Tensor:
-    """Compute the norms of `norms_of_heads` after the linearised LayerNorm (2021).
-
-    Returns:
-        `[head, query, key]`.
-    """
+    """Compute the norms of `norms_of_heads` after the linearised LayerNorm (2021)."""
     # deviation is the query's alone: nothing of [query, key, d_model] is needed
     centred = block.values - block.values.mean(-1, keepdim=True)
     lengths: Tensor = torch.linalg.vector_norm(centred * block.gain, dim=-1)  # [head, key]
@@ -213,11 +183,7 @@ def norms_of_heads_after_layer_norm(block: AttentionBlock) -> Tensor:
 
 
 def norms_of_layer(block: AttentionBlock) -> Tensor:
-    """Compute ‖Σ_h α_ij f(x_j)‖₂ of the whole layer: heads may cancel each other (2020).
-
-    Returns:
-        `[query, key]`.
-    """
+    """Compute ‖Σ_h α_ij f(x_j)‖₂, `[query, key]`: heads may cancel each other (2020)."""
     return _lengths(block.from_keys(keys) for keys in block.chunks())
 
 

@@ -24,7 +24,7 @@ from transformer.trace import AttentionTrace
 def gradient_times_attention(
     model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
 ) -> dict[Kind, Array]:
-    """Compute A ⊙ ∂ log P(y|x) / ∂A of every head, in nats, signed.
+    """Compute A ⊙ ∂ log P(y|x) / ∂A, `[layer, head, query, key]` of each kind, in nats, signed.
 
     To first order, what log P of the whole translation would lose without this weight: a positive
     value speaks for what was written. All kinds come from one backward pass. It is the product that
@@ -32,9 +32,6 @@ def gradient_times_attention(
     Chefer et al. 2021 ("Generic Attention-model Explainability") take the positive part.
 
     `progress` is called as the backward pass leaves each of the 3 N attention sub-layers.
-
-    Returns:
-        `[layer, head, query, key]` of each kind.
 
     Raises:
         InputError: if the trace does not fit the model.

@@ -25,25 +25,16 @@ from transformer.trace import AttentionTrace
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """Contributions to the written piece, above 0, and to the other one, below 0; in nats.
+    """Contributions to the written piece, above 0, and to the other one, below 0; in nats."""
 
-    Args:
-        log_odds: log P(written) − log P(other), given the source and all that came before.
-        values: `[layer, head, key]` of each kind, gradient × value: to first order, what the
-            log-odds lose when this head takes nothing from this key.
-        direct: `[layer, head]` of the decoder's kinds: what each head adds to the difference of the
-            two logits by way of the residual stream.
-    """
-
-    log_odds: float
-    values: dict[Kind, Array]
-    direct: dict[DecoderKind, Array]
+    log_odds: float  # log P(written) − log P(other), given the source and all before
+    values: dict[Kind, Array]  # `[layer, head, key]`, gradient × value: log-odds lost without it
+    direct: dict[DecoderKind, Array]  # `[layer, head]`, what it adds to the logits' difference
 
     @property
     def by_source(self) -> Array:
         """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
-        total: Array = self.values["cross"].sum((0, 1))
-        return total
+        return self.values["cross"].sum((0, 1))
 
     @property
     def by_head(self) -> dict[Kind, Array]:

@@ -9,12 +9,11 @@ itself passes through every norm).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.analysis.lenses.decomposition import head_W_O
 from transformer.analysis.teacher_forcing import (
@@ -25,7 +24,6 @@ from transformer.analysis.teacher_forcing import (
     values_at,
 )
 from transformer.errors import InputError
-from transformer.layers import AddAndNorm
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -33,26 +31,24 @@ DecoderKind: TypeAlias = Literal["decoder_self", "cross"]
 """The kinds whose output is added to the stream that ends in the logits."""
 
 
+_PARTS: dict[DecoderKind | None, str] = {
+    "decoder_self": "self_attention",
+    "cross": "cross_attention",
+    None: "feed_forward",
+}
+"""Sub-layers of a decoder layer, in the order in which they run."""
+
+
 @dataclass(frozen=True, eq=False)
 class DirectLogits:
-    """One number at each step, such as a logit, as the sum of what was added to the stream.
+    """One number at each step, such as a logit, as the sum of what was added to the stream."""
 
-    Args:
-        heads: `[layer, head, target]` of each kind of the decoder, signed.
-        feed_forward: `[layer, target]`, each feed-forward network.
-        tokens: `[target]`, the embedding of the token that is read (§3.4).
-        positions: `[target]`, the encoding of its position (§3.5).
-        biases: `[target]`, of all norms, of the attention's and the vocabulary's projection;
-            those of the values are part of what the heads add.
-        logits: `[target]`, the number itself, which all of these add up to.
-    """
-
-    heads: dict[DecoderKind, Array]
-    feed_forward: Array
-    tokens: Array
-    positions: Array
-    biases: Array
-    logits: Array
+    heads: dict[DecoderKind, Array]  # `[layer, head, target]` of each kind of the decoder, signed
+    feed_forward: Array  # `[layer, target]`, each feed-forward network
+    tokens: Array  # `[target]`, the embedding of the token that is read (§3.4)
+    positions: Array  # `[target]`, the encoding of its position (§3.5)
+    biases: Array  # `[target]`, of norms and projections; those of values are in `heads`
+    logits: Array  # `[target]`, the number itself, which all of these add up to
 
 
 @torch.inference_mode()
@@ -72,8 +68,14 @@ def direct_logits(
     if against is not None:
         against = _require_ids(model, against, pair)
         direction = direction - model.shared_embedding[against]
-    sublayers = list(_sublayers(model))
-    names = {point for sublayer in sublayers for point in sublayer.points}
+    sublayers = [
+        (kind, layer, f"decoder.layers.{layer}.{part}")
+        for layer in range(model.config.N)
+        for kind, part in _PARTS.items()
+    ]
+    read = ("sublayer", "sum", "normalised")
+    names = {f"{name}_norm.hook_{point}" for _, _, name in sublayers for point in read}
+    names |= {f"{name}.hook_z" for kind, _, name in sublayers if kind is not None}
     names |= {f"decoder.embedding.hook_{point}" for point in ("tokens", "positions")}
     all_logits, cache = values_at(model, pair, names)
     values = {name: value[0] for name, value in cache.items()}
@@ -87,18 +89,20 @@ def direct_logits(
 
     heads: dict[DecoderKind, list[Tensor]] = {"decoder_self": [], "cross": []}
     feed_forward: list[Tensor] = []
-    for sublayer in reversed(sublayers):
-        biases = biases + direction @ sublayer.add_and_norm.norm.bias
-        direction = _before_norm(direction, values[sublayer.added], sublayer.add_and_norm)
-        whole = (values[sublayer.output] * direction).sum(-1)  # [target]
-        if sublayer.kind is None:
+    for kind, layer, name in reversed(sublayers):
+        norm = model.get_submodule(f"{name}_norm.norm")
+        assert isinstance(norm, nn.LayerNorm)
+        biases = biases + direction @ norm.bias
+        direction = _before_norm(direction, values[f"{name}_norm.hook_sum"], norm)
+        whole = (values[f"{name}_norm.hook_sublayer"] * direction).sum(-1)  # [target]
+        if kind is None:
             feed_forward.append(whole)
         else:
-            W_O = head_W_O(model, sublayer.kind, sublayer.layer)
+            W_O = head_W_O(model, kind, layer)
             # the direction as each head's z sees it: no vector of d_model for each head
             seen = torch.einsum("td,dhv->htv", direction, W_O)
-            by_head = (values[sublayer.z] * seen).sum(-1)  # [head, target]
-            heads[sublayer.kind].append(by_head)
+            by_head = (values[f"{name}.hook_z"] * seen).sum(-1)  # [head, target]
+            heads[kind].append(by_head)
             biases = biases + whole - by_head.sum(0)
     return DirectLogits(
         heads={kind: to_array(torch.stack(layers[::-1])) for kind, layers in heads.items()},
@@ -110,55 +114,11 @@ def direct_logits(
     )
 
 
-class _Sublayer(NamedTuple):
-    """One sub-layer of the decoder; `kind` is None for a feed-forward network."""
-
-    kind: DecoderKind | None
-    layer: int
-    name: str
-    add_and_norm: AddAndNorm
-
-    @property
-    def z(self) -> str:
-        return f"{self.name}.hook_z"
-
-    @property
-    def output(self) -> str:
-        return f"{self.name}_norm.hook_sublayer"
-
-    @property
-    def added(self) -> str:
-        return f"{self.name}_norm.hook_sum"
-
-    @property
-    def points(self) -> tuple[str, ...]:
-        read = (self.output, self.added, f"{self.name}_norm.hook_normalised")
-        return read if self.kind is None else (*read, self.z)
-
-
-_PARTS: tuple[tuple[DecoderKind | None, str], ...] = (
-    ("decoder_self", "self_attention"),
-    ("cross", "cross_attention"),
-    (None, "feed_forward"),
-)
-
-
-def _sublayers(model: Transformer) -> Iterator[_Sublayer]:
-    """Yield the sub-layers of the decoder, in the order in which they run."""
-    for layer in range(model.config.N):
-        for kind, part in _PARTS:
-            name = f"decoder.layers.{layer}.{part}"
-            add_and_norm = model.get_submodule(f"{name}_norm")
-            assert isinstance(add_and_norm, AddAndNorm)
-            yield _Sublayer(kind, layer, name, add_and_norm)
-
-
-def _before_norm(direction: Tensor, added: Tensor, add_and_norm: AddAndNorm) -> Tensor:
+def _before_norm(direction: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Pull a direction back through the linearised norm.
 
     Both are `[target, d_model]`; `added` is what the norm reads.
     """
-    norm = add_and_norm.norm
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
     scaled = direction * norm.weight / deviation
     return scaled - scaled.mean(-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""The logit lens: what each decoder layer would write if it were the last (nostalgebraist 2020)."""
+"""Most probable pieces at each step, of the model and of each layer (nostalgebraist 2020)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,21 @@ import torch
 from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import InputError
+from transformer.model import Transformer
+from transformer.text.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
+from transformer.translation.score import Choice, forced_log_probs, most_probable_others
 from transformer.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)
 class LayerPredictions:
-    """The most probable pieces after each decoder layer, at each step.
+    """The most probable pieces after each decoder layer, at each step."""
 
-    Args:
-        pieces: `[layer][target][k]`, as `Piece.text`, most probable first.
-        probabilities: `[layer, target, k]`, theirs, among all pieces of the vocabulary.
-        written: `[layer, target]`, the probability of the piece that was written.
-        rank: `[layer, target]`, how many pieces are more probable than that one; 0 is the first.
-    """
-
-    pieces: tuple[tuple[tuple[str, ...], ...], ...]
-    probabilities: Array
-    written: Array
-    rank: npt.NDArray[np.int64]
+    pieces: tuple[tuple[tuple[str, ...], ...], ...]  # `[layer][target][k]`, most probable first
+    probabilities: Array  # `[layer, target, k]`, theirs, among all pieces of the vocabulary
+    written: Array  # `[layer, target]`, the probability of the piece that was written
+    rank: npt.NDArray[np.int64]  # `[layer, target]`, how many pieces are more probable; 0 is first
 
 
 @torch.inference_mode()
@@ -74,3 +70,26 @@ def layer_predictions(
         written=to_array(torch.stack(written)),
         rank=torch.stack(ranks).cpu().numpy(),
     )
+
+
+def alternatives(
+    model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int
+) -> list[tuple[Choice, ...]]:
+    """List for each target position the piece that was written, then the most probable others.
+
+    One teacher-forced pass gives what each step of the search saw; pieces that a search never
+    writes, such as `<pad>`, are left out.
+    The others come by falling probability.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    forced_pair(model, trace)
+    written = [piece.id for piece in trace.target_pieces]
+    log_p = forced_log_probs(model, [piece.id for piece in trace.source_pieces], written)
+    own = log_p[range(len(written)), written].exp().tolist()
+    others = most_probable_others(tokenizer, log_p, written, count)
+    return [
+        (Choice(piece.text, probability), *choices)
+        for piece, probability, choices in zip(trace.target_pieces, own, others, strict=True)
+    ]

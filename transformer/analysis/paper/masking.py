@@ -1,18 +1,25 @@
-"""The masks of a padded batch, and why each query may not see each key (§3.1, §3.2.3)."""
+"""Masks of a padded batch, their reasons, and a pass without one of them (§3.1, §3.2.3)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
-from transformer.analysis.batch import TraceBatch
-from transformer.kinds import Kind
+from transformer.analysis.teacher_forcing import TraceBatch
+from transformer.config import PAD
+from transformer.hooks import Hook
+from transformer.kinds import Kind, attention_name
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.model import Transformer
 from transformer.trace import Labels
 
+Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 MaskName = Literal["padding", "causal", "both"]
 MaskReason = Literal["seen", "later", "padding", "both"]
@@ -27,13 +34,10 @@ and where padding is on the right, the causal mask hides it from every real quer
 
 
 def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
-    """Mark the keys that a query may see.
+    """Mark the keys that a query may see, `[sentence, query, key]`.
 
     Cross-attention has no causal mask, since a word of one language is neither before nor after
     one of the other: there "causal" hides nothing, and "both" is the padding mask.
-
-    Returns:
-        `[sentence, query, key]`, as `transformer.masks` has it.
     """
     keys = batch.target if kind == "decoder_self" else batch.source
     queries = batch.source if kind == "encoder_self" else batch.target
@@ -46,8 +50,7 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
     else:
         mask = padding_and_causal_mask(keys)
     shape = (keys.size(0), 1, queries.size(1), keys.size(1))
-    visible: Bools = mask.expand(shape)[:, 0].numpy()
-    return visible
+    return mask.expand(shape)[:, 0].numpy()
 
 
 def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
@@ -80,11 +83,80 @@ def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
 
 
 def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
-    """Mark the queries that are tokens of a sentence; the output of a padding query is not used.
-
-    Returns:
-        `[sentence, query]`.
-    """
+    """Mark the queries that are no padding, whose output is used, `[sentence, query]`."""
     tokens = batch.source if kind == "encoder_self" else batch.target
-    real: Bools = padding_mask(tokens)[:, 0, 0].numpy()
-    return real
+    return padding_mask(tokens)[:, 0, 0].numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Leak:
+    """Attention of one kind to hidden keys in a teacher-forced pass over a batch, and its loss."""
+
+    to_later: Floats  # `[layer, head]`, share of real queries' attention to later tokens
+    to_padding: Floats  # `[layer, head]`, the share that goes to padding
+    loss: Floats  # `[sentence, target]`, -log p of each written token in nats; NaN at padding
+    hides: Bools  # `[sentence]`, whether the mask hides anything from a real query
+
+    @property
+    def to_hidden(self) -> Floats:
+        """`[layer, head]`: the share that goes to all that the mask would hide."""
+        return self.to_later + self.to_padding
+
+    @property
+    def mean_loss(self) -> float:
+        """Nats for each real written token, mean over all of the batch."""
+        return float(np.nanmean(self.loss))
+
+    @property
+    def mean_losses(self) -> Floats:
+        """`[sentence]`: the same for each sentence."""
+        return np.nanmean(self.loss, axis=1)
+
+
+@torch.inference_mode()
+def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
+    """Run the model with the mask of one kind of attention, or without it in every layer.
+
+    The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
+    mask would hide count as padding, not as later.
+    """
+    names = [attention_name(kind, layer) for layer in range(model.config.N)]
+    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
+    with model.hooks(edits):
+        logits, cache = model.run_with_cache(
+            batch.source.to(model.device),
+            batch.target.to(model.device),
+            names={f"{name}.hook_pattern" for name in names}.__contains__,
+        )
+    patterns = [cache[f"{name}.hook_pattern"].double().cpu().numpy() for name in names]
+    later, padding = _hidden(batch, kind)
+    real = real_queries(batch, kind)
+    return Leak(
+        to_later=np.stack([_share(pattern, later, real) for pattern in patterns]),
+        to_padding=np.stack([_share(pattern, padding, real) for pattern in patterns]),
+        loss=_loss(logits, batch.written),
+        hides=np.asarray(((later | padding) & real[..., None]).any((1, 2))),
+    )
+
+
+def _unmask(mask: Tensor, _name: str) -> Tensor:
+    return torch.ones_like(mask)
+
+
+def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
+    """Mark the tokens and the padding that the model's mask hides, `[sentence, query, key]`."""
+    hidden = mask_reasons(batch, kind, MODEL_MASKS[kind]) != "seen"
+    padding = hidden & (mask_reasons(batch, kind, "padding") == "padding")
+    return hidden & ~padding, padding
+
+
+def _share(pattern: Floats, keys: Bools, real: Bools) -> Floats:
+    """Average the share of these keys over real queries, from `[sentence, head, query, key]`."""
+    shares = (pattern * keys[:, None]).sum(-1)  # [sentence, head, query]
+    return shares.transpose(0, 2, 1)[real].mean(0)
+
+
+def _loss(logits: Tensor, written: Tensor) -> Floats:
+    log_p = logits.double().log_softmax(-1).cpu()
+    loss = -log_p.gather(-1, written[..., None])[..., 0]  # [sentence, target]
+    return loss.masked_fill(written == PAD, torch.nan).numpy()

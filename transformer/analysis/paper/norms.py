@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from transformer.analysis.batch import TraceBatch
+from transformer.analysis.teacher_forcing import TraceBatch
 from transformer.config import PAD
 from transformer.model import Transformer
 
@@ -20,23 +20,14 @@ Marks: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class NormValues:
-    """Input and output of one Add & norm of the model for a batch.
+    """Input and output of one Add & norm of the model for a batch."""
 
-    Args:
-        x: `[sentence, position, d_model]`, the sum before the norm.
-        normalised: the same shape, the output of the norm.
-        real: `[sentence, position]`, False at padding.
-        gain: `[d_model]`.
-        bias: `[d_model]`.
-        eps: added to the variance, under the root.
-    """
-
-    x: Floats
-    normalised: Floats
-    real: Marks
-    gain: Floats
-    bias: Floats
-    eps: float
+    x: Floats  # `[sentence, position, d_model]`, the sum before the norm
+    normalised: Floats  # the same shape, the output of the norm
+    real: Marks  # `[sentence, position]`, False at padding
+    gain: Floats  # `[d_model]`
+    bias: Floats  # `[d_model]`
+    eps: float  # added to the variance, under the root
 
 
 @torch.inference_mode()
@@ -73,8 +64,7 @@ def layer_norm(x: Floats, eps: float) -> Floats:
     `x` is `[sentence, position, d_model]`; `eps` is added to the biased variance.
     """
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-    normalised: Floats = (x - mean) / np.sqrt(variance + eps)
-    return normalised
+    return (x - mean) / np.sqrt(variance + eps)
 
 
 def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
@@ -84,23 +74,18 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
     are normalised by them; `eps` is added to the biased variance.
     """
     rows = x[counts]  # [token, d_model]
-    normalised: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
-    return normalised
+    return (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
 
 
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
-    """Compute the standard deviation of each token over its features, and of each feature.
+    """Compute the standard deviation of each token, `[token]`, and of each feature, `[d_model]`.
 
     `x` is `[sentence, position, d_model]`; `counts`, `[sentence, position]`, has the tokens to
     take.
-
-    Returns:
-        `[token]` and `[d_model]`.
     """
     rows = x[counts]
     return rows.std(1), rows.std(0)
 
 
 def _float64(tensor: torch.Tensor) -> Floats:
-    array: Floats = tensor.detach().double().cpu().numpy()
-    return array
+    return tensor.detach().double().cpu().numpy()

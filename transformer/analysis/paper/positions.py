@@ -34,52 +34,34 @@ BATCH_PIECES = 512
 
 
 def frequencies(d_model: int) -> Floats:
-    """Compute ω_i of each pair of dimensions, in radians a position.
-
-    Returns:
-        `[d_model / 2]`, from 1 down towards 1/10000.
-    """
+    """Compute ω_i of each pair of dimensions, `[d_model / 2]`, in radians a position, 1 to 1e-4."""
     return 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def wavelengths(d_model: int) -> Floats:
-    """Compute 2π · 10000^(2i / d_model), in positions: from 2π towards 10000 · 2π.
-
-    Returns:
-        `[d_model / 2]`.
-    """
-    waves: Floats = 2 * np.pi / frequencies(d_model)
-    return waves
+    """Compute 2π · 10000^(2i / d_model), `[d_model / 2]`, in positions: from 2π to 10000 · 2π."""
+    return 2 * np.pi / frequencies(d_model)
 
 
 def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
-    """Compute the encoding of any positions in float64; the model's own table is float32.
+    """Compute the encoding, `[position, d_model]`, in float64; the model's own table is float32.
 
     The positions, `[position]`, are whole or between two whole ones.
-
-    Returns:
-        `[position, d_model]`.
     """
     angle = positions[:, None] * frequencies(d_model)  # [position, d_model / 2]
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
 
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
-    """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, d_model / 2 for k = 0.
-
-    Returns:
-        `[distance]`.
-    """
-    products: Floats = np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
-    return products
+    """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
+    return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
 
 
 def cosines(table: npt.NDArray[np.float32]) -> Floats:
     """Compute the cosine of the angle between each two rows of a table, `[row, row]`."""
     rows = table.astype(np.float64)
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
-    products: Floats = rows @ rows.T
-    return products
+    return rows @ rows.T
 
 
 def rotation(k: int, d_model: int) -> Floats:
@@ -88,10 +70,7 @@ def rotation(k: int, d_model: int) -> Floats:
     sin(a + b) = cos b sin a + sin b cos a and cos(a + b) = -sin b sin a + cos b cos a, so the block
     of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
 
-    `k` is a number of positions; negative is back.
-
-    Returns:
-        `[d_model, d_model]`, block-diagonal.
+    `k` is a number of positions; negative is back. `[d_model, d_model]`.
     """
     angle = k * frequencies(d_model)
     sine = np.arange(0, d_model, 2)  # index of the sine of each pair
@@ -103,15 +82,10 @@ def rotation(k: int, d_model: int) -> Floats:
 
 
 class RotationError(NamedTuple):
-    """Largest |PE(pos + k) - M_k PE(pos)| over all dimensions and positions.
+    """Largest |PE(pos + k) - M_k PE(pos)| over all dimensions and positions."""
 
-    Args:
-        exact: the error of the encoding in float64.
-        model: the error of the float32 table that a model adds.
-    """
-
-    exact: float
-    model: float
+    exact: float  # the error of the encoding in float64
+    model: float  # the error of the float32 table that a model adds
 
 
 def rotation_error(k: int, length: int, d_model: int) -> RotationError:
@@ -209,12 +183,9 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
 
 @torch.inference_mode()
 def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    """Compute the log-probability of each piece of a translation under an edit.
+    """Compute the log-probability of each piece of a translation under an edit, `[target]`.
 
     The pieces are those that the model wrote, or was given, without the edit.
-
-    Returns:
-        `[target]`.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -223,18 +194,14 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
-    own: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
-    return own
+    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
 
 
 @torch.inference_mode()
 def moved_log_probs(
     model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
 ) -> npt.NDArray[np.float32]:
-    """Compute `log_probs` with the sinusoids moved by each of many steps, in batches.
-
-    Returns:
-        `[step, target]`.
+    """Compute `log_probs` with the sinusoids moved by each step, `[step, target]`, in batches.
 
     Raises:
         InputError: if the trace does not fit the model.

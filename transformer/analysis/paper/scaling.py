@@ -46,28 +46,20 @@ def rescale(by: float, head: int | None = None) -> Hook:
 def softmax(scores: Floats) -> Floats:
     """Apply the softmax over the last axis; -∞ becomes 0."""
     shifted = np.exp(scores - scores.max(-1, keepdims=True))
-    result: Floats = shifted / shifted.sum(-1, keepdims=True)
-    return result
+    return shifted / shifted.sum(-1, keepdims=True)
 
 
 def softmax_gradient(weights: Floats) -> Floats:
     """Compute ∂α_i / ∂s_j = α_i (δ_ij - α_j), `[key, key]`, of one row of weights, `[key]`."""
-    gradient: Floats = np.diag(weights) - np.outer(weights, weights)
-    return gradient
+    return np.diag(weights) - np.outer(weights, weights)
 
 
 class Saturation(NamedTuple):
-    """One row of scores at several scales, each `[scale]`.
+    """One row of scores at several scales, each `[scale]`."""
 
-    Args:
-        largest: the largest weight; 1 where the row looks at one key alone.
-        entropy: the entropy in bits.
-        gradient: Frobenius norm of `softmax_gradient`; 0 where no gradient flows.
-    """
-
-    largest: Floats
-    entropy: Floats
-    gradient: Floats
+    largest: Floats  # the largest weight; 1 where the row looks at one key alone
+    entropy: Floats  # the entropy in bits
+    gradient: Floats  # Frobenius norm of `softmax_gradient`; 0 where no gradient flows
 
 
 def saturation(dots: Floats, factors: Floats) -> Saturation:
@@ -84,17 +76,11 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
 
 
 class DotVariance(NamedTuple):
-    """Variance of the dot product of the first m components of queries and keys, each `[m]`.
+    """Variance of the dot product of the first m components of queries and keys, each `[m]`."""
 
-    Args:
-        width: m, from 1 to d_k.
-        measured: the variance over all pairs of a query and a key.
-        predicted: the sum of the variances of the single products, as if they were independent.
-    """
-
-    width: npt.NDArray[np.int64]
-    measured: Floats
-    predicted: Floats
+    width: npt.NDArray[np.int64]  # m, from 1 to d_k
+    measured: Floats  # the variance over all pairs of a query and a key
+    predicted: Floats  # sum of the variances of the single products, as if independent
 
 
 def dot_variance(q: Floats, k: Floats) -> DotVariance:
@@ -118,8 +104,7 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
 def _covariance(x: Floats) -> Floats:
     """Compute the covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
     centred = x.astype(np.float64) - x.mean(0)
-    covariance: Floats = centred.T @ centred / len(x)
-    return covariance
+    return centred.T @ centred / len(x)
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:

@@ -84,8 +84,7 @@ def _wanted(kinds: Any) -> Collection[Kind]:
         raise InputError(
             f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
         )
-    checked: Collection[Kind] = kinds
-    return checked
+    return kinds
 
 
 def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sides) -> None:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Transformer, TransformerConfig
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import code_line, explain

@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper.norms import (
     Floats,
     Marks,
@@ -20,6 +19,7 @@ from transformer.analysis.paper.norms import (
     layer_norm,
     norm_values,
 )
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace

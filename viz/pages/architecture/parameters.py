@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import ConfigError, TransformerConfig, Translator
-from transformer.analysis.paper.counting import (
+from transformer.analysis.paper.costs import (
     PARTS,
     meta_model,
     parameters_by_formula,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer.analysis.paper.complexity import (
+from transformer.analysis.paper.costs import (
     CONVOLUTIONAL,
     LAYERS,
     RECURRENT,

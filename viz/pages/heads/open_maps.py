@@ -10,8 +10,12 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.heads.distance import head_distances, row_distances
-from transformer.analysis.heads.measures import first_counted_row, summarise
+from transformer.analysis.heads.measures import (
+    first_counted_row,
+    head_distances,
+    row_distances,
+    summarise,
+)
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.lenses import AnyLens

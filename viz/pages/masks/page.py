@@ -10,10 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
-from transformer.analysis.paper.leaks import Leak, leak
-from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
+from transformer.analysis.paper.masking import MODEL_MASKS, Leak, MaskName, leak
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, InputError, Translator
-from transformer.analysis.logits.alternatives import alternatives
+from transformer.analysis.logits.logit_lens import alternatives
 from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
+from transformer.analysis.corpus.stored import mean_interval, resampled_weights
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:

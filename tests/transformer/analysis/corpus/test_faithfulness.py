@@ -13,14 +13,16 @@ from transformer.analysis.corpus.faithfulness import (
     drops_without_each_word,
     erase,
     erased_log_probs,
+    kendall,
     lens_faithfulness,
+    mean_agreement,
     permuted_changes,
     random_erasing,
     source_words,
+    spearman,
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.rank_correlation import kendall, mean_agreement, spearman
 from transformer.config import BOS
 from transformer.kinds import KINDS, attention_name
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.heads.distance import head_distances, row_distances, total_variation
+from transformer.analysis.heads.measures import head_distances, row_distances, total_variation
 from transformer.trace import Labels
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer import Translator
-from transformer.analysis.logits.alternatives import alternatives
+from transformer.analysis.logits.logit_lens import alternatives
 from transformer.cache import Cache
 from transformer.config import BOS, EOS
 from transformer.decoding import NEVER_WRITTEN

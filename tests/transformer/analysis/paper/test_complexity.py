@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.analysis.paper.complexity import (
+from transformer.analysis.paper.costs import (
     CONVOLUTIONAL,
     LAYERS,
     RECURRENT,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer import Transformer, TransformerConfig
-from transformer.analysis.paper.counting import (
+from transformer.analysis.paper.costs import (
     CROSS_ATTENTION,
     DECODER_ATTENTION,
     EMBEDDING,

@@ -8,8 +8,8 @@ from torch.nn import functional as F
 from tests.transformer.analysis.padded import traces
 from tests.transformer.analysis.paper.test_masking import HOOK
 from transformer import attention
-from transformer.analysis.batch import batch_traces
-from transformer.analysis.paper.leaks import leak
+from transformer.analysis.paper.masking import leak
+from transformer.analysis.teacher_forcing import batch_traces
 from transformer.config import PAD
 from transformer.kinds import KINDS
 from transformer.masks import padding_mask

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from tests.transformer.analysis.padded import traces
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.masking import (
     MODEL_MASKS,
     labels,
@@ -13,6 +12,7 @@ from transformer.analysis.paper.masking import (
     real_queries,
     visible_keys,
 )
+from transformer.analysis.teacher_forcing import batch_traces
 from transformer.attention import attention_scores
 from transformer.config import PAD
 from transformer.kinds import KINDS

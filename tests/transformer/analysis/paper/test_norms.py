@@ -6,8 +6,8 @@ import torch
 from torch.nn import functional as F
 
 from transformer import Translator
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.norms import batch_norm, deviations, layer_norm, norm_values
+from transformer.analysis.teacher_forcing import batch_traces
 
 NAMES = [
     f"{stack}.layers.{layer}.{name}_norm"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from transformer import Transformer, TransformerConfig
-from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
 from viz.app.chrome.explanations import code_line

@@ -13,8 +13,8 @@ from viz.pages.architecture.norms import NORM_COLORS, spread_chart
 
 
 def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
-    from transformer.analysis.batch import batch_traces
     from transformer.analysis.paper.norms import batch_norm, norm_values
+    from transformer.analysis.teacher_forcing import batch_traces
 
     name = "encoder.layers.1.feed_forward_norm"
     url = {"arch_norm": "after feed forward of the encoder", "arch_layer": "2", "more": "The dog."}

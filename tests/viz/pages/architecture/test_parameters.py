@@ -11,7 +11,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn, tables
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.paper.counting import (
+from transformer.analysis.paper.costs import (
     PARTS,
     meta_model,
     parameters_by_formula,

@@ -13,7 +13,7 @@ from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.heads.distance import head_distances, row_distances
+from transformer.analysis.heads.measures import head_distances, row_distances
 from transformer.analysis.lenses import (
     NAMES,
     VARIANTS,

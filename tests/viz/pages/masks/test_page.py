@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
-from transformer.analysis.paper.leaks import Leak, leak
+from transformer.analysis.paper.masking import Leak, leak
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from viz.draw.labels import display_tokens
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.page import describe_change

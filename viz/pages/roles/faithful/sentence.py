@@ -15,11 +15,11 @@ from transformer.analysis.corpus.faithfulness import (
     Erasing,
     drops_without_each_word,
     lens_faithfulness,
+    mean_agreement,
     random_erasing,
     source_words,
 )
 from transformer.analysis.lenses import NAMES, LensName
-from transformer.analysis.rank_correlation import mean_agreement
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.cache.memory import memo_per_trace
 from viz.app.streamlit_internals import end_if_unwanted

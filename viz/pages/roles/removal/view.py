@@ -10,10 +10,10 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.effect import Effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
+from transformer.analysis.heads.measures import total_variation
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.kinds import KINDS

@@ -1,9 +1,12 @@
-"""The number of parameters of each part of a model: by formula, and counted in the modules."""
+"""Costs: the parameters of each part of a model, and the work and memory of a layer (Table 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -31,11 +34,7 @@ PARTS = (
 
 
 def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
-    """Count the parameters of each part, from the configuration alone (§3, Table 3).
-
-    Returns:
-        One number for each of `PARTS`; 0 where the model has no such part.
-    """
+    """Count the parameters of each of `PARTS`, from the configuration alone (§3, Table 3)."""
     d, d_ff, N = config.d_model, config.d_ff, config.N
     # W^Q and W^K, then W^V and W^O: no bias in the paper (§3.2.2)
     attention = 2 * d * config.h * config.d_k + 2 * d * config.h * config.d_v
@@ -60,11 +59,7 @@ def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
 
 
 def parameters_of_model(model: nn.Module) -> dict[str, int]:
-    """Count the parameters of each part of an existing model, a shared matrix counted once.
-
-    Returns:
-        One number for each of `PARTS`.
-    """
+    """Count the parameters of each of `PARTS` in an existing model, a shared matrix once."""
     parts = dict.fromkeys(PARTS, 0)
     for name, parameter in model.named_parameters():
         parts[_part(name)] += parameter.numel()
@@ -104,3 +99,66 @@ def _part(name: str) -> str:
     if "self_attention." in name:
         return ENCODER_ATTENTION if name.startswith("encoder.") else DECODER_ATTENTION
     return POSITIONS if name.endswith("positions") else EMBEDDING
+
+
+# Table 1 as numbers
+
+Floats = npt.NDArray[np.float64]
+
+SELF_ATTENTION = "self-attention"
+RECURRENT = "recurrent"
+CONVOLUTIONAL = "convolutional"
+RESTRICTED = "restricted self-attention"
+LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)
+"""The rows of Table 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """The sizes that a layer's cost depends on, except the length n."""
+
+    d: int  # width of the representation
+    k: int  # width of the convolution's kernel
+    r: int  # neighbourhood of restricted self-attention
+    h: int  # heads; they change the memory, not the work
+
+
+def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count the operations of one layer, up to a constant factor: the first column of Table 1.
+
+    `layer` is of `LAYERS`, and `n`, `[length]`, has the tokens of the sequence.
+    """
+    n = np.asarray(n, dtype=np.float64)
+    d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)
+    formulas: dict[str, Callable[[], Floats]] = {
+        SELF_ATTENTION: lambda: n**2 * d,
+        RECURRENT: lambda: n * d**2,
+        CONVOLUTIONAL: lambda: k * n * d**2,
+        # a neighbourhood cannot be larger than the sentence
+        RESTRICTED: lambda: np.minimum(r, n) * n * d,
+    }
+    return formulas[layer]()
+
+
+def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count the values that one layer stores for the backward pass: its input, and the weights.
+
+    Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. Up
+    to a constant factor, as the work: queries, keys and values are as large as the input.
+    """
+    n = np.asarray(n, dtype=np.float64)
+    seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
+    return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
+
+
+def crossings(sizes: Sizes) -> dict[str, float]:
+    """Compute the length at which self-attention does as much work as another layer.
+
+    Above it, the other one does less (§4). At r, restricted self-attention begins to
+    leave tokens out.
+    """
+    return {
+        RECURRENT: float(sizes.d),
+        CONVOLUTIONAL: float(sizes.k * sizes.d),
+        RESTRICTED: float(sizes.r),
+    }

@@ -185,13 +185,15 @@ def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], ro
     rows = as_rows(values)[1 if row == "reads" else 0 :]
     queries = _one_hot(target)[: len(rows)]  # [query, target word]
     pieces = np.maximum(queries.sum(0), 1)[:, None]
-    return queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
+    shares: Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
+    return shares
 
 
 def _one_hot(words: Sequence[int]) -> Floats:
     """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
-    return (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
+    hot: Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
+    return hot
 
 
 def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:

@@ -182,7 +182,8 @@ def _at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
 def mean_of_heads(axes: LabelledWeights) -> Weights:
     """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.has_head.sum(-1)[:, None, None]
-    return axes.weights.sum(1) / counts.astype(np.float32)
+    mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
+    return mean
 
 
 def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:

@@ -113,7 +113,8 @@ class TraceFields:
 
     def weights(self, kind: Kind) -> Weights:
         """All weights of one kind, `[layer, head, query, key]`."""
-        return getattr(self, kind)
+        weights: Weights = getattr(self, kind)
+        return weights
 
     def head_count(self, kind: Kind) -> tuple[int, ...]:
         """Return the number of heads of each layer."""

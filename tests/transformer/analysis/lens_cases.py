@@ -6,13 +6,13 @@ import copy
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
 from tests.transformer.analysis.plain_model import PlainModel
 from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
-from transformer.analysis.lenses.decomposition import block_measure
-from transformer.analysis.teacher_forcing import measure_layers
+from transformer.analysis.lenses import lens
 from transformer.config import BOS, EOS
 from transformer.traces.capture import capture
 
@@ -60,10 +60,9 @@ def random_model(config: TransformerConfig, seed: int = 5) -> Transformer:
     return model
 
 
-def layers_of(measure, model, trace, kind):
-    """Values of each layer; a plain function is one of a block."""
-    measure = block_measure(measure) if callable(measure) else measure
-    return measure_layers(measure, model, trace, [kind])[kind]
+def through(name, case: Case, kind) -> np.ndarray:
+    """The values of a lens, in float32."""
+    return lens(name, case.translator, case.trace, kind)
 
 
 def case_of(model: Transformer, source: list[int], target: list[int]) -> Case:

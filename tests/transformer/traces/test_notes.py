@@ -1,6 +1,7 @@
 """What is odd of given weights is said, with how far."""
 
 import numpy as np
+import pytest
 
 from transformer.traces.notes import notes_on
 
@@ -15,41 +16,34 @@ def test_of_ordinary_weights_there_is_nothing_to_say() -> None:
     assert notes_on({"cross": [even(2) * np.float32(1.004)]}) == ()  # as bfloat16 rounds
 
 
-def test_rows_that_do_not_sum_to_one_are_named_with_their_sums() -> None:
-    layers = [even(2), even(3)]
-    layers[1][2, 0] *= 0.93
-    layers[1][2, 3] *= 1.02
-    assert notes_on({"cross": layers}) == (
-        "As given, rows of cross-attention L2 H3 do not sum to 1: 0.93 to 1.02.",
-    )
-    layers[0][1] *= 0.5
-    assert notes_on({"cross": layers}) == (
-        "As given, rows of cross-attention do not sum to 1 in 2 heads, L1 H2 the most: "
-        "0.5 to 1.02.",
-    )
-    assert notes_on({"cross": [even(1) * 0]}) == (
-        "As given, rows of cross-attention L1 H1 do not sum to 1: 0.",
-    )
+def changed(*changes, heads=(2, 3)):
+    """Even layers, each with some rows set: layer, head, row and its values or a factor."""
+    layers = [even(count) for count in heads]
+    for layer, head, row, values in changes:
+        layers[layer][head, row] = values if isinstance(values, tuple) else values / 4
+    return layers
 
 
-def test_negative_values_are_named_with_the_least() -> None:
-    layers = [even(2), even(2)]
-    layers[1][0, 2, :2] = -0.25, 0.75
-    assert notes_on({"encoder_self": layers}) == (
-        "Values of encoder self-attention L2 H1 are negative, down to −0.25.",
-    )
-    layers[0][0, 2, :2] = -0.0625, 0.5625
-    assert notes_on({"encoder_self": layers}) == (
-        "Values of encoder self-attention are negative in 2 heads, down to −0.25 in L2 H1.",
-    )
+NEGATIVE = (1, 0, 2, (-0.25, 0.75, 0.25, 0.25))
 
 
-def test_a_decoder_that_looks_ahead_is_told_from_one_that_does_not() -> None:
-    layers = [np.tril(even(2)), np.tril(even(2))]
-    for layer in layers:
-        layer /= layer.sum(-1, keepdims=True)
-    layers[1][1, 0] = 0.75, 0, 0, 0.25
-    assert notes_on({"decoder_self": layers}) == (
-        "The decoder looks ahead: up to 0.25 of a row of L2 H2 lies on later positions.",
-    )
-    assert notes_on({"encoder_self": layers}) == ()
+@pytest.mark.parametrize(
+    ("kind", "layers", "note"),
+    [
+        ("cross", changed((1, 2, 0, 0.93), (1, 2, 3, 1.02)),
+         "As given, rows of cross-attention L2 H3 do not sum to 1: 0.93 to 1.02."),
+        ("cross", changed((1, 2, 0, 0.93), (1, 2, 3, 1.02), (0, 1, slice(None), 0.5)),
+         "As given, rows of cross-attention do not sum to 1 in 2 heads, L1 H2 the most: "
+         "0.5 to 1.02."),
+        ("cross", [even(1) * 0], "As given, rows of cross-attention L1 H1 do not sum to 1: 0."),
+        ("encoder_self", changed(NEGATIVE),
+         "Values of encoder self-attention L2 H1 are negative, down to −0.25."),
+        ("encoder_self", changed(NEGATIVE, (0, 0, 2, (-0.0625, 0.5625, 0.25, 0.25))),
+         "Values of encoder self-attention are negative in 2 heads, down to −0.25 in L2 H1."),
+        ("decoder_self", [np.stack([np.eye(4)] * 2),
+                          np.stack([np.eye(4), np.eye(4)[[3, 1, 2, 3]] / 4 + np.eye(4) * 0.75])],
+         "The decoder looks ahead: up to 0.25 of a row of L2 H2 lies on later positions."),
+    ],
+)  # fmt: skip
+def test_what_is_odd_is_named_with_how_far(kind, layers, note) -> None:
+    assert notes_on({kind: layers}) == (note,)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+import os
+import tracemalloc
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from tests.transformer.traces.from_huggingface.made_outputs import rows
 from transformer import AttentionTrace, CheckpointError, Languages
 from transformer.text.languages import OURS
+from transformer.traces.npz import TooLargeError, read_arrays
 
 FIELDS = ("source", "target", "source_pieces", "target_pieces", "read_pieces", "languages",
           "head_counts", "special", "causal", "second_start", "notes")  # fmt: skip
@@ -130,25 +134,41 @@ def test_rows_without_tokens_are_refused(tmp_path) -> None:
         AttentionTrace.load(tmp_path / "odd.npz")
 
 
-def test_a_disk_that_fills_up_leaves_the_file_that_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "trace.npz"
-    odd().save(path)
-    before = path.read_bytes()
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        odd().save(path)
-    assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["trace.npz"]
+def test_what_unpacks_to_more_than_it_may_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, a=np.zeros(2**24))  # 128 MiB in 130 kB
+    tracemalloc.start()
+    with pytest.raises(TooLargeError, match=r"unpacks to 134,217,856 bytes"):
+        read_arrays(path, ("a",), max_bytes=2**20)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
 
 
-def test_many_threads_save_into_one_folder(tmp_path):
-    traces = [replace(odd(), source=f"{number}") for number in range(40)]
-    with ThreadPoolExecutor(8) as pool:
-        paths = [tmp_path / f"{number}.npz" for number in range(40)]
-        list(pool.map(AttentionTrace.save, traces, paths))
-    assert [AttentionTrace.load(path).source for path in paths] == [one.source for one in traces]
-    assert len([*tmp_path.iterdir()]) == 40
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (10000000000,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<f4', 'shape': (2,), }",
+        "(" * 5000,
+        "'",
+        "-" * 9000 + "1",
+    ],
+)
+def test_a_header_that_asks_for_other_than_what_follows_is_refused(tmp_path, header) -> None:
+    content = io.BytesIO()
+    content.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    content.write(bytes(8))
+    path = tmp_path / "odd.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", content.getvalue())
+    with pytest.raises(ValueError, match=r"\w"):
+        read_arrays(path, ("a",), max_bytes=2**20)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    with pytest.raises(OSError, match="no regular file"):
+        read_arrays(tmp_path / "pipe.npz", ("a",), max_bytes=2**20)

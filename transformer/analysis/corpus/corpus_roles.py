@@ -97,7 +97,8 @@ def measures_of(kind: Kind) -> frozenset[str]:
 
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Find the offset with the most maxima from the sum of `offset_counts`, `[layer, head]`."""
-    return counts.argmax(-1) - LARGEST_OFFSET
+    offsets: npt.NDArray[np.int64] = counts.argmax(-1) - LARGEST_OFFSET
+    return offsets
 
 
 def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
@@ -118,7 +119,8 @@ def _sink(axes: LabelledWeights, kind: Kind, first: int) -> Floats:
     cells = pattern_cells(axes, kind)
     sink = cells["first"] | cells["end token"] | cells["punctuation"]
     shares = (axes.weights[:, :, first:] * sink[first:]).sum(-1, dtype=np.float64)
-    return shares.mean(-1)
+    mean: Floats = shares.mean(-1)
+    return mean
 
 
 def _on_rarest(
@@ -136,7 +138,8 @@ def _on_rarest(
         visible = np.tril(visible)
     seen = np.where(visible, counts, np.iinfo(np.int64).max)[first:]  # [row, key]
     rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
-    return rarest[np.arange(len(rarest)), best].mean(-1)
+    share: Floats = rarest[np.arange(len(rarest)), best].mean(-1)
+    return share
 
 
 def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
@@ -146,4 +149,5 @@ def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
     offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
     bins = np.arange(-LARGEST_OFFSET, LARGEST_OFFSET + 1)
     at_bin = (offsets[..., None] == bins) & has_direction[..., None]
-    return at_bin.sum(-2).astype(np.int16)
+    counts: npt.NDArray[np.int16] = at_bin.sum(-2).astype(np.int16)
+    return counts

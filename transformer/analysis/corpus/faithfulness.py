@@ -257,12 +257,14 @@ def permuted_changes(
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
     with model.hooks(hooks):
         log_probs = [_log_probs(model, trace) for _ in range(permutations)]
-    return np.mean(log_probs, axis=0) - trace.log_probs
+    changes: Floats = np.mean(log_probs, axis=0) - trace.log_probs
+    return changes
 
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
     nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
-    return erased_log_probs(model, trace, nothing)[0]
+    log_p: Floats = erased_log_probs(model, trace, nothing)[0]
+    return log_p
 
 
 # agreement of two rankings
@@ -292,7 +294,8 @@ def mean_agreement(rows: Floats) -> float:
 
 
 def _centred_ranks(x: Floats) -> Floats:
-    return np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
+    ranks: Floats = np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
+    return ranks
 
 
 def _ratio(value: Floats, norm: Floats) -> Floats:

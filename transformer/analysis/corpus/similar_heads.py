@@ -48,7 +48,8 @@ def _standardised(table: Floats) -> Floats:
     centred = table - table.mean(0)
     deviations = table.std(0)
     differ = deviations > 1e-12
-    return np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
+    scaled: Floats = np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
+    return scaled
 
 
 def _nearest(

@@ -156,4 +156,5 @@ def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | N
 
 
 def _map(trace: AttentionTrace, place: Head) -> Weights:
-    return trace.weights(place.kind)[place.layer, place.head]
+    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
+    return weights

@@ -30,7 +30,8 @@ def entropy(weights: Floats) -> Floats:
     """Compute -Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * log_p).sum(-1)
+    bits: Floats = -(weights * log_p).sum(-1)
+    return bits
 
 
 def first_counted_row(queries: int, *, causal: bool) -> int:
@@ -118,12 +119,14 @@ def _distances(weights: Floats, first: int) -> Floats:
 
 def _offset(weights: Floats, first: int) -> Floats:
     """Average the distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
-    return (weights * _distances(weights, first)).sum(-1)
+    offset: Floats = (weights * _distances(weights, first)).sum(-1)
+    return offset
 
 
 def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
     end = np.array([key in axes.special.ends for key in axes.labels.keys])
-    return np.where(end, 0, weights).max(-1)
+    largest: Floats = np.where(end, 0, weights).max(-1)
+    return largest
 
 
 def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
@@ -131,7 +134,8 @@ def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     # the middle of a row's square, measured along the keys
     middle = (np.arange(first, queries) + 0.5) * keys / (axes.all_queries or queries) - 0.5
     distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
-    return (weights * distance).sum(-1)
+    mean: Floats = (weights * distance).sum(-1)
+    return mean
 
 
 # each takes [head, query, key], the labels and the first row, and gives [head, query]
@@ -151,7 +155,8 @@ def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floati
     Returns:
         `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
     """
-    return np.abs(first.astype(np.float64) - second).sum(-1) / 2
+    distance: Floats = np.abs(first.astype(np.float64) - second).sum(-1) / 2
+    return distance
 
 
 def total_variation(

@@ -174,7 +174,8 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     largest = size.max(-1, keepdims=True)  # tiny values would have a sum of 0 in float32
     size = np.divide(size, largest, out=np.zeros_like(size), where=largest > 0)
     total = size.sum(-1, keepdims=True)
-    return np.divide(size, total, out=size, where=total > 0).astype(np.float32)
+    rows: Floats = np.divide(size, total, out=size, where=total > 0).astype(np.float32)
+    return rows
 
 
 def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:

@@ -165,7 +165,8 @@ def residual_point(kind: Kind, layer: int) -> str:
 def _differs(z: Tensor, attended: Tensor) -> Tensor:
     """Mark where z, `[head, query, d_v]`, is not what the pattern gives, `[head, query]`."""
     apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
-    return apart > EDITED * (sizes[0] + sizes[1])
+    replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
+    return replaced
 
 
 def norms_of_heads(block: AttentionBlock) -> Tensor:

@@ -34,7 +34,8 @@ class Contrast:
     @property
     def by_source(self) -> Array:
         """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
-        return self.values["cross"].sum((0, 1))
+        total: Array = self.values["cross"].sum((0, 1))
+        return total
 
     @property
     def by_head(self) -> dict[Kind, Array]:

@@ -148,7 +148,8 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """
     n = np.asarray(n, dtype=np.float64)
     seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
-    return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
+    held: Floats = n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
+    return held
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:

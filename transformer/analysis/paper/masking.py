@@ -15,7 +15,7 @@ from transformer.analysis.teacher_forcing import TraceBatch
 from transformer.config import PAD
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
-from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
 from transformer.trace import Labels
 
@@ -33,22 +33,20 @@ MODEL_MASKS: dict[Kind, MaskName] = {
 and where padding is on the right, the causal mask hides it from every real query."""
 
 
-def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
+def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causal"]) -> Bools:
     """Mark the keys that a query may see, `[sentence, query, key]`.
 
     Cross-attention has no causal mask, since a word of one language is neither before nor after
-    one of the other: there "causal" hides nothing, and "both" is the padding mask.
+    one of the other: there "causal" hides nothing.
     """
     keys = batch.target if kind == "decoder_self" else batch.source
     queries = batch.source if kind == "encoder_self" else batch.target
-    if which == "padding" or (which == "both" and kind == "cross"):
+    if which == "padding":
         mask = padding_mask(keys)
     elif kind == "cross":
         mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    elif which == "causal":
-        mask = causal_mask(keys.size(1))
     else:
-        mask = padding_and_causal_mask(keys)
+        mask = causal_mask(keys.size(1))
     shape = (keys.size(0), 1, queries.size(1), keys.size(1))
     return mask.expand(shape)[:, 0].numpy()
 
@@ -110,7 +108,8 @@ class Leak:
     @property
     def mean_losses(self) -> Floats:
         """`[sentence]`: the same for each sentence."""
-        return np.nanmean(self.loss, axis=1)
+        means: Floats = np.nanmean(self.loss, axis=1)
+        return means
 
 
 @torch.inference_mode()
@@ -153,7 +152,8 @@ def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
 def _share(pattern: Floats, keys: Bools, real: Bools) -> Floats:
     """Average the share of these keys over real queries, from `[sentence, head, query, key]`."""
     shares = (pattern * keys[:, None]).sum(-1)  # [sentence, head, query]
-    return shares.transpose(0, 2, 1)[real].mean(0)
+    mean: Floats = shares.transpose(0, 2, 1)[real].mean(0)
+    return mean
 
 
 def _loss(logits: Tensor, written: Tensor) -> Floats:

@@ -64,7 +64,8 @@ def layer_norm(x: Floats, eps: float) -> Floats:
     `x` is `[sentence, position, d_model]`; `eps` is added to the biased variance.
     """
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-    return (x - mean) / np.sqrt(variance + eps)
+    normalised: Floats = (x - mean) / np.sqrt(variance + eps)
+    return normalised
 
 
 def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
@@ -74,7 +75,8 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
     are normalised by them; `eps` is added to the biased variance.
     """
     rows = x[counts]  # [token, d_model]
-    return (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
+    normalised: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
+    return normalised
 
 
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:

@@ -54,7 +54,8 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
-    return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
+    products: Floats = np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
+    return products
 
 
 def cosines(table: npt.NDArray[np.float32]) -> Floats:
@@ -194,7 +195,8 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
-    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
+    own: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
+    return own
 
 
 @torch.inference_mode()

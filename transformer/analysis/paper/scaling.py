@@ -46,7 +46,8 @@ def rescale(by: float, head: int | None = None) -> Hook:
 def softmax(scores: Floats) -> Floats:
     """Apply the softmax over the last axis; -∞ becomes 0."""
     shifted = np.exp(scores - scores.max(-1, keepdims=True))
-    return shifted / shifted.sum(-1, keepdims=True)
+    result: Floats = shifted / shifted.sum(-1, keepdims=True)
+    return result
 
 
 def softmax_gradient(weights: Floats) -> Floats:
@@ -104,7 +105,8 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
 def _covariance(x: Floats) -> Floats:
     """Compute the covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
     centred = x.astype(np.float64) - x.mean(0)
-    return centred.T @ centred / len(x)
+    covariance: Floats = centred.T @ centred / len(x)
+    return covariance
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:

@@ -84,7 +84,8 @@ def _wanted(kinds: Any) -> Collection[Kind]:
         raise InputError(
             f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
         )
-    return kinds
+    checked: Collection[Kind] = kinds
+    return checked
 
 
 def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sides) -> None:

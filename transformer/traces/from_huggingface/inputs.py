@@ -111,7 +111,7 @@ class ModelInputs:
         if mask is None and field_of(self.options.tokens, "input_ids") is not None:
             # a mask of sound counts other frames
             mask = field_of(self.options.tokens, "attention_mask")
-        return self._kept(mask, "attention_mask")
+        return self._unpadded(mask, "attention_mask")
 
     @property
     def decoder_mask(self) -> Keep | None:
@@ -119,9 +119,9 @@ class ModelInputs:
         mask = self.options.decoder_attention_mask
         if mask is None:
             mask = field_of(self.options.tokens, "decoder_attention_mask")
-        return self._kept(mask, "decoder_attention_mask")
+        return self._unpadded(mask, "decoder_attention_mask")
 
-    def _kept(self, mask: Any, name: str) -> Keep | None:
+    def _unpadded(self, mask: Any, name: str) -> Keep | None:
         if mask is None:
             return None
         rows = _table(mask, name)

@@ -10,7 +10,6 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     MEASURES,
-    ROLES,
     corpus_role,
     measure_sentence,
     most_frequent_offsets,
@@ -96,14 +95,3 @@ def test_the_rarest_of_what_a_decoder_row_may_see() -> None:
     assert found.rows == COUNT - 1
     # <s> is no word; of 40, 30, 500, 900, 20, 3, 0 four are the least so far, and 0 is one
     assert found.values["rare word"][0, 0] == pytest.approx(5 / 7)
-
-
-def test_a_decoder_that_looks_ahead_is_measured_as_an_encoder_is() -> None:
-    ahead, labels = looking_at(*ON), axes_of("decoder_self", UNIFORM).labels
-    axes = axes_of("encoder_self", ahead)._replace(labels=labels, causal=False)
-    found = measure_sentence(axes, "decoder_self", COUNTS)
-    as_encoder = measure_sentence(axes, "encoder_self", COUNTS)
-    assert found.rows == COUNT
-    for name, values in as_encoder.values.items():
-        np.testing.assert_array_equal(found.values[name], values, err_msg=name)
-    assert found.values["next"][0, 0] > ROLES["next"]

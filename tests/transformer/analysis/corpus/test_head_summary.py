@@ -71,33 +71,25 @@ def test_the_profile_is_the_mean_over_all_rows_of_what_lies_at_each_distance(kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_how_it_varies_is_the_distance_of_the_sentences_from_their_mean(kind):
+def test_each_measure_and_the_profile_have_their_mean_and_deviation_over_the_sentences(kind):
     every = sentences(kind)
     rows = np.array([len(counted_rows(axes, kind, 0, 0)) for axes in every])
-    for one in summary(kind, every):
-        at = one.place[1:]
-        each = np.stack([offset_profile(axes, kind)[at] for axes in every])
-        apart = ((each - one.profile) ** 2).sum(-1)
-        assert one.varies == pytest.approx((apart @ rows / rows.sum()) ** 0.5, abs=1e-9)
-        assert 0 < one.varies < 1
-    assert all(one.varies < 1e-12 for one in summary(kind, [every[0], every[0]]))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_measure_has_its_mean_its_deviation_and_the_sentences_at_its_ends(kind):
-    every = sentences(kind)
-    rows = np.array([len(counted_rows(axes, kind, 0, 0)) for axes in every])
-    for one in summary(kind, every):
+    share = rows / rows.sum()
+    for head in summary(kind, every):
+        at = head.place[1:]
+        profiles = np.stack([offset_profile(axes, kind)[at] for axes in every])
+        apart = ((profiles - head.profile) ** 2).sum(-1)
+        assert head.varies == pytest.approx((apart @ share) ** 0.5, abs=1e-9)
+        assert 0 < head.varies < 1
         for name in set(MEASURES) - {UNLIKE}:
-            each = np.array([measure(axes, kind, name)[one.place[1:]] for axes in every])
-            mean = each @ rows / rows.sum()
-            spread = one.values[name]
+            values = np.array([measure(axes, kind, name)[at] for axes in every])
+            mean = values @ share
+            spread = head.values[name]
             assert spread.mean == pytest.approx(mean, abs=1e-9)
-            assert spread.deviation**2 == pytest.approx(
-                (each - mean) ** 2 @ rows / rows.sum(), abs=1e-9
-            )
-            assert spread.lowest == (each.min(), 11 + each.argmin())
-            assert spread.highest == (each.max(), 11 + each.argmax())
+            assert spread.deviation**2 == pytest.approx((values - mean) ** 2 @ share, abs=1e-9)
+            assert spread.lowest == (values.min(), 11 + values.argmin())
+            assert spread.highest == (values.max(), 11 + values.argmax())
+    assert all(head.varies < 1e-12 for head in summary(kind, [every[0], every[0]]))
 
 
 def test_of_sentences_that_are_alike_the_first_is_named():

@@ -10,34 +10,28 @@ from tests.transformer.analysis.planted import (
     COUNT,
     LABELS,
     ROWS,
-    UNIFORM,
     axes_of,
     looking_at,
 )
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
-from transformer.analysis.heads.measures import MEASURES, measure, summarise
+from transformer.analysis.heads.measures import (
+    MEASURES,
+    head_distances,
+    measure,
+    row_distances,
+    summarise,
+    total_variation,
+)
 from transformer.trace import Labels
 
 
-def uniform(rows: int, keys: int) -> np.ndarray:
-    return np.full((rows, keys), 1 / keys, np.float32)
-
-
-def test_a_head_that_looks_at_all_alike_has_the_entropy_of_its_keys() -> None:
-    found = summarise(uniform(3, 8))
-    assert found.entropy == found.max_entropy == pytest.approx(3)
-
-
-def test_a_head_that_looks_at_one_token_has_no_entropy() -> None:
+def test_entropy_and_the_largest_weight_by_hand() -> None:
+    alike = summarise(np.full((3, 8), 1 / 8, np.float32))
+    assert alike.entropy == alike.max_entropy == pytest.approx(3)
     assert summarise(np.eye(5, dtype=np.float32)).entropy == 0
-
-
-def test_the_largest_weight_is_found_where_it_is() -> None:
-    weights = np.array([[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], np.float32)
-    found = summarise(weights)
-    assert (found.query, found.key) == (1, 2)
-    assert found.largest == pytest.approx(0.8)
+    some = summarise(np.array([[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], np.float32))
+    assert (some.query, some.key, some.largest) == (1, 2, pytest.approx(0.8))
 
 
 def test_offset_is_how_far_ahead_a_position_looks() -> None:
@@ -104,14 +98,6 @@ def test_the_measures_of_what_is_left_are_those_of_rows_that_sum_to_one():
     assert measure(axes, "encoder_self", "offset")[0, 0] == pytest.approx(-6 / 7)
 
 
-def test_each_measure_has_a_line_of_help():
-    axes = axes_of("cross", UNIFORM)
-    for name, line in MEASURES.items():
-        assert measure(axes, "cross", name).shape == (1, 1)
-        assert line
-        assert "\n" not in line
-
-
 def anybodys(**given: Any) -> LabelledWeights:
     trace = AttentionTrace.from_arrays(**given)
     return by_pieces(trace, trace.kinds[0])
@@ -138,3 +124,62 @@ def test_the_first_row_counts_where_the_decoder_looks_ahead():
     weights[..., 1] = 1
     axes = anybodys(decoder_self=weights, decoder_tokens=["a", "b"])
     assert measure(axes, "decoder_self", "offset")[0, 0] == pytest.approx(0.5)
+
+
+def test_it_is_the_weight_that_was_moved() -> None:
+    before = np.array(
+        [[[1, 0, 0], [0.5, 0.5, 0]], [[0, 1, 0], [0, 0, 1]]], dtype=np.float32
+    )  # two heads
+    after = np.array([[[0.75, 0.25, 0], [0.5, 0, 0.5]], [[1, 0, 0], [0, 1, 0]]], dtype=np.float32)
+    np.testing.assert_allclose(total_variation(after, before), [(0.25 + 0.5) / 2, 1])
+    assert (total_variation(before, before) == 0).all()
+
+
+def test_heads_that_share_no_key_are_at_1_in_the_decoder_too_whose_first_row_is_all_the_same():
+    itself = np.eye(4, dtype=np.float32)
+    first = np.zeros_like(itself)
+    first[:, 0] = 1
+    assert total_variation(itself, first, causal=True) == 1
+    assert total_variation(itself, first) == 0.75
+    only = np.ones((1, 1), dtype=np.float32)
+    assert total_variation(only, only, causal=True) == 0
+
+
+def axes(weights):
+    labels = Labels(("q",) * weights.shape[2], ("k",) * weights.shape[3])
+    return LabelledWeights(weights, labels)
+
+
+def distances(first, second, kind):
+    return head_distances(axes(first), axes(second), kind)
+
+
+def test_a_row_is_as_far_as_the_share_that_lies_elsewhere() -> None:
+    first = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
+    second = np.array([[0, 0, 1], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]], dtype=np.float32)
+    np.testing.assert_allclose(row_distances(first, second), [1, 0.25, 0], atol=1e-7)
+
+
+def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts_not() -> None:
+    first = np.zeros((2, 2, 3, 3), dtype=np.float32)
+    first[..., 0] = 1
+    second = first.copy()
+    second[1, 0, 1] = [0, 1, 0]
+    far = [[0.0, 0.0], [1 / 3, 0.0]]
+    np.testing.assert_allclose(distances(first, second, "cross"), far)
+    np.testing.assert_allclose(distances(first, second, "decoder_self"), [[0.0, 0.0], [0.5, 0.0]])
+    one, other = (axes(weights)._replace(causal=False) for weights in (first, second))
+    np.testing.assert_allclose(head_distances(one, other, "decoder_self"), far)
+
+
+def test_a_head_that_a_layer_has_not_says_nothing() -> None:
+    first = np.zeros((2, 2, 1, 2), dtype=np.float32)
+    first[..., 0] = 1
+    first[1, 1] = 0  # the second layer has one head
+    second = first.copy()
+    second[1, 0] = [[0, 1]]
+    one, other = (axes(weights)._replace(head_counts=(2, 1)) for weights in (first, second))
+    np.testing.assert_allclose(head_distances(one, other, "cross"), [[0.0, 0.0], [1.0, np.nan]])
+    # against one map for all heads, the mean is over those that are there
+    whole = axes(np.array([[[[1, 0]]], [[[1, 0]]]], dtype=np.float32))
+    np.testing.assert_allclose(head_distances(other, whole, "cross"), [[0.0], [1.0]])

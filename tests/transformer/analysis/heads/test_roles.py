@@ -126,12 +126,6 @@ def test_the_roles_of_a_model_that_is_an_encoder_alone():
     assert found == [["end token", "same word"], ["previous", ""], ["first", ""]]
 
 
-def test_a_decoder_that_may_look_ahead_does():
-    on = np.zeros((1, 1, 6, 6))
-    on[0, 0, np.arange(6), np.minimum(np.arange(6) + 1, 5)] = 1
-    assert roles_of("decoder_self", on, [*"abcdef"]) == [["next"]]
-
-
 def test_even_weight_on_what_is_shown_is_spread_as_far_as_it_goes():
     tokens = ("▁Hello", "▁world", "</s>")
     weights = np.tile([0.25, 0.25, 0.5], (1, 1, 3, 1)).astype(np.float32)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import Case, case, layers_of, uneven
+from tests.transformer.analysis.lens_cases import Case, through
 from tests.transformer.analysis.plain_model import brought, linearised
 from transformer import KINDS, silence
 from transformer.analysis.lenses import decomposition
+from transformer.analysis.lenses.alti import contributions, whole_model
 from transformer.analysis.lenses.decomposition import (
     block_of,
     norms_of_heads,
@@ -17,8 +18,6 @@ from transformer.analysis.lenses.decomposition import (
     points,
 )
 from transformer.analysis.teacher_forcing import forced_pair, values_at
-
-__all__ = ["case", "uneven"]  # fixtures: used by their names
 
 
 @torch.inference_mode()
@@ -49,13 +48,6 @@ def test_parts_are_those_of_plain_loops_and_add_up_to_the_output(case: Case, kin
         np.testing.assert_allclose(
             block.constant.numpy(), np.broadcast_to(plain.constant, plain.y.shape), atol=1e-10
         )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_parts_add_up_in_float32_too(translator, trace, kind) -> None:
-    for block in attention_blocks(translator.model, trace, kind):
-        whole = torch.cat(list(block.transformed()), 1).sum(1) + block.bias
-        assert (whole - block.output).abs().max() <= 1e-5 * block.output.abs().max()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,13 +88,15 @@ def test_what_takes_the_place_of_a_head_is_constant(uneven: Case) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> None:
-    heads, heads_after_norm = (
-        layers_of(norms, case.model, case.trace, kind)
-        for norms in (norms_of_heads, norms_of_heads_after_layer_norm)
-    )
-    layers, layers_after_norm = (
-        layers_of(norms, case.model, case.trace, kind)
-        for norms in (norms_of_layer, norms_of_layer_with_residual)
+    blocks = attention_blocks(case.model, case.trace, kind)
+    heads, heads_after_norm, layers, layers_after_norm = (
+        torch.stack([norms(block) for block in blocks]).numpy()
+        for norms in (
+            norms_of_heads,
+            norms_of_heads_after_layer_norm,
+            norms_of_layer,
+            norms_of_layer_with_residual,
+        )
     )
     for layer in range(case.model.config.N):
         plain = case.plain.attention[kind, layer]
@@ -121,13 +115,66 @@ def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> N
     assert layers_after_norm.shape[-1] == heads.shape[-1] + (kind == "cross")
 
 
-def test_norms_of_a_model_in_float32_are_float32(translator, trace) -> None:
-    found = layers_of(norms_of_heads, translator.model, trace, "cross")
-    assert found.dtype == np.float32
-    assert found.shape == trace.cross.shape
-    layers = layers_of(norms_of_layer, translator.model, trace, "decoder_self")
-    assert not layers[:, 0, 1:].any()
-
-
 def close(found, expected) -> bool:
     return np.allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def expected_shares(case: Case, kind, layer):
+    """c_ij by the formula: one vector T_ij after the other."""
+    plain = case.plain.attention[kind, layer]
+    heads, queries, keys = plain.pattern.shape
+    shares = np.zeros((queries, keys + (kind == "cross")))
+    for i in range(queries):
+        length = np.abs(plain.y[i]).sum()
+        for j in range(shares.shape[1]):
+            if kind == "decoder_self" and j > i:
+                continue
+            part = np.zeros(len(plain.x[i]))
+            if j < keys:
+                part = np.sum([brought(plain, h, i, j) for h in range(heads)], axis=0)
+            if j == (keys if kind == "cross" else i):
+                part = part + plain.x[i]
+            distance = np.abs(plain.y[i] - linearised(plain, i, part)).sum()
+            shares[i, j] = max(0, length - distance)
+    return shares / shares.sum(1, keepdims=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_are_those_of_the_formula_and_sum_to_1(case: Case, kind) -> None:
+    for layer, block in enumerate(attention_blocks(case.model, case.trace, kind)):
+        expected, shares = expected_shares(case, kind, layer), contributions(block).numpy()
+        np.testing.assert_allclose(shares, expected, rtol=1e-7, atol=1e-10)
+        shown = through("alti", case, kind)[layer]  # in cross-attention without the residual
+        np.testing.assert_allclose(shown, expected[:, : shown.shape[1]], rtol=1e-5, atol=1e-7)
+
+
+def test_alti_plus_follows_every_path_from_the_tokens_to_the_written_word(case: Case) -> None:
+    """All paths at once: one matrix for each layer over source and target positions together."""
+    source, target = len(case.trace.source_pieces), len(case.trace.target_pieces)
+    encoder = np.eye(source)
+    for layer in range(case.model.config.N):
+        encoder = expected_shares(case, "encoder_self", layer) @ encoder
+    whole = np.eye(source + target)
+    whole[:source, :source] = encoder
+    for layer in range(case.model.config.N):
+        own = expected_shares(case, "decoder_self", layer)
+        cross = expected_shares(case, "cross", layer)
+        step = np.eye(source + target)
+        for t in range(target):
+            step[source + t, :source] = cross[t, :source]
+            step[source + t, source:] = cross[t, source] * own[t]
+        whole = step @ whole
+    found = whole_model(case.model, case.trace)
+    assert found.shape == (target, source + target)
+    np.testing.assert_allclose(found, whole[source:], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.sum(1), 1)
+    assert not np.triu(found[:, source:], 1).any()
+
+
+def test_where_no_part_brings_the_output_nearer_all_that_is_seen_has_one_share(uneven) -> None:
+    name = "decoder.layers.0.self_attention_norm.hook_normalised"
+    # an output that no part resembles: 0
+    with uneven.model.hooks({name: lambda y, _name: torch.zeros_like(y)}):
+        found = through("alti", uneven, "decoder_self")[0]
+    expected = np.tril(np.ones_like(found))
+    np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True), rtol=1e-6)

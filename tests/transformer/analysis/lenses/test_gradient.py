@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import Case, case, uneven
+from tests.transformer.analysis.lens_cases import Case
 from transformer import KINDS
 from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.kinds import attention_name
-
-__all__ = ["case", "uneven"]
 
 STEP = 1e-5
 

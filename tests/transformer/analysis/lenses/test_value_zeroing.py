@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import Case, case, layers_of, uneven
+from tests.transformer.analysis.lens_cases import Case, through
 from transformer import KINDS
 from transformer.analysis.lenses import value_zeroing as module
-from transformer.analysis.lenses.value_zeroing import points, value_zeroing
-from transformer.analysis.teacher_forcing import LayerMeasure, forced_pair
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.kinds import attention_name
-
-__all__ = ["case", "uneven"]
-
-VALUE_ZEROING = LayerMeasure(points, value_zeroing)
 
 
 def outputs(case: Case, kind, layer, edits):
@@ -43,10 +38,10 @@ def really_zeroed(case: Case, kind, layer, key):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
-    found = layers_of(VALUE_ZEROING, case.model, case.trace, kind)
+    found = through("value_zeroing", case, kind)
     for layer, key in np.ndindex(len(found), found.shape[-1]):
         expected = really_zeroed(case, kind, layer, key)
-        np.testing.assert_allclose(found[layer, :, key], expected, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(found[layer, :, key], expected, rtol=1e-5, atol=1e-7)
     if kind == "decoder_self":
         assert not np.triu(found, 1).any()
     assert found.max() > 1e-3
@@ -54,9 +49,9 @@ def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_chunks_of_keys_change_nothing(uneven: Case, kind, monkeypatch) -> None:
-    expected = layers_of(VALUE_ZEROING, uneven.model, uneven.trace, kind)
+    expected = through("value_zeroing", uneven, kind)
     monkeypatch.setattr(module, "LARGEST_TENSOR", 1)
-    np.testing.assert_allclose(layers_of(VALUE_ZEROING, uneven.model, uneven.trace, kind), expected)
+    np.testing.assert_allclose(through("value_zeroing", uneven, kind), expected)
 
 
 def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch) -> None:
@@ -64,10 +59,10 @@ def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch
     painted = torch.rand(4, 4, 5).double().softmax(-1)  # [head, query, key]
     name = "decoder.layers.0.cross_attention.hook_pattern"
     with uneven.model.hooks({name: lambda pattern, _name: painted.expand_as(pattern)}):
-        found = layers_of(VALUE_ZEROING, uneven.model, uneven.trace, "decoder_self")
+        found = through("value_zeroing", uneven, "decoder_self")
         for key in range(4):
             expected = really_zeroed(uneven, "decoder_self", 0, key)
-            np.testing.assert_allclose(found[0, :, key], expected, rtol=1e-6, atol=1e-12)
+            np.testing.assert_allclose(found[0, :, key], expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,12 +71,6 @@ def test_edits_of_the_feed_forward_network_meet_all_queries(uneven: Case, kind) 
     by_position = torch.rand(5 if kind == "encoder_self" else 4, 1).double()
     name = f"{stack}.layers.0.feed_forward_norm.hook_sublayer"
     with uneven.model.hooks({name: lambda x, _name: x * by_position}):
-        found = layers_of(VALUE_ZEROING, uneven.model, uneven.trace, kind)
+        found = through("value_zeroing", uneven, kind)
         expected = really_zeroed(uneven, kind, 0, 1)
-        np.testing.assert_allclose(found[0, :, 1], expected, rtol=1e-6, atol=1e-12)
-
-
-def test_small_changes_keep_their_digits_in_float32(uneven: Case, translator, trace) -> None:
-    found = layers_of(VALUE_ZEROING, translator.model, trace, "encoder_self")
-    assert found.dtype == np.float32
-    assert (found >= 0).all()
+        np.testing.assert_allclose(found[0, :, 1], expected, rtol=1e-5, atol=1e-7)

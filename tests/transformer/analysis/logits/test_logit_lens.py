@@ -1,16 +1,19 @@
-"""What each decoder layer would write, against the plain model."""
+"""What each decoder layer would write, and what a search would have in hand at each step."""
 
-from dataclasses import replace
+import math
 
 import numpy as np
 import pytest
+import torch
 
 from tests.transformer.analysis.plain_model import PlainModel
 from tests.transformer.reference import is_one_sentence, softmax
-from transformer import InputError
-from transformer.analysis.logits.logit_lens import layer_predictions
-from transformer.config import BOS
+from transformer import InputError, Translator
+from transformer.analysis.logits.logit_lens import alternatives, layer_predictions
+from transformer.cache import Cache
+from transformer.config import BOS, EOS
 from transformer.decoding import NEVER_WRITTEN
+from transformer.masks import padding_mask
 
 K = 4
 
@@ -45,7 +48,38 @@ def test_a_number_of_pieces_that_is_not_there_is_refused(translator, trace, k) -
     assert is_one_sentence(str(refused.value))
 
 
-def test_one_step_has_its_own_predictions(translator, trace) -> None:
-    whole = layer_predictions(translator, trace, K)
-    first = layer_predictions(translator, replace(trace, target_pieces=trace.target_pieces[:1]), K)
-    np.testing.assert_allclose(first.probabilities[:, 0], whole.probabilities[:, 0], rtol=1e-4)
+TEXT = "The dog sleeps in the garden."
+
+
+def test_the_choices_are_those_of_the_search_step_by_step(translator: Translator) -> None:
+    """A cached search over growing prefixes, not a teacher-forced pass."""
+    trace = translator.trace(TEXT, "Der Hund schläft im Garten.")
+    found = alternatives(translator.model, translator.tokenizer, trace, 3)
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    mask = padding_mask(source)
+    with torch.inference_mode():
+        memory = translator.model.encode(source, mask)
+        cache = Cache(translator.model.config.N)
+        read = torch.tensor([[BOS]])
+        for choices, piece in zip(found, trace.target_pieces, strict=True):
+            decoded = translator.model.decode(read, memory, mask, cache)
+            log_p = translator.model.logits(decoded)[0, -1].log_softmax(-1)
+            log_p[list(NEVER_WRITTEN)] = -math.inf
+            assert choices[0].piece == piece.text
+            assert math.log(choices[0].probability) == pytest.approx(float(log_p[piece.id]), 1e-4)
+            log_p[piece.id] = -math.inf
+            best = log_p.topk(3)
+            names = [p.text for p in translator.tokenizer.pieces_of(best.indices.tolist())]
+            assert [choice.piece for choice in choices[1:]] == names
+            assert [choice.probability for choice in choices[1:]] == pytest.approx(
+                best.values.exp().tolist(), rel=1e-3
+            )
+            read = torch.tensor([[piece.id]])
+    assert trace.target_pieces[-1].id == EOS
+
+
+def test_greedy_search_writes_no_piece_that_has_a_better_one_beside_it(translator) -> None:
+    trace = translator.trace(TEXT, beam_size=1)
+    for written, *others in alternatives(translator.model, translator.tokenizer, trace, 2):
+        assert written.probability >= max(other.probability for other in others)
+        assert others[0].probability >= others[1].probability

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import random_case
-from transformer import HookError, Transformer, Translator
+from transformer import HookError, Transformer
 from transformer.analysis.paper.arithmetic import (
     Arithmetic,
     SublayerValues,
@@ -53,16 +53,7 @@ def matrix(weight: torch.Tensor) -> np.ndarray:
     return weight.detach().double().numpy()
 
 
-def test_the_weights_are_those_of_the_trace(
-    whole: SublayerValues, trace: AttentionTrace, of: tuple[Kind, int]
-) -> None:
-    kind, layer = of
-    close(whole.weights, trace.weights(kind)[layer])
-
-
-def test_each_number_follows_from_those_before(
-    model: Transformer, whole: SublayerValues, one: Arithmetic, of: tuple[Kind, int]
-) -> None:
+def test_each_number_follows_from_those_before(model, whole, one, of) -> None:
     """§3.2, all of it, from x and the model's matrices, in float64."""
     attention, norm = module(model, *of)
     own = slice(8 * HEAD, 8 * HEAD + 8)
@@ -111,9 +102,7 @@ def noting(method, seen: list[torch.Tensor]):
     return noted
 
 
-def test_x_and_memory_are_what_stands_before_and_beside(
-    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
-) -> None:
+def test_x_and_memory_are_what_stands_before_and_beside(model, trace, whole, of) -> None:
     kind, layer = of
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
@@ -144,9 +133,7 @@ def test_biases_count_where_the_model_has_them(kind: Kind) -> None:
     close(found.normalised, plain.y[QUERY])
 
 
-def test_an_edit_is_seen_in_all_that_follows(
-    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
-) -> None:
+def test_an_edit_is_seen_in_all_that_follows(model, trace, whole, of) -> None:
     kind, layer = of
     stack = "encoder" if kind == "encoder_self" else "decoder"
     part = "cross_attention" if kind == "cross" else "self_attention"
@@ -161,16 +148,12 @@ def test_an_edit_is_seen_in_all_that_follows(
 
 
 @pytest.mark.parametrize("layer", [-1, 2])
-def test_a_layer_that_is_not_there_is_named(
-    translator: Translator, trace: AttentionTrace, layer: int
-) -> None:
+def test_a_layer_that_is_not_there_is_named(translator, trace, layer) -> None:
     with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
         sublayer_values(translator.model, trace, "cross", layer)
 
 
-def test_a_translation_of_one_piece_sees_itself(
-    model: Transformer, translator: Translator, of: tuple[Kind, int]
-) -> None:
+def test_a_translation_of_one_piece_sees_itself(model, translator, of) -> None:
     """Nothing is masked then, so no mask passes its hook point."""
     long = translator.trace("The old cat sleeps.", target="Die alte Katze schläft.")
     short = replace(

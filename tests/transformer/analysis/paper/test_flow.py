@@ -8,13 +8,6 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 from transformer.config import BOS
 
-SENTENCE = "The old cat sleeps under the table."
-
-
-@pytest.fixture(scope="module")
-def trace(translator: Translator) -> AttentionTrace:
-    return translator.trace(SENTENCE, "Die alte Katze schläft unter dem Tisch.")
-
 
 @pytest.fixture(scope="module")
 def found(translator: Translator, trace: AttentionTrace) -> Flow:

@@ -1,23 +1,23 @@
-"""The masks that are shown are those that the model uses, and each has its reason."""
+"""Masks are those of the model, each with its reason; what leaks is what no mask lets pass."""
 
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
-from tests.transformer.analysis.padded import traces
+from transformer import attention
 from transformer.analysis.paper.masking import (
     MODEL_MASKS,
     labels,
+    leak,
     mask_reasons,
     real_queries,
     visible_keys,
 )
 from transformer.analysis.teacher_forcing import batch_traces
-from transformer.attention import attention_scores
 from transformer.config import PAD
 from transformer.kinds import KINDS
-
-__all__ = ["traces"]  # a fixture: used by its name
+from transformer.masks import padding_mask
 
 HOOK = {
     "encoder_self": "encoder.layers.{}.self_attention.hook_{}",
@@ -65,16 +65,8 @@ def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("which", ["padding", "causal", "both"])
-def test_seen_is_where_nothing_hides(made, kind, which):
-    np.testing.assert_array_equal(
-        visible_keys(made, kind, which), mask_reasons(made, kind, which) == "seen"
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
-    shape = visible_keys(made, kind, "both").shape[1:]
+    shape = visible_keys(made, kind, "padding").shape[1:]
     for one, trace in zip(labels(made, kind), traces, strict=True):
         for shown, own in zip(one, trace.labels(kind), strict=True):
             assert shown[: len(own)] == own
@@ -89,10 +81,79 @@ def test_a_padding_row_is_no_real_query(made, kind):
     assert not real_queries(made, kind).all()
 
 
-def test_to_write_minus_infinity_is_to_add_it():
-    """What the page says is added is what the model's own scores become."""
-    generator = torch.Generator().manual_seed(0)
-    q, k = (torch.randn(2, 1, 5, 8, generator=generator) for _ in range(2))
-    mask = torch.rand(2, 1, 5, 5, generator=generator) > 0.4
-    added = torch.where(mask, 0.0, -torch.inf)
-    assert torch.equal(attention_scores(q, k) + added, attention_scores(q, k, mask))
+@torch.no_grad()
+def unmasked(model, made, kind, monkeypatch):
+    """Logits and patterns of a pass to which this kind's mask was never given."""
+    real = padding_mask(made.source)
+    everything = torch.ones_like(real)
+    if kind == "decoder_self":
+        monkeypatch.setattr(
+            attention, "causal_mask", lambda q, k, _: torch.ones(1, 1, q, k, dtype=torch.bool)
+        )
+    patterns = {}
+    names = [HOOK[kind].format(layer, "pattern") for layer in range(model.config.N)]
+    with model.hooks({name: lambda value, name: patterns.update({name: value}) for name in names}):
+        memory = model.encode(made.source, everything if kind == "encoder_self" else real)
+        decoded = model.decode(made.target, memory, everything if kind == "cross" else real)
+    return model.logits(decoded), [patterns[name].double().numpy() for name in names]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypatch):
+    found = leak(model, made, kind, masked=False)
+    logits, patterns = unmasked(model, made, kind, monkeypatch)
+    loss = F.cross_entropy(logits.transpose(1, 2), made.written, reduction="none").double()
+    real = made.written != PAD
+    np.testing.assert_allclose(found.loss[real.numpy()], loss[real], atol=1e-5)
+    assert np.isnan(found.loss[~real.numpy()]).all()
+    assert found.mean_loss == pytest.approx(loss[real].mean().item(), abs=1e-5)
+    for n, mean in enumerate(found.mean_losses):
+        assert mean == pytest.approx(loss[n][real[n]].mean().item(), abs=1e-5)
+    queries = made.source if kind == "encoder_self" else made.target
+    keys = made.target if kind == "decoder_self" else made.source
+    for layer, pattern in enumerate(patterns):
+        for head in range(model.config.h):
+            later, padding = [], []
+            for n, query in np.ndindex(*queries.shape):
+                if queries[n, query] == PAD:
+                    continue
+                row = pattern[n, head, query]
+                pad = (keys[n] == PAD).numpy()
+                after = (np.arange(len(row)) > query) & ~pad & (kind == "decoder_self")
+                later.append(row[after].sum())
+                padding.append(row[pad].sum())
+            assert found.to_later[layer, head] == pytest.approx(np.mean(later), abs=1e-6)
+            assert found.to_padding[layer, head] == pytest.approx(np.mean(padding), abs=1e-6)
+    assert (found.to_padding > 0).all()
+    assert (found.to_later > 0).all() == (kind == "decoder_self")
+    np.testing.assert_allclose(found.to_hidden, found.to_later + found.to_padding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, made, traces, kind):
+    found = leak(model, made, kind, masked=True)
+    assert (found.to_hidden == 0).all()
+    for n, trace in enumerate(traces):
+        alone = -trace.log_probs.astype(np.float64)  # each sentence by itself, never padded
+        np.testing.assert_allclose(found.loss[n, : len(alone)], alone, atol=1e-4)
+        assert found.mean_losses[n] == pytest.approx(alone.mean(), abs=1e-4)
+    every = np.concatenate([trace.log_probs for trace in traces])
+    # a long sentence counts for more than a short one: each real token alike
+    assert found.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
+    assert found.mean_loss != pytest.approx(found.mean_losses.mean(), abs=1e-4)
+
+
+def test_a_decoder_that_has_one_position_has_no_future(model, translator):
+    trace = translator.trace("A green frog eats.", "Ein")
+    alone = batch_traces([trace])
+    one = type(alone)(
+        alone.source,
+        alone.target[:, :1],
+        alone.written[:, :1],
+        alone.source_tokens,
+        tuple(row[:1] for row in alone.decoder_tokens),
+        tuple(row[:1] for row in alone.target_tokens),
+    )
+    kept, opened = (leak(model, one, "decoder_self", masked=masked) for masked in (True, False))
+    assert not opened.to_hidden.any()
+    np.testing.assert_allclose(opened.loss, kept.loss, atol=1e-6)

@@ -99,14 +99,6 @@ def test_the_error_of_the_rotation_is_the_largest_of_all(k: int, length: int, d_
         assert found.model > 100 * found.exact > 0  # float32 is coarser by far
 
 
-def test_an_error_is_seen_where_the_table_is_not_the_formula(monkeypatch) -> None:
-    def wrong(length: int, d_model: int) -> torch.Tensor:
-        return sinusoidal_positions(length, d_model) + 0.25 * torch.eye(length, d_model)
-
-    monkeypatch.setattr(positions, "sinusoidal_positions", wrong)
-    assert positions.rotation_error(3, 10, 32).model > 0.1
-
-
 @pytest.mark.parametrize("k", [0, 3, 5000])
 def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: int) -> None:
     found = positions_of(model, trace, Edit("moved", BOTH, k))
@@ -127,9 +119,7 @@ def test_removed_positions_are_nothing(model: Transformer, trace) -> None:
     assert found["encoder"].any()
 
 
-def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(
-    model: Transformer, trace
-) -> None:
+def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(model, trace) -> None:
     found = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
     length = len(trace.source_pieces)
     order = positions.shuffled_order(length, 4)
@@ -152,9 +142,7 @@ def test_to_shuffle_the_positions_is_to_shuffle_the_words(model: Transformer, tr
     )
 
 
-def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(
-    model: Transformer, trace
-) -> None:
+def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(model, trace) -> None:
     found = positions.log_probs(model, trace, Edit("removed", ()))
     np.testing.assert_allclose(found, trace.log_probs, atol=1e-5)
     edited = positions.log_probs(model, trace, Edit("removed", BOTH))
@@ -193,9 +181,7 @@ def test_a_search_sees_the_edit_as_one_pass_does(translator: Translator, edit: E
 
 
 @pytest.mark.parametrize("stack", BOTH)
-def test_the_foot_of_a_stack_is_embedding_plus_position(
-    model: Transformer, trace: AttentionTrace, stack
-) -> None:
+def test_the_foot_of_a_stack_is_embedding_plus_position(model, trace, stack) -> None:
     foot = positions.embedding_parts(model, trace, stack)
     written = [piece.id for piece in trace.target_pieces]
     ids = {

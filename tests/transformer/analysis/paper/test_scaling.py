@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import Transformer
 from transformer.analysis.paper.scaling import (
     dot_variance,
     factor,
@@ -19,7 +18,6 @@ from transformer.analysis.paper.scaling import (
     softmax,
     softmax_gradient,
 )
-from transformer.trace import AttentionTrace
 
 SCORES = np.array([0.3, -2.0, 1.7, 0.0, -np.inf])
 
@@ -86,9 +84,7 @@ def test_drawn_from_a_normal_distribution_the_variance_is_the_width() -> None:
 
 
 @pytest.mark.parametrize("head", [None, 2])
-def test_another_scale_reaches_the_weights(
-    model: Transformer, trace: AttentionTrace, head: int | None
-) -> None:
+def test_another_scale_reaches_the_weights(model, trace, head) -> None:
     point = "encoder.layers.1.self_attention.hook_"
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     target = torch.tensor([[2, 5]])

@@ -59,19 +59,12 @@ def per_layer(sentences: list[np.ndarray]) -> tuple[torch.Tensor, ...]:
 
 @dataclass
 class Sequence:
-    """One sequence that was generated, and where each of its positions looked.
+    """One sequence that was generated, and where each of its positions looked."""
 
-    Args:
-        ids: the prompt, then what was written; position i reads ids[i] and writes ids[i + 1].
-        prompt: tokens of the prompt.
-        own: `[layer, head, position, position]` of all positions that were read.
-        cross: `[layer, head, position, source]`; None of a decoder alone.
-    """
-
-    ids: list[int]
-    prompt: int
-    own: np.ndarray
-    cross: np.ndarray | None = None
+    ids: list[int]  # the prompt, then what was written: position i reads ids[i], writes the next
+    prompt: int  # tokens of the prompt
+    own: np.ndarray  # [layer, head, position, position] of all positions that were read
+    cross: np.ndarray | None = None  # [layer, head, position, source]; None of a decoder alone
 
 
 def generated(

@@ -1,4 +1,4 @@
-"""A weight that was planted between two tokens is read back between the same, from every layout."""
+"""A weight planted between two tokens is read back between them, from every layout and search."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import (
     BOS,
     EOS,
+    HOT,
     INPUTS,
     PAD,
+    SOURCE_MASK,
     TOKENIZER,
+    Sequence,
     generated,
     per_layer,
     plant,
@@ -63,19 +66,18 @@ def as_tuple(outputs: SimpleNamespace) -> tuple[Any, ...]:
     )
 
 
+def read(**changes: Any) -> AttentionTrace:
+    """The first sentence of `seq2seq`, unless something else is given."""
+    given: dict[str, Any] = {"outputs": seq2seq(), "tokens": INPUTS, "decoder_tokens": DECODERS}
+    return AttentionTrace.from_huggingface(**given | {"tokenizer": TOKENIZER, "index": 0} | changes)
+
+
 @pytest.mark.parametrize(
     "form", [lambda made: made, lambda made: OrderedDict(vars(made)), as_tuple]
 )
 def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
     """T5, BART, mBART, NLLB, Marian."""
-    found = AttentionTrace.from_huggingface(
-        form(seq2seq()),
-        INPUTS,
-        DECODERS,
-        tokenizer=TOKENIZER,
-        decoder_attention_mask=DECODER_MASK,
-        index=1,
-    )
+    found = read(outputs=form(seq2seq()), decoder_attention_mask=DECODER_MASK, index=1)
     assert found.kinds == ("encoder_self", "decoder_self", "cross")
     assert found.source_tokens == ("▁t21", "▁t22", "</s>")  # the padding is gone
     assert found.decoder_tokens == ("<s>", "▁t41", "▁t42")
@@ -88,15 +90,7 @@ def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
 
 def test_what_a_pass_writes_may_be_said() -> None:
     labels = [["▁a", "▁b", "▁c", "</s>"], ["▁d", "▁e", "</s>", "<pad>"]]
-    found = AttentionTrace.from_huggingface(
-        seq2seq(),
-        INPUTS,
-        DECODERS,
-        tokenizer=TOKENIZER,
-        target_tokens=labels,
-        decoder_attention_mask=DECODER_MASK,
-        index=1,
-    )
+    found = read(target_tokens=labels, decoder_attention_mask=DECODER_MASK, index=1)
     assert read_back(found, "cross") == (2, 0, "</s>", "▁t21")
     assert found.labels("cross", "reads").queries == ("<s>", "▁t41", "▁t42")
 
@@ -104,9 +98,7 @@ def test_what_a_pass_writes_may_be_said() -> None:
 def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     made = seq2seq()
     made.encoder_attentions = tuple(layer * np.nan for layer in made.encoder_attentions)
-    found = AttentionTrace.from_huggingface(
-        made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["cross"]
-    )
+    found = read(outputs=made, kinds=["cross"])
     assert found.kinds == ("cross",)
     assert found.encoder_self.shape == (0, 0, 5, 5)
 
@@ -115,26 +107,16 @@ def test_only_the_kinds_that_are_asked_for_are_read() -> None:
 def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
     made = seq2seq()
     made.encoder_attentions = nothing
-    found = AttentionTrace.from_huggingface(made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0)
+    found = read(outputs=made)
     assert found.kinds == ("decoder_self", "cross")
     assert found.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
-    assert seq2seq_notes() == found.notes[:-1]
-
-
-def seq2seq_notes() -> tuple[str, ...]:
-    """Of what was planted, without the encoder's."""
-    found = AttentionTrace.from_huggingface(
-        seq2seq(), INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["decoder_self", "cross"]
-    )
-    return found.notes
+    assert read(kinds=["decoder_self", "cross"]).notes == found.notes[:-1]
 
 
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
-    found = AttentionTrace.from_huggingface(
-        seq2seq(), features, DECODERS, tokenizer=TOKENIZER, index=1
-    )
+    found = read(tokens=features, index=1)
     assert found.source_tokens == ("1", "2", "3", "4", "5")
     assert read_back(found, "cross") == (2, 0, "▁t42", "1")
     assert found.source == ""
@@ -227,16 +209,6 @@ def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
         assert found.source_tokens == expected == ("▁t11", "▁t12", "</s>")
 
 
-def _given(**changes: Any) -> dict[str, Any]:
-    return {
-        "outputs": seq2seq(),
-        "tokens": INPUTS,
-        "decoder_tokens": DECODERS,
-        "tokenizer": TOKENIZER,
-        "index": 0,
-    } | changes
-
-
 def beam_without_rows() -> SimpleNamespace:
     """As Whisper's generate returns them: of each step the first row of a sentence alone."""
     made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
@@ -311,5 +283,118 @@ def prefix_in_the_cache() -> SimpleNamespace:
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_sentence(given, said) -> None:
     with pytest.raises(InputError, match=r"(?i)" + said) as caught:
-        AttentionTrace.from_huggingface(**_given(**given))
+        read(**given)
     assert is_one_sentence(str(caught.value))
+
+
+def cross_of(one: Sequence) -> np.ndarray:
+    assert one.cross is not None
+    return one.cross
+
+
+@pytest.mark.parametrize("style", ["cache", "whole", "static", "window"])
+@pytest.mark.parametrize("prompt", [1, 3])
+def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
+    sequences = [
+        sequence([BOS, 31, 32, 33, 34, EOS], prompt, seed=1, source=5),
+        sequence([BOS, 41, 42, 43, EOS], prompt, seed=2, source=5),
+    ]
+    window = 3
+    if style == "window":
+        for one in sequences:  # nobody looks further back, but the prompt
+            far = np.tril(np.ones(one.own.shape[2:]), -window)
+            far[:prompt] = 0
+            one.own[:, :, far > 0] = 0
+            one.own[1, 2, -1, -2] = HOT
+    made = generated(sequences, style=style, window=window)
+    made.encoder_attentions = per_layer([rows(2, 3, 5, 5, seed=seed) for seed in (8, 9)])
+    for index, (reads, writes) in enumerate(
+        [
+            (["<s>", "▁t31", "▁t32", "▁t33", "▁t34"], ["▁t31", "▁t32", "▁t33", "▁t34", "</s>"]),
+            (["<s>", "▁t41", "▁t42", "▁t43"], ["▁t41", "▁t42", "▁t43", "</s>"]),
+        ]
+    ):
+        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+        assert found.decoder_tokens == tuple(reads)
+        assert found.target_tokens == tuple(writes)
+        np.testing.assert_array_equal(found.decoder_self, sequences[index].own)
+        keys = int(SOURCE_MASK[index].sum())
+        np.testing.assert_array_equal(found.cross, cross_of(sequences[index])[..., :keys])
+        last = reads[-2] if style == "window" else "<s>"
+        assert read_back(found, "decoder_self") == (1, 2, reads[-1], last)
+        assert read_back(found, "cross") == (0, 1, "</s>", ["▁t12", "▁t22"][index])
+
+
+def test_a_beam_is_followed_from_row_to_row() -> None:
+    """Three beams of two sentences, two sequences of each: the rows of a step are six."""
+    sequences = [
+        sequence([BOS, 31, 32, 33, EOS], 1, seed=1, source=5),
+        sequence([BOS, 34, EOS], 1, seed=2, source=5),
+        sequence([BOS, 41, 42, 43, EOS], 1, seed=3, source=5),
+        sequence([BOS, 44, 45, EOS], 1, seed=4, source=5),
+    ]
+    beams = [[0, 2, 1, 0], [1, 0], [5, 3, 3, 4], [4, 5, 5]]
+    made = generated(sequences, beams=beams, size=6)
+    encoder = [plant(rows(2, 3, 5, 5, seed=seed), (1, 1, seed, 0)) for seed in (1, 2)]
+    made.encoder_attentions = per_layer(encoder)
+    for index, one in enumerate(sequences):
+        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+        keys = 5 if index < 2 else 3
+        np.testing.assert_array_equal(found.decoder_self, one.own)
+        np.testing.assert_array_equal(found.cross, cross_of(one)[..., :keys])
+        assert found.target_tokens == tuple(TOKENIZER.convert_ids_to_tokens(one.ids[1:]))
+        query, key = [("▁t12", "▁t11"), ("</s>", "▁t21")][index // 2]
+        assert read_back(found, "encoder_self") == (1, 1, query, key)
+
+
+def test_several_samples_of_one_sentence_have_one_encoder() -> None:
+    sequences = [sequence([BOS, 31 + n, EOS], 1, seed=n, source=5) for n in range(4)]
+    made = generated(sequences)
+    made.encoder_attentions = per_layer([rows(1, 1, 5, 5, seed=seed) for seed in (1, 2)])
+    found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=2)
+    assert found.source_tokens == ("▁t21", "▁t22", "</s>")
+    np.testing.assert_array_equal(found.encoder_self[0, 0], rows(1, 1, 5, 5, seed=2)[0, 0, :3, :3])
+    np.testing.assert_array_equal(found.cross, cross_of(sequences[2])[..., :3])
+
+
+@pytest.mark.parametrize("style", ["cache", "whole", "static"])
+def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None:
+    """GPT, Llama: the prompts of a batch end together, so the shorter one begins with padding."""
+    sequences = [
+        sequence([11, 12, 13, 14, 15, EOS], 3, seed=1),
+        sequence([PAD, 22, 23, 24, EOS], 3, seed=2),
+    ]
+    sequences[1].own[:, :, :, 0] = 0
+    sequences[1].own[:, :, 0] = 1 / 9  # padding looks at everything, and says nothing
+    sequences[1].own[1, 2, -1, 1] = HOT
+    mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
+    made = generated(sequences, style=style)
+    for layer in made.attentions[0]:
+        layer[1, :, 0] = 1 / layer.shape[-1]  # of a static cache also at places that are free
+    prompts = {"input_ids": torch.tensor([[11, 12, 13], [PAD, 22, 23]]), "attention_mask": mask}
+    found = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
+    assert found.kinds == ("decoder_self",)
+    assert found.decoder_tokens == ("▁t22", "▁t23", "▁t24")
+    assert found.target_tokens == ("▁t23", "▁t24", "</s>")
+    np.testing.assert_array_equal(found.decoder_self, sequences[1].own[:, :, 1:, 1:])
+    assert read_back(found, "decoder_self") == (1, 2, "▁t24", "▁t22")
+    assert found.target == "t22 t23 t24"
+
+
+def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
+    made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
+    texts = ["Hel", "lo", "Ġworld", "Ġagain"]
+    found = AttentionTrace.from_huggingface(made, texts)
+    assert found.decoder_tokens == ("▁Hel", "lo", "▁world")
+    assert found.target_tokens == ("lo", "▁world", "▁again")
+    assert found.target == "Hello world again"
+    assert [piece.word for piece in found.target_pieces] == [0, 1, 2]
+
+
+def test_the_texts_of_a_source_name_no_decoder_that_had_one() -> None:
+    """Of an encoder-decoder with fused attention in the encoder and across, say."""
+    whole = generated([sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)])
+    made = {"sequences": whole.sequences, "decoder_attentions": whole.decoder_attentions}
+    found = AttentionTrace.from_huggingface(made, ["▁A", "▁dog", "</s>"], tokenizer=TOKENIZER)
+    assert found.decoder_tokens == ("<s>", "▁t31", "▁t32")
+    assert found.target_tokens == ("▁t31", "▁t32", "</s>")

@@ -1,24 +1,33 @@
-"""Parameters by part: the formula, the real modules and the paper agree."""
+"""Parameters by part, by formula, module and paper; Table 1 as numbers."""
 
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
-from transformer import Transformer, TransformerConfig
+from transformer import TransformerConfig
 from transformer.analysis.paper.costs import (
+    CONVOLUTIONAL,
     CROSS_ATTENTION,
     DECODER_ATTENTION,
     EMBEDDING,
     ENCODER_ATTENTION,
     FEED_FORWARD,
+    LAYERS,
     NORMS,
     PARTS,
     POSITIONS,
+    RECURRENT,
+    RESTRICTED,
+    SELF_ATTENTION,
+    Sizes,
+    crossings,
+    memory,
     meta_model,
     parameter_shapes,
     parameters_by_formula,
     parameters_of_model,
+    work,
 )
 
 SMALL: dict[str, Any] = {
@@ -47,13 +56,6 @@ def test_each_part_is_what_the_modules_hold(config: TransformerConfig) -> None:
     assert parameters_by_formula(config) == parameters_of_model(model)
     assert tuple(parameters_of_model(model)) == PARTS
     assert sum(parameters_by_formula(config).values()) == model.number_of_parameters()
-
-
-@pytest.mark.parametrize("config", CONFIGS[2:])
-def test_a_model_without_weights_is_as_large_as_one_with_them(config: TransformerConfig) -> None:
-    real = Transformer(config)
-    assert parameters_of_model(meta_model(config)) == parameters_of_model(real)
-    assert {p.device for p in meta_model(config).parameters()} == {torch.device("meta")}
 
 
 def test_the_base_model_by_hand() -> None:
@@ -85,11 +87,6 @@ def test_each_stack_s_attention_is_counted_as_its_own() -> None:
     assert parts[DECODER_ATTENTION] == parts[CROSS_ATTENTION] == 4 * 12**2
 
 
-def test_learned_positions_are_a_table_for_each_stack() -> None:
-    learned = TransformerConfig(**SMALL, positions="learned")
-    assert parameters_by_formula(learned)[POSITIONS] == 2 * 7 * 12
-
-
 def test_a_module_tells_its_matrices() -> None:
     config = TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4)
     model = meta_model(config)
@@ -102,3 +99,39 @@ def test_a_module_tells_its_matrices() -> None:
     assert parameter_shapes(model, "shared_embedding") == {"shared_embedding": (50, 12)}
     with pytest.raises(AttributeError):
         parameter_shapes(model, "decoder.layers.3.cross_attention")
+
+
+SIZES = Sizes(d=512, k=3, r=64, h=8)
+
+
+@pytest.mark.parametrize(
+    ("layer", "operations", "stored"),
+    [
+        (SELF_ATTENTION, 100**2 * 512, 100 * 512 + 8 * 100 * 100),
+        (RECURRENT, 100 * 512**2, 100 * 512),
+        (CONVOLUTIONAL, 3 * 100 * 512**2, 100 * 512),
+        (RESTRICTED, 64 * 100 * 512, 100 * 512 + 8 * 100 * 64),
+    ],
+)
+def test_the_work_is_the_papers_and_only_attention_keeps_a_weight_for_each_pair(
+    layer, operations, stored
+) -> None:
+    assert work(layer, 100, SIZES) == operations
+    assert work(layer, np.array([80.0, 100.0, 4000.0]), SIZES)[1] == operations
+    assert memory(layer, 100, SIZES) == stored
+    assert layer in LAYERS
+
+
+def test_where_the_curves_cross_both_layers_do_the_same_work() -> None:
+    at = crossings(SIZES)
+    assert at == {RECURRENT: 512, CONVOLUTIONAL: 1536, RESTRICTED: 64}
+    for layer, n in at.items():
+        assert work(SELF_ATTENTION, n, SIZES) == work(layer, n, SIZES)
+        assert work(SELF_ATTENTION, n + 1, SIZES) > work(layer, n + 1, SIZES)
+    for layer in (RECURRENT, CONVOLUTIONAL):
+        assert work(SELF_ATTENTION, at[layer] - 1, SIZES) < work(layer, at[layer] - 1, SIZES)
+
+
+def test_a_neighbourhood_is_never_larger_than_the_sentence() -> None:
+    for quantity in (work, memory):
+        assert quantity(RESTRICTED, 10, SIZES) == quantity(SELF_ATTENTION, 10, SIZES)

@@ -56,13 +56,8 @@ def read_report(
 ) -> AnyReport | None:
     """Read the report beside a checkpoint; None where there is none.
 
-    Args:
-        path: the file.
-        form: the class of the report.
-        version: the only format that is read.
-        require: a function that raises ValueError on what cannot be used.
-        measure: the command that writes such a file.
-        at_most: bytes that it may have.
+    `version` is the only format that is read, `require` raises ValueError on what cannot be used,
+    `measure` is the command that writes such a file, and `at_most` the bytes that it may have.
 
     Raises:
         CheckpointError: if it cannot be read or used, or was measured on other weights.
@@ -108,10 +103,7 @@ def checksum_of_weights(folder: Path) -> str:
 
 
 def to_json(value: Any) -> Any:
-    """Convert data classes and tuples to what JSON has, numbers to six digits.
-
-    These are far more than a sample of sentences gives.
-    """
+    """Convert data classes and tuples to what JSON has, numbers to six digits."""
     if is_dataclass(value):
         return {_key(field): to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -138,7 +130,7 @@ def from_json(form: Any, value: Any) -> Any:
     if get_origin(form) is tuple:
         return tuple(from_json(arguments[0], item) for item in value)
     if isinstance(form, type) and issubclass(form, tuple):
-        return form(*map(from_json, _hints(form).values(), _same_length(form, value)))
+        return form(*(from_json(*item) for item in zip(_hints(form).values(), value, strict=True)))
     if form in _CHECKS:
         return _CHECKS[form](value)
     return arguments[arguments.index(value)]  # of a Literal
@@ -149,12 +141,6 @@ _hints = cache(lambda form: hints_of(form, include_extras=True))
 
 def _key(field: Any) -> str:
     return str(field.metadata.get("key", field.name))
-
-
-def _same_length(form: Any, values: Any) -> Any:
-    if len(values) != len(_hints(form)):
-        raise ValueError("another number of values")
-    return values
 
 
 def _number(value: Any) -> float:

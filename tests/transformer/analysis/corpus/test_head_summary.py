@@ -130,15 +130,12 @@ def test_heads_that_a_layer_does_not_have_are_not_counted():
         expected.values[UNLIKE][0]
     )
     assert found.unlike == pytest.approx(expected.unlike)
+    assert measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0  # one alone
     of = CorpusSummary("cross")
     of.add(1, found)
     assert [one.place[1:] for one in of.heads()] == [(0, 0), (0, 1), (0, 2), (1, 0)]
     with pytest.raises(ValueError, match="after"):
         of.add(2, expected)
-
-
-def test_one_head_alone_is_unlike_nobody():
-    assert measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0
 
 
 def test_roles_are_those_of_all_rows_and_are_counted_in_the_sentences():

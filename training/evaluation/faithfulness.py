@@ -154,8 +154,8 @@ def _report(
         bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
         return tuple(Figure(*bound) for bound in bounds)
 
-    def curves(name: str) -> tuple[tuple[Figure, ...], ...]:
-        return tuple(figures(name, curve) for curve in CURVES)
+    def curves(name: str) -> dict[str, tuple[Figure, ...]]:
+        return {curve: figures(name, curve) for curve in CURVES}
 
     return FaithfulnessReport(
         weights=checksum_of_weights(translator.folder),
@@ -165,11 +165,13 @@ def _report(
         fractions=FRACTIONS,
         lenses={
             name: LensFigures(
-                *curves(name), figures(name, "kendall")[0], figures(name, "spearman")[0]
+                **curves(name),
+                kendall=figures(name, "kendall")[0],
+                spearman=figures(name, "spearman")[0],
             )
             for name in NAMES
         },
-        random=Curves(*curves(RANDOM)),
+        random=Curves(**curves(RANDOM)),
         attention={
             kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in KINDS
         },

@@ -24,7 +24,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 MaskName = Literal["padding", "causal", "both"]
 MaskReason = Literal["seen", "later", "padding", "both"]
 
-MODEL_MASKS: dict[Kind, MaskName] = {
+MODEL_MASKS: dict[Kind, Literal["padding", "causal"]] = {
     "encoder_self": "padding",
     "decoder_self": "causal",
     "cross": "padding",

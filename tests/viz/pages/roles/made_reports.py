@@ -71,7 +71,9 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
 def faithfulness_of(translator: Translator, **falls: float) -> FaithfulnessReport:
     """All lenses with the same fall at every share: 1 unless given, and random words 0.5."""
     lenses: dict[str, LensFigures] = {
-        name: LensFigures(*vars(_curves(falls.get(name, 1.0))).values(), near(0.3), near(0.4))
+        name: LensFigures(
+            **vars(_curves(falls.get(name, 1.0))), kendall=near(0.3), spearman=near(0.4)
+        )
         for name in NAMES
     }
     attention: dict[str, dict[str, Figure]] = {

@@ -12,13 +12,13 @@ from tests.browser.app_page import PATIENCE, enter, no_traceback
 from tests.transformer.checkpoints.marian import marian_folder
 from viz.app.links.navigation import TITLES
 from viz.app.links.role_views import ROLES, VIEW
+from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
-from viz.pages.architecture.page import PARAMETERS
-from viz.pages.masks.page import VIEW as MASKS
-from viz.pages.masks.page import WITHOUT_MASK
-from viz.pages.positions.page import VIEW as POSITIONS
-from viz.pages.roles.page import VIEWS
+from viz.pages.masks import VIEW as MASKS
+from viz.pages.masks import WITHOUT_MASK
+from viz.pages.positions import VIEW as POSITIONS
+from viz.pages.roles import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import get_args
 
 import altair as alt
 import numpy as np
@@ -31,7 +30,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
@@ -39,9 +38,7 @@ from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.axes import curve_color, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
-
-STACK = "pe_stack"
-"""Name in the URL of the stack, shared with the learned positions."""
+from viz.pages.positions.tables import pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
@@ -53,12 +50,7 @@ MOVED: dict[str, tuple[Stack, ...]] = {
 AS_IT_IS = "as they are"
 
 
-def pick_stack() -> Stack:
-    """Draw the choice of the stack."""
-    return choose_one("Stack", get_args(Stack), STACK, labelled=True)
-
-
-def sentence() -> None:
+def embeddings() -> None:
     """Draw token embeddings, positions and their sum for the sentence in the bar."""
     stack = pick_stack()
     if (bar := sentence_bar.traced()) is None:

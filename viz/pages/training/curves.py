@@ -42,7 +42,7 @@ VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
 """Fields of a validation."""
 
 
-def curves(row: DeltaGenerator) -> None:
+def show(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
     runs = offered_runs(RUNS, known_runs())
     names = row.multiselect(

@@ -37,13 +37,17 @@ from viz.draw.open_head import OpenMap, heads_of_kind, open_map
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
 from viz.figures.colors import GREY
-from viz.pages.training.probes import Probes, find, load, load_all, nearest
 from viz.pages.training.runs import (
     RUNS_HELP,
+    Probes,
+    find,
     forget_unknown,
     is_live,
     known_runs,
+    load,
+    load_all,
     load_log,
+    nearest,
     offered_runs,
     report_missing,
 )
@@ -64,19 +68,19 @@ MAX_NAMED = 3
 """Unreadable files that are named one by one."""
 
 
-def heads_forming(row: DeltaGenerator) -> None:
+def show(row: DeltaGenerator) -> None:
     """Draw the menus of run and sentence, in the row of the views, and the saved steps."""
     with row:
         name, folder = _run()
     report_missing(RUN)
     try:
         sentences = find(folder)
-        _show(name, folder, sentences, row)
+        _attention(name, folder, sentences, row)
     except HeadlightError as error:
         say(error)
 
 
-def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
+def _attention(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
     """Draw the saved attention of a run, or a message where there is none."""
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)

@@ -22,8 +22,8 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
-from viz.pages.translate.alternatives import figures
-from viz.pages.translate.piece_map import MapChoice, draw_map
+from viz.pages.translate.forcing import figures
+from viz.pages.translate.maps import MapChoice, draw_map
 
 VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
     "versus",

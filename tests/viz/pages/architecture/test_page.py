@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.app_test import texts
+from viz.pages.architecture import DRAWING, VIEWS
 from viz.pages.architecture.drawing import NORMS
-from viz.pages.architecture.page import DRAWING, VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)

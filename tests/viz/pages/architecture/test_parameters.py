@@ -18,7 +18,7 @@ from transformer.analysis.paper.counting import (
     parameters_of_model,
 )
 from viz.draw.palette import COLOR
-from viz.pages.architecture.page import PARAMETERS
+from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.parameters import (
     PART_COLORS,
     millions,

@@ -11,7 +11,7 @@ from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn
 from transformer import TransformerConfig, Translator
 from viz.app.model_variations import TABLE_3
-from viz.pages.architecture.page import TABLES
+from viz.pages.architecture import TABLES
 from viz.pages.architecture.parameters import millions
 from viz.pages.architecture.tables import difference_chart, table_2, table_3
 

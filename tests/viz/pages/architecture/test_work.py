@@ -11,7 +11,7 @@ from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
 from transformer import Translator
 from transformer.analysis.paper.complexity import LAYERS, Sizes, crossings, work
-from viz.pages.architecture.page import WORK
+from viz.pages.architecture import WORK
 from viz.pages.architecture.work import LAYER_COLORS, MEASURED, growth_chart, lengths
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from transformer.analysis.paper.scaling import gaussian_dot_variance, saturation
-from viz.pages.inside.charts import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
+from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
 
 
 def test_the_axis_holds_each_scale_that_the_page_marks() -> None:

@@ -16,7 +16,7 @@ from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import rescale, saturation
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
-from viz.pages.inside.charts import MEASURES, factors
+from viz.pages.inside import MEASURES, factors
 
 SENTENCE = "The dog sleeps in the garden."
 

@@ -15,8 +15,8 @@ from tests.viz.pages.positions.reading import BOTH, metrics, picture
 from tests.viz.plotly_values import map_values
 from transformer.analysis.paper.positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
-from viz.pages.positions import learned as positions_learned
-from viz.pages.positions.learned import cosine_maps, neighbours_chart
+from viz.pages.positions import tables as positions_learned
+from viz.pages.positions.tables import cosine_maps, neighbours_chart
 
 
 def rows(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages.roles.page import VIEWS
+from viz.pages.roles import VIEWS
 
 SENTENCE = "The dog sleeps in the garden."
 

@@ -73,7 +73,7 @@ def test_all_curves_at_once_are_drawn() -> None:
 
 
 def test_the_used_rate_is_that_of_the_bundled_run() -> None:
-    from viz.pages.schedule.page import _bundled_rates
+    from viz.pages.schedule import _bundled_rates
 
     steps, rates = _bundled_rates()
     logged = {r["step"]: r["lr"] for r in journal.read(BUNDLED / "run.jsonl") if "lr" in r}

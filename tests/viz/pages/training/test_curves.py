@@ -24,9 +24,9 @@ from viz.pages.training.runs import RUNS_VARIABLE
 def curves_page() -> None:
     import streamlit as st
 
-    from viz.pages.training.curves import curves
+    from viz.pages.training import curves
 
-    curves(st.container(horizontal=True))
+    curves.show(st.container(horizontal=True))
 
 
 def opened(*runs: str) -> AppTest:

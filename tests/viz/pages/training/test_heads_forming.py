@@ -32,9 +32,9 @@ STEPS = (1, 2, 64, 250)
 def forming_page() -> None:
     import streamlit as st
 
-    from viz.pages.training.heads_forming import heads_forming
+    from viz.pages.training import heads_forming
 
-    heads_forming(st.container(horizontal=True))
+    heads_forming.show(st.container(horizontal=True))
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.pages.training.page import VIEWS
+from viz.pages.training import VIEWS
 
 
 def training_page() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.viz.planted_trace import planted
 from transformer import CheckpointError
-from viz.pages.training import probes
-from viz.pages.training.probes import find, load, nearest
+from viz.pages.training import runs
+from viz.pages.training.runs import find, load, nearest
 
 
 def _keep(run: Path, step: int, sentence: int) -> Path:
@@ -102,7 +102,7 @@ def test_a_pipe_is_no_probe_and_more_files_than_are_read_are_one_sentence(
     assert find(tmp_path) == [{1: first}]
     with pytest.raises(CheckpointError, match="no regular file"):
         load(first.with_name("step-00000002-sentence-1.npz"))
-    monkeypatch.setattr(probes, "MAX_FILES", 2)
+    monkeypatch.setattr(runs, "MAX_FILES", 2)
     with pytest.raises(CheckpointError, match="holds 3 files, and up to 2 are read"):
         find(tmp_path)
 

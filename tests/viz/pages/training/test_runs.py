@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from training.run import journal
 from transformer.files.installed import BUNDLED
-from viz.pages.training.probes import find
 from viz.pages.training.runs import (
     LIVE_SECONDS,
     RUNS_VARIABLE,
+    find,
     is_live,
     known_runs,
     missing_folder,

@@ -24,7 +24,7 @@ from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
-from viz.pages.translate.word_picture import NOTHING, link_method
+from viz.pages.translate.maps import NOTHING, link_method
 
 SENTENCE = "The dog sleeps in the garden."
 

@@ -27,11 +27,11 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.corpus_roles.map import report_cells
-from viz.pages.roles.corpus_roles.text import (
+from viz.pages.roles.corpus_map import (
     deciding_measure,
     importance_text,
     interval_verdict,
+    report_cells,
     role_text,
 )
 

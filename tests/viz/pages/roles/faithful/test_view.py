@@ -30,11 +30,14 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
 from viz.app.cache import progress
 from viz.draw.formatting import format_number
-from viz.pages.roles.faithful import sentence as faithful_sentence
-from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, upper_end
-from viz.pages.roles.faithful.sentence import MOST_WORDS, screen_name
-from viz.pages.roles.faithful.text import attention_text, corpus_sentences
-from viz.pages.roles.faithful.view import ERASE, PERMUTED, UNIFORM
+from viz.pages.roles import faithful_results as faithful_sentence
+from viz.pages.roles.faithful import ERASE, PERMUTED, RANDOM, UNIFORM, erasing_chart, upper_end
+from viz.pages.roles.faithful_results import (
+    MOST_WORDS,
+    attention_text,
+    corpus_sentences,
+    screen_name,
+)
 
 
 @pytest.fixture

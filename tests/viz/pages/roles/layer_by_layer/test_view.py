@@ -20,9 +20,15 @@ from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
-from viz.pages.roles.layer_by_layer import view as layers
-from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, word_shares
-from viz.pages.roles.layer_by_layer.table import first_stable_layers, predictions_html
+from viz.pages.roles import layer_by_layer as layers
+from viz.pages.roles.layer_by_layer import (
+    BEFORE,
+    SOURCE,
+    START,
+    first_stable_layers,
+    predictions_html,
+    word_shares,
+)
 from viz.pages.roles.pieces import shown_piece
 
 STEP = 2

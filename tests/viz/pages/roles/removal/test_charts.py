@@ -7,7 +7,7 @@ import numpy as np
 from transformer.analysis.corpus.head_report import Curve, CurvePoint
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
-from viz.pages.roles.removal.charts import AFTER, BEFORE, curve_chart, words_chart
+from viz.pages.roles.removal import AFTER, BEFORE, curve_chart, words_chart
 
 
 def rows(chart) -> list[list[dict]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import parse_removals
-from viz.pages.roles.removal.painting import painted_squares
+from viz.pages.roles.removal_controls import painted_squares
 
 ENCODER, DECODER = Head("encoder_self", 0, 0), Head("decoder_self", 1, 2)
 

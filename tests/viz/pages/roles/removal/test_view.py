@@ -39,9 +39,8 @@ from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
-from viz.pages.roles.removal import view
-from viz.pages.roles.removal.effect import effect_of
-from viz.pages.roles.removal.view import most_changed
+from viz.pages.roles import removal as view
+from viz.pages.roles.removal import effect_of, most_changed
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"

@@ -24,10 +24,10 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
 from viz.app.cache import cached_results
 from viz.draw.labels import SCREEN_NAMES
-from viz.pages.roles.clicked_head import PICKED
+from viz.pages.roles import why_this_word as why
+from viz.pages.roles.head_charts import PICKED
 from viz.pages.roles.pieces import find_piece, make_unique, piece_name
-from viz.pages.roles.why_this_word import view as why
-from viz.pages.roles.why_this_word.view import disagree
+from viz.pages.roles.why_this_word import disagree
 
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece

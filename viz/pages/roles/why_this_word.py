@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
+import altair as alt
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
@@ -28,7 +31,9 @@ from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
-from viz.pages.roles.clicked_head import draw_clickable
+from viz.figures.axes import tick_label
+from viz.figures.colors import GREY, INK
+from viz.pages.roles.head_charts import SIGN_COLOR, TINY, draw_clickable, heads_chart, signs
 from viz.pages.roles.pieces import (
     clear_other,
     least_certain_step,
@@ -38,8 +43,7 @@ from viz.pages.roles.pieces import (
     shown_piece,
     step_choices,
 )
-from viz.pages.roles.removal.controls import open_removal
-from viz.pages.roles.why_this_word.charts import MOST_ROWS, heads_chart, pieces_chart, strongest
+from viz.pages.roles.removal_controls import open_removal
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased."""
@@ -288,3 +292,88 @@ def _table(kind: Kind, values: Array, maximum: float, head: Head, measure: Measu
 def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
     st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
     head_buttons("why-open", [(head, format_number(value, sign=True)) for head, value in heads])
+
+
+Floats = npt.NDArray[np.floating]
+
+MOST_ROWS = 40
+"""Bars of a chart; of more pieces, the strongest are drawn."""
+
+_ROW = 22  # CSS pixels
+
+
+def strongest(*measures: Floats) -> list[int]:
+    """Select the places where any measure is relatively largest, in their order.
+
+    Args:
+        measures: one or more arrays `[place]`.
+    """
+    shares = [np.abs(values) / max(float(np.abs(values).max()), TINY) for values in measures]
+    places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MOST_ROWS]
+    return sorted(places.tolist())
+
+
+def pieces_chart(
+    names: Sequence[str],
+    values: Floats,
+    title: str,
+    *,
+    places: Sequence[int],
+    marked: Sequence[bool] | None = None,
+    more: dict[str, Floats] | None = None,
+) -> alt.LayerChart:
+    """Draw signed bars, one for each piece.
+
+    Args:
+        names: `[place]`, text of the pieces on the screen.
+        values: `[place]`, in nats.
+        title: title of the axis.
+        places: places that are drawn, in this order.
+        marked: `[place]`, whether a ≠ stands after the bar.
+        more: arrays `[place]` that the tooltip shows too, by their name.
+    """
+    more = more or {}
+    marks = [False] * len(names) if marked is None else marked
+    frame = pd.DataFrame(
+        {
+            "place": list(places),
+            "piece": [names[n] for n in places],
+            "value": [float(values[n]) for n in places],
+            "sign": signs(values[list(places)]),
+            "mark": ["≠" if marks[n] else "" for n in places],
+            **{name: [float(column[n]) for n in places] for name, column in more.items()},
+        }
+    )
+    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    labels = f"{json.dumps(dict(zip(map(str, places), frame['piece'], strict=True)))}[datum.value]"
+    y = alt.Y(
+        "place:O",
+        title=None,
+        axis=alt.Axis(labelExpr=labels, labelLimit=110, grid=False, ticks=False, domain=False),
+    )
+    maximum = max(float(frame["value"].abs().max()), 0.01)
+    x = alt.X(
+        "value:Q",
+        title=title,
+        # space for the mark after the longest bar
+        scale=alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False),
+        axis=alt.Axis(labelExpr=tick_label("+"), tickCount=5),
+    )
+    tooltip = [
+        "piece:N",
+        alt.Tooltip("value:Q", title=title, format="+.3f"),
+        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in more),
+    ]
+    base = alt.Chart(frame, height={"step": _ROW})
+    bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
+    zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
+    right = base.transform_filter("datum.value >= 0").mark_text(
+        color=INK, fontSize=14, align="left", dx=4
+    )
+    left = base.transform_filter("datum.value < 0").mark_text(
+        color=INK, fontSize=14, align="right", dx=-4
+    )
+    layered = zero + bars
+    for mark in (right, left):
+        layered += mark.encode(x, y, text="mark:N")
+    return layered

@@ -1,22 +1,27 @@
-"""Take heads away, or patch them, and see what changes: never why the model decided."""
+"""The view “Take away”: heads are removed or patched, and what changes is shown, never why."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import altair as alt
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
-from transformer.analysis.axes import by_pieces
+from transformer.analysis.axes import by_pieces, by_words, first_pieces
 from transformer.analysis.heads.distance import total_variation
-from transformer.analysis.heads.effect import Effect, fitting_removals
+from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import head_buttons, open_head
@@ -30,12 +35,19 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title
-from viz.pages.roles.removal import controls as menus
-from viz.pages.roles.removal.charts import word_log_probs, words_chart
-from viz.pages.roles.removal.controls import Controls, choose_removed, removed_now
-from viz.pages.roles.removal.effect import effect_of
-from viz.pages.roles.removal.importance import remove_by_importance
-from viz.pages.roles.removal.painting import paint_rows, painted_squares
+from viz.figures.axes import word_axis
+from viz.figures.colors import GREY, VIOLET
+from viz.pages.roles.removal_controls import (
+    CHART_HEIGHT,
+    Controls,
+    choose_removed,
+    draw_controls,
+    paint_rows,
+    painted_squares,
+    remove_by_importance,
+    removed_now,
+    second_sentence,
+)
 
 MOST_CHANGED = 8
 """Largest number of heads in the list."""
@@ -53,7 +65,7 @@ def show() -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         model, link = st.container(), st.container()
-    controls = menus.draw(translator, row, link)
+    controls = draw_controls(translator, row, link)
     with above:
         show_late()
         named, removals, effect = _effect(translator, translation, trace, controls)
@@ -78,7 +90,7 @@ def _effect(
     A message on the page says what is wrong with the others.
     """
     named, wrong = parse_removals(controls.removed, translator.model)
-    donor, no_donor = menus.second_sentence(translator, controls, named)
+    donor, no_donor = second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     effect, failed = Effect(trace, trace, translation), ""
@@ -267,3 +279,117 @@ def _explain() -> None:
         f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
         f"{MARKS}"
     )
+
+
+def effect_of(
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    removals: Sequence[Removal],
+    settings: SearchSettings,
+) -> Effect:
+    """Compute the sentence before and after, or take it from the cache.
+
+    Args:
+        translator: the model with its tokenizer.
+        translation: the translation in the bar.
+        trace: its trace.
+        donor: the trace of the second sentence, where there is one.
+        removals: the heads, which fit both sentences.
+        settings: the settings of the search for the new translation.
+
+    Raises:
+        InputError: if the model cannot take a head away so.
+    """
+    if not removals:
+        return Effect(trace, trace, translation)
+    replacements = {removal.how for removal in removals}
+    means = translator.folder / MEANS_FILE  # which a command may write anew
+    key = (
+        "heads taken away",
+        cached_results.identity(translator),
+        state_of_file(means) if "mean" in replacements else None,
+        cached_results.trace_identity(trace),
+        cached_results.trace_identity(donor) if donor and replacements & {"z", "weights"} else None,
+        settings,
+        format_removals(removals),
+    )
+
+    def search() -> tuple[AttentionTrace, Translation]:
+        computed = effect(
+            translator,
+            trace,
+            removals,
+            donor,
+            should_stop=cached_results.SearchBudget(),
+            **settings.arguments,
+        )
+        return computed.after, computed.translation
+
+    return Effect(trace, *memo(key, search))
+
+
+Floats = npt.NDArray[np.floating]
+
+BEFORE, AFTER = "before", "with heads taken away"
+
+
+def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
+    """Compute log P of each word of a translation, the sum over its pieces.
+
+    Args:
+        trace: of the translation.
+        log_probs: `[target]`, of its pieces.
+    """
+    first = first_pieces(trace.target_pieces)
+    return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
+
+
+def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
+    """Draw log P of each word of the translation, before and after.
+
+    Args:
+        words: `[word]`.
+        before: `[word]`, in nats.
+        after: `[word]`.
+    """
+    places = range(len(words))
+    wide = pd.DataFrame({"place": places, "word": words, "before": before, "after": after})
+    wide["change"] = wide["after"] - wide["before"]
+    table = wide.melt(["place", "word", "change"], ["before", "after"], "model", "log_p")
+    table["model"] = table["model"].map({"before": BEFORE, "after": AFTER})
+    x = word_axis(words)
+    y = alt.Y("log_p:Q", title="log p of the word", scale=alt.Scale(zero=True))
+    tooltip = [
+        "word:N",
+        "model:N",
+        alt.Tooltip("log_p:Q", title="log p", format=".3f"),
+        alt.Tooltip("change:Q", title="changed by", format="+.3f"),
+    ]
+    legend = alt.Legend(title=None, orient="top", labelLimit=300)
+    scale = alt.Scale(domain=[BEFORE, AFTER], range=[GREY, VIOLET])
+    shapes = alt.Scale(domain=[BEFORE, AFTER], range=["circle", "diamond"])
+    rules = (
+        alt.Chart(wide)
+        .mark_rule(color=GREY, strokeWidth=1.5)
+        .encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
+    )
+    points = (
+        alt.Chart(table, height=CHART_HEIGHT)
+        .mark_point(filled=True, opacity=1)
+        .encode(
+            x,
+            y,
+            alt.Color("model:N", scale=scale, legend=legend),
+            alt.Shape("model:N", scale=shapes, legend=legend),
+            # where the two are equal, both are seen
+            alt.Size(
+                "model:N",
+                scale=alt.Scale(domain=[BEFORE, AFTER], range=[120, 50]),
+                legend=legend,
+            ),
+            tooltip=tooltip,
+        )
+    )
+    return rules + points

@@ -24,6 +24,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised, head_name
 from viz.draw.palette import COLOR
+from viz.figures.axes import bare_axis
 from viz.figures.colors import INK, OLIVE, PURPLE
 from viz.pages.roles.head_charts import PICKED
 
@@ -66,13 +67,7 @@ SIGNED = frozenset({"offset", "loss without", "BLEU without"})
 
 
 class DecidingMeasure(NamedTuple):
-    """Measure that gives a head its role, or comes nearest to its threshold.
-
-    Args:
-        threshold: value from which the role is assigned.
-        measure: name of the measure.
-        figure: its value on the corpus.
-    """
+    """Measure that decides a role, its value on the corpus, and the value that gives the role."""
 
     measure: str
     figure: Figure
@@ -122,12 +117,7 @@ def role_text(figures: HeadFigures) -> str:
 
 
 def interval_verdict(figures: HeadFigures, sentences: int) -> str:
-    """Say whether the interval of the deciding measure lies on one side of the threshold.
-
-    Args:
-        figures: the measures of the head.
-        sentences: number of sentences of the corpus.
-    """
+    """Say whether the interval of the deciding measure lies on one side of the threshold."""
     measure, figure, threshold = deciding_measure(figures)
     interval = interval_text(measure, figure)
     bounds = f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval},"
@@ -234,9 +224,9 @@ class Cell:
         head: the head.
         value: share of the deepest colour, 0 to 1, or -1 to 1 for signed measures; None where there
             is none.
-        text: text of the cell.
+        text: text of the cell, drawn as secondary where it is `faint`.
         description: text of the tooltip, and of the table for screen readers.
-        faint: whether the text is drawn as secondary.
+        faint: whether nothing dominates.
     """
 
     head: Head
@@ -247,14 +237,11 @@ class Cell:
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
-    """Draw the heads of one kind, layers down and heads across; a click selects `PICKED`.
+    """Draw the heads of one kind, layers down and heads across, the open one outlined.
 
-    Args:
-        cells: the heads of this kind.
-        kind: kind of attention, which gives the hue.
-        opened: the open head, which is outlined.
-        signed: whether the measure has values below 0.
+    A click selects `PICKED`. Values of a `signed` measure below 0 have another colour.
     """
+    colors = (PURPLE, OLIVE) if signed else (COLOR[kind], COLOR[kind])
     table = pd.DataFrame(
         {
             "layer": [cell.head.layer for cell in cells],
@@ -263,28 +250,22 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
             "text": [cell.text for cell in cells],
             "description": [cell.description for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
-            "color": [_color(cell.value, kind, signed) for cell in cells],
+            "color": [colors[(cell.value or 0) < 0] for cell in cells],
             "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
             "opened": [cell.head == opened for cell in cells],
         }
     )
-    plain: dict[str, Any] = {
-        "domain": False,
-        "ticks": False,
-        "grid": False,
-        "labelAngle": 0,
-        "labelPadding": 6,
-    }
+    plain: dict[str, Any] = {"labelAngle": 0, "labelPadding": 6}
     x = alt.X(
         "head:O",
         title=None,
-        axis=alt.Axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain),
+        axis=bare_axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain),
         scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
     )
     y = alt.Y(
         "layer:O",
         title=None,
-        axis=alt.Axis(labelExpr="'L' + (datum.value + 1)", **plain),
+        axis=bare_axis(labelExpr="'L' + (datum.value + 1)", **plain),
         scale=alt.Scale(paddingInner=0.08, paddingOuter=0.04),
     )
     tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("description:N", title="measured")]
@@ -298,10 +279,8 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     text = base.mark_text(color=INK, fontSize=12, cursor="pointer", aria=False).encode(
         text="text:N", opacity=alt.Opacity("ink:Q", scale=None), tooltip=tooltip
     )
-    outline = (
-        base.transform_filter("datum.opened")
-        .mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False)
-        .encode()
+    outline = base.transform_filter("datum.opened").mark_rect(
+        filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False
     )
     return cell + outline + text
 
@@ -331,12 +310,6 @@ def _opacity(value: float | None) -> float:
     return float(PALEST + (DEEPEST - PALEST) * np.clip(abs(value), 0, 1))
 
 
-def _color(value: float | None, kind: Kind, signed: bool) -> str:
-    if not signed:
-        return COLOR[kind]
-    return OLIVE if (value or 0) < 0 else PURPLE
-
-
 ROLE = "role"
 QUANTITIES: dict[str, str] = {
     ROLE: "",
@@ -357,15 +330,8 @@ _CELL_DIGITS = {"loss without": 2, "BLEU without": 1, "entropy": 1}
 """Decimals in a cell, by measure."""
 
 
-@dataclass(frozen=True)
-class SentenceRole:
-    """Role of a head on one sentence.
-
-    Args:
-        role: name of the role; "" below every threshold.
-        nearest: the role, or the one nearest to its threshold.
-        score: score of `nearest`, as `role_scores` computes it.
-    """
+class SentenceRole(NamedTuple):
+    """Role of a head on one sentence, "" below every threshold, and the nearest one's score."""
 
     role: str
     nearest: str
@@ -459,26 +425,18 @@ def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:
     description = with_interval(measure, figure)
     if measure in SHARES:
         text = format_number(100 * figure.value, 0)
+    elif measure in _CELL_DIGITS:
+        digits = _CELL_DIGITS[measure]
+        text = format_number(figure.value, digits, sign=measure in SIGNED)
+        text = text if round(figure.value, digits) else "0"  # `0.00` would say no more
     else:
         text = as_text(measure, figure.value).split(" ")[0]
-        digits = _CELL_DIGITS.get(measure)
-        if digits is not None:
-            text = _short_number(figure.value, digits, signed=measure in SIGNED)
     return Cell(figures.place, figure.value / maximum, text, description)
-
-
-def _short_number(value: float, digits: int, *, signed: bool) -> str:
-    """Format `+0.04` for 0.043, and `0` for 0.004, where `0.00` would say no more."""
-    return format_number(value, digits, sign=signed) if round(value, digits) else "0"
 
 
 def _largest_value(report: HeadReport, measure: str) -> float:
     """Return the value with the deepest colour: one scale for the three kinds."""
     if measure in SHARES:
         return 1.0
-    values = [
-        abs(figures.measures[measure].value)
-        for figures in report.heads
-        if measure in figures.measures
-    ]
-    return max(values) or 1.0
+    figures = [head.measures[measure] for head in report.heads if measure in head.measures]
+    return max(abs(figure.value) for figure in figures) or 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -23,7 +24,7 @@ from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import controls_row
+from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
@@ -31,6 +32,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title
 from viz.draw.palette import COLOR
+from viz.figures.axes import bare_axis
 from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
@@ -53,9 +55,6 @@ from viz.pages.roles.head_charts import draw_clickable
 from viz.pages.roles.removal_controls import open_removal
 from viz.pages.roles.stored_report import stored_report
 
-MEASURE = "roles_measure"
-"""Name in the URL of the quantity that colours the map."""
-
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
 _ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
 
@@ -70,9 +69,7 @@ def show() -> None:
         opened = pick_head(translator)
         quantity = ROLE
         if report is not None:
-            quantity = st.selectbox(
-                "Colour", list(QUANTITIES), key=MEASURE, bind="query-params", width=290
-            )
+            quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)
     if missing:
         st.text(missing)
     cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
@@ -84,17 +81,27 @@ def show() -> None:
     st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
-        if report is None:
-            draw_sentence_card(trace, opened)
-        else:
-            draw_card(report, report.head(opened), trace)
+        _card(report, opened, trace)
+        if report is not None:
             draw_examples(translator, report.head(opened))
         draw_similar_heads(report, trace, opened)
     if report is not None:
         with measures:
-            measures_table(report.head(opened))
+            st.subheader("Every measure", anchor=False)
+            # a cell of st.dataframe would not wrap
+            st.table(table(report.head(opened)), border="horizontal", hide_index=True)
             st.caption(corpus_text(report))
-    _explain()
+    explain(
+        f"Each measure is the mean over the rows of one head on a corpus, "
+        f"{code_line(measure_sentence)}; the strongest, by its threshold, names the head: "
+        f"{code_line(corpus_role)}, and on one sentence {code_line(head_roles)}. Positional heads, "
+        f"rare words and confidence are those of Voita et al. 2019; importance is |∂L/∂ξ| of a "
+        f"gate ξ on the head (Michel et al. 2019), {code_line(gradient_importance)}, and the loss "
+        f"with the head's output at 0, {code_line(losses_without)}. Heads are alike by the root "
+        f"mean square of their differences in standard deviations: "
+        f"{code_line(nearest_by_measures)}. All of it says where a head looked and what changed "
+        f"when it was removed, never why the model decided."
+    )
 
 
 def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
@@ -116,7 +123,9 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
 def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
     """Draw the heads of one kind; a click opens a head."""
     # in one element with the title: the table for screen readers then takes no room
-    st.html(_kind_title(kind) + spoken_table(cells, kind, quantity))
+    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    title = f"<div>{dot} {KIND_TITLES[kind]}</div>"
+    st.html(title + spoken_table(cells, kind, quantity))
     shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
     draw_clickable(
         kind_chart(cells, kind, opened, signed=is_signed(quantity)),
@@ -129,39 +138,21 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
     )
 
 
-def _kind_title(kind: Kind) -> str:
-    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
-    return f"<div>{dot} {KIND_TITLES[kind]}</div>"
-
-
-def _explain() -> None:
-    explain(
-        f"Each measure is the mean over the rows of one head on a corpus, "
-        f"{code_line(measure_sentence)}; the strongest, by its threshold, names the head: "
-        f"{code_line(corpus_role)}, and on one sentence {code_line(head_roles)}. Positional heads, "
-        f"rare words and confidence are those of Voita et al. 2019; importance is |∂L/∂ξ| of a "
-        f"gate ξ on the head (Michel et al. 2019), {code_line(gradient_importance)}, and the loss "
-        f"with the head's output at 0, {code_line(losses_without)}. Heads are alike by the root "
-        f"mean square of their differences in standard deviations: "
-        f"{code_line(nearest_by_measures)}. All of it says where a head looked and what changed "
-        f"when it was removed, never why the model decided."
-    )
-
-
-def draw_card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> None:
-    """Draw the card of a head that was measured on a corpus."""
-    _title(figures.place, figures.role)
-    st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
-    st.text(importance_text(report, figures))
-    st.text(sentence_role_text(trace, figures.place))
-    _links(figures.place)
-
-
-def draw_sentence_card(trace: AttentionTrace, head: Head) -> None:
-    """Draw the card of a head for which only the sentence in the bar was measured."""
-    _title(head, sentence_roles(trace, head.kind)[head].role)
+def _card(report: HeadReport | None, head: Head, trace: AttentionTrace) -> None:
+    """Draw what a head does on the corpus, if it was measured, and on the sentence in the bar."""
+    figures = None if report is None else report.head(head)
+    role = figures.role if figures else sentence_roles(trace, head.kind)[head].role
+    st.subheader(f"{head_title(*head)} · {role or 'no one role'}", anchor=False)
+    if report is not None and figures is not None:
+        st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
+        st.text(importance_text(report, figures))
     st.text(sentence_role_text(trace, head))
-    _links(head)
+    with st.container(
+        key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        navigation.link("heads", "its map on the sentence in the bar", in_link(*head))
+        navigation.link("inside", "how it comes to its weights", in_link(*head))
+        st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
 def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
@@ -177,21 +168,6 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
     return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
 
 
-def _title(head: Head, role: str) -> None:
-    st.subheader(f"{head_title(*head)} · {role or 'no one role'}", anchor=False)
-
-
-def _links(head: Head) -> None:
-    """Draw links to the same head on other pages and in another view."""
-    with st.container(
-        key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
-    ):
-        parameters = in_link(*head)
-        navigation.link("heads", "its map on the sentence in the bar", parameters)
-        navigation.link("inside", "how it comes to its weights", parameters)
-        st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
-
-
 _SIDE = 170  # CSS pixels of a small map
 
 
@@ -201,10 +177,9 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
         return
     title = "it does this most" if figures.role else "it is most confident, having no one role"
     st.subheader(f"Where {title}", anchor=False)
-    for number, (column, example) in enumerate(
-        zip(st.columns(len(figures.examples), gap="small"), figures.examples, strict=True)
-    ):
-        with column:
+    columns = st.columns(len(figures.examples), gap="small")
+    for number, example in enumerate(figures.examples):
+        with columns[number]:
             _example(translator, figures, example, number)
 
 
@@ -245,43 +220,32 @@ def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.C
             "weight": weights.ravel().astype(float),
         }
     )
-    plain = alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=None)
-    scale = alt.Scale(padding=0)
-    return (
-        alt.Chart(table, height=_SIDE)
-        .mark_rect(color=COLOR[kind], aria=False)
-        .encode(
-            alt.X("column:O", axis=plain, scale=scale),
-            alt.Y("row:O", axis=plain, scale=scale),
-            opacity=alt.Opacity(
-                "weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None
-            ),
-            tooltip=[
-                alt.Tooltip("looks:N", title="row of"),
-                alt.Tooltip("at:N", title="looks at"),
-                alt.Tooltip("weight:Q", format=".3f"),
-            ],
-        )
+    place: dict[str, Any] = {
+        "axis": bare_axis(labels=False, title=None), "scale": alt.Scale(padding=0)
+    }  # fmt: skip
+    opacity = alt.Scale(domain=[0, 1], range=[0, 1])
+    tooltip = [
+        alt.Tooltip("looks:N", title="row of"),
+        alt.Tooltip("at:N", title="looks at"),
+        alt.Tooltip("weight:Q", format=".3f"),
+    ]
+    squares = alt.Chart(table, height=_SIDE).mark_rect(color=COLOR[kind], aria=False)
+    return squares.encode(
+        alt.X("column:O", **place),
+        alt.Y("row:O", **place),
+        opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
+        tooltip=tooltip,
     )
-
-
-def measures_table(figures: HeadFigures) -> None:
-    """Draw the table of measures."""
-    st.subheader("Every measure", anchor=False)
-    # a cell of st.dataframe would not wrap
-    st.table(table(figures), border="horizontal", hide_index=True)
 
 
 def table(figures: HeadFigures) -> pd.DataFrame:
     """Build the table: a row for each measure of the head."""
     descriptions = MEASURES | IMPORTANCE
-    return pd.DataFrame(
-        [
-            (name, with_interval(name, figure), descriptions.get(name, ""))
-            for name, figure in figures.measures.items()
-        ],
-        columns=["measure", "mean (95 %)", "what it is"],
-    )
+    rows = [
+        (name, with_interval(name, figure), descriptions.get(name, ""))
+        for name, figure in figures.measures.items()
+    ]
+    return pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"])
 
 
 SHOWN = 5

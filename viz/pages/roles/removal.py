@@ -16,7 +16,7 @@ from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
-from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
+from transformer.analysis.heads.removal import Removal, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
@@ -24,6 +24,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import head_buttons, open_head
 from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
 from viz.app.chrome.problems import without_paths
@@ -35,7 +36,7 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title
-from viz.figures.axes import word_axis
+from viz.figures.axes import pair_encoding, word_axis
 from viz.figures.colors import GREY, VIOLET
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
@@ -58,9 +59,7 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
-    row = st.container(
-        key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")
     with left:
@@ -73,13 +72,33 @@ def show() -> None:
         _translation(controls, translation, removals, effect)
         _grid(controls, removals, effect)
     with right:
-        if controls.replacement == "rows":
-            paint_rows(trace, controls.head, named, choose_removed)
+        if controls.paints:
+            paint_rows(trace, controls.head, named)
         _map(controls, removals, effect)
-        _words(effect)
-        _most_changed(effect)
-        remove_by_importance(translator, removals, choose_removed)
-    _explain()
+        words, before = word_log_probs(trace, trace.log_probs)
+        _, after = word_log_probs(trace, effect.after.log_probs)
+        st.subheader("The translation in the bar, word by word", anchor=False)
+        altair_chart(
+            words_chart(words, before, after),
+            key="removal-words",
+            alt="log P of each word of the translation in the bar, before and after.",
+        )
+        st.subheader("Attention that changed most", anchor=False)
+        if distances := most_changed(effect):
+            head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
+        else:
+            st.text("No head looks elsewhere.")
+        remove_by_importance(translator, removals)
+    explain(
+        f"A head that is switched off stays in the model: a hook sets its output z, or its "
+        f"weights, in this page's search and in the pass over the translation in the bar alone, "
+        f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
+        f"removed, never why the model decided; other heads can take over what one of them did. "
+        f"The number at a head is the total variation between its rows before and after, mean "
+        f"over the rows, but the first of decoder self-attention, which sees one key alone: "
+        f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
+        f"{MARKS}"
+    )
 
 
 def _effect(
@@ -106,13 +125,11 @@ def _effect(
 
 def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
     """Draw all heads under the removal, small; a click switches one."""
+    after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
-    parts = [
-        GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
-    ]
-    paints = controls.replacement == "rows"
+    parts = [GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
     request = sentence_bar.drawn_from().requested
-    layers, heads = effect.before.weights(controls.head.kind).shape[:2]
+    shape = after.weights(controls.head.kind).shape[:2]
 
     def picked(head: Head) -> None:
         if not search_request.has_model(request):
@@ -120,7 +137,7 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
         elif paints:
             open_head(head)
         else:
-            now = removed_now(layers, heads)
+            now = removed_now(*shape)
             choose_removed(format_removals(toggled(now, head, controls.replacement)))
 
     data = encode_grid(
@@ -139,8 +156,13 @@ def _translation(
     """Draw the new translation, with its differences from the bar marked."""
     new = effect.translation
     old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
+    total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
+    does = "open it, then paint its rows" if controls.paints else "switch it off"
+    title = f"All {total} heads are there: click one in the map to {does}."
     figures = f"log p {format_number(new.log_prob)}"
     if removals:
+        changed = "is changed" if len(removals) == 1 else "are changed"
+        title = f"{len(removals)} of {total} heads {changed}, and the model writes:"
         figures += (
             f" · of the translation in the bar {format_number(now)}, "
             f"{format_number(now - old, sign=True)} by the change"
@@ -150,20 +172,10 @@ def _translation(
             new.text,
             translation.text,
             figures,
-            title=_headline(controls.replacement, removals, effect),
+            title=title,
         )
     if removals:
         sentence_bar.show_notices_of(new)
-
-
-def _headline(replacement: Replacement, removals: Sequence[Removal], effect: Effect) -> str:
-    """Say how many heads are off."""
-    total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
-    if not removals:
-        does = "open it, then paint its rows" if replacement == "rows" else "switch it off"
-        return f"All {total} heads are there: click one in the map to {does}."
-    changed = "is changed" if len(removals) == 1 else "are changed"
-    return f"{len(removals)} of {total} heads {changed}, and the model writes:"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
@@ -171,24 +183,27 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
-    at = layer, head
-    layers, heads = effect.before.weights(kind).shape[:2]
-    weights = {
-        "after": effect.after.weights(kind)[at],
-        "before": effect.before.weights(kind)[at],
-        "difference": effect.after.weights(kind)[at] - effect.before.weights(kind)[at],
-    }[which]
+    after, before = (trace.weights(kind)[layer, head] for trace in (effect.after, effect.before))
+    weights = {"after": after, "before": before, "difference": after - before}[which]
     signed, shape = which == "difference", weights.shape
+    shape_of_heads = effect.before.weights(kind).shape[:2]
 
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
         if search_request.is_asked(request):
-            now = removed_now(layers, heads)
+            now = removed_now(*shape_of_heads)
             choose_removed(painted_squares(now, controls.head, shape, squares))
         else:
             say_late()
 
-    paints = controls.replacement == "rows"
+    note = None
+    if signed:
+        note = "Each square is after minus before; rows sum to 0."
+    elif controls.paints:
+        note = (
+            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
+            "at its painted squares."
+        )
     title = f"{head_title(*controls.head)} · {which}"
     data = encode_map(
         weights,
@@ -201,38 +216,17 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         signed=signed,
         # most differences are small, and the legend says how they are coloured
         scale="square root" if signed else "linear",
-        note=_note(controls),
+        note=note,
         beside_difference=True,
-        paints=paints,
+        paints=controls.paints,
         caption=origin_of(effect.before).caption(
             head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),
     )
-    if paints:
+    if controls.paints:
         mount_painted_map("roles-map", data, title, axes.labels, on_paint)
     else:
         mount("roles-map", data)
-
-
-def _note(controls: Controls) -> str | None:
-    if controls.which == "difference":
-        return "Each square is after minus before; rows sum to 0."
-    if controls.replacement == "rows":
-        return (
-            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
-            "at its painted squares."
-        )
-    return None
-
-
-def _most_changed(effect: Effect) -> None:
-    """Draw the heads whose attention moved most, each as a button."""
-    distances = most_changed(effect)
-    st.subheader("Attention that changed most", anchor=False)
-    if not distances:
-        st.text("No head looks elsewhere.")
-        return
-    head_buttons("removal-open", [(head, f"{distance:.2f}") for head, distance in distances])
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:
@@ -251,34 +245,9 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
     return [(head, value) for head, value in distances[:MOST_CHANGED] if round(value, 2) > 0]
 
 
-def _words(effect: Effect) -> None:
-    """Draw log P of each word of the old translation."""
-    words, before = word_log_probs(effect.before, effect.before.log_probs)
-    _, after = word_log_probs(effect.before, effect.after.log_probs)
-    st.subheader("The translation in the bar, word by word", anchor=False)
-    altair_chart(
-        words_chart(words, before, after),
-        key="removal-words",
-        alt="log P of each word of the translation in the bar, before and after.",
-    )
-
-
 def _changed(removals: Sequence[Removal]) -> str:
     """Name the changed heads in the caption of a saved picture."""
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
-
-
-def _explain() -> None:
-    explain(
-        f"A head that is switched off stays in the model: a hook sets its output z, or its "
-        f"weights, in this page's search and in the pass over the translation in the bar alone, "
-        f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
-        f"removed, never why the model decided; other heads can take over what one of them did. "
-        f"The number at a head is the total variation between its rows before and after, mean "
-        f"over the rows, but the first of decoder self-attention, which sees one key alone: "
-        f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
-        f"{MARKS}"
-    )
 
 
 def effect_of(
@@ -289,15 +258,9 @@ def effect_of(
     removals: Sequence[Removal],
     settings: SearchSettings,
 ) -> Effect:
-    """Compute the sentence before and after, or take it from the cache.
+    """Compute the effect on the translation in the bar once for all readers.
 
-    Args:
-        translator: the model with its tokenizer.
-        translation: the translation in the bar.
-        trace: its trace.
-        donor: the trace of the second sentence, where there is one.
-        removals: the heads, which fit both sentences.
-        settings: the settings of the search for the new translation.
+    The removals fit its trace and that of the second sentence, the donor.
 
     Raises:
         InputError: if the model cannot take a head away so.
@@ -336,29 +299,18 @@ BEFORE, AFTER = "before", "with heads taken away"
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
-    """Compute log P of each word of a translation, the sum over its pieces.
-
-    Args:
-        trace: of the translation.
-        log_probs: `[target]`, of its pieces.
-    """
+    """Sum log P of the pieces of a translation, `[target]`, over each word; name the words."""
     first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
 
 
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
-    """Draw log P of each word of the translation, before and after.
-
-    Args:
-        words: `[word]`.
-        before: `[word]`, in nats.
-        after: `[word]`.
-    """
-    places = range(len(words))
-    wide = pd.DataFrame({"place": places, "word": words, "before": before, "after": after})
-    wide["change"] = wide["after"] - wide["before"]
-    table = wide.melt(["place", "word", "change"], ["before", "after"], "model", "log_p")
-    table["model"] = table["model"].map({"before": BEFORE, "after": AFTER})
+    """Draw log P of each word of the translation before and after, `[word]` in nats."""
+    columns = {"place": range(len(words)), "word": words, "change": after - before}
+    table = pd.concat(
+        pd.DataFrame({**columns, "model": model, "log_p": values})
+        for model, values in ((BEFORE, before), (AFTER, after))
+    )
     x = word_axis(words)
     y = alt.Y("log_p:Q", title="log p of the word", scale=alt.Scale(zero=True))
     tooltip = [
@@ -367,29 +319,9 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
         alt.Tooltip("log_p:Q", title="log p", format=".3f"),
         alt.Tooltip("change:Q", title="changed by", format="+.3f"),
     ]
-    legend = alt.Legend(title=None, orient="top", labelLimit=300)
-    scale = alt.Scale(domain=[BEFORE, AFTER], range=[GREY, VIOLET])
-    shapes = alt.Scale(domain=[BEFORE, AFTER], range=["circle", "diamond"])
-    rules = (
-        alt.Chart(wide)
-        .mark_rule(color=GREY, strokeWidth=1.5)
-        .encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
-    )
-    points = (
-        alt.Chart(table, height=CHART_HEIGHT)
-        .mark_point(filled=True, opacity=1)
-        .encode(
-            x,
-            y,
-            alt.Color("model:N", scale=scale, legend=legend),
-            alt.Shape("model:N", scale=shapes, legend=legend),
-            # where the two are equal, both are seen
-            alt.Size(
-                "model:N",
-                scale=alt.Scale(domain=[BEFORE, AFTER], range=[120, 50]),
-                legend=legend,
-            ),
-            tooltip=tooltip,
-        )
-    )
-    return rules + points
+    wide = pd.DataFrame({**columns, "before": before, "after": after})
+    rule = alt.Chart(wide).mark_rule(color=GREY, strokeWidth=1.5)
+    marks = pair_encoding("model", {BEFORE: GREY, AFTER: VIOLET}, (120, 50), labelLimit=300)
+    points = alt.Chart(table, height=CHART_HEIGHT).mark_point(filled=True, opacity=1)
+    rules = rule.encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
+    return rules + points.encode(x, y, *marks, tooltip=tooltip)

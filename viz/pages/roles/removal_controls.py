@@ -23,7 +23,7 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import draw_spec, spec_of
-from viz.app.chrome.fields import choose_one, text_field, text_input, typed
+from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, text_input, typed
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
@@ -81,15 +81,14 @@ class Controls:
     removed: str
     which: Which
 
+    @property
+    def paints(self) -> bool:
+        """True if the reader paints rows of the open head."""
+        return self.replacement == "rows"
+
 
 def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
-    """Draw the controls.
-
-    Args:
-        translator: the translator of this page.
-        row: the container of all but one.
-        below: the container of the field with the heads that are off.
-    """
+    """Draw the controls, the field with the heads that are off into `below`."""
     with below:
         removed = text_input(
             "Heads that are off, as in the link",
@@ -99,16 +98,26 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
             placeholder="none",
             autocomplete="off",
         )
-    history = history_of_session()
+    history: History[str] = st.session_state.setdefault("removal.history", History())
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
-        how = st.selectbox(
-            "By", list(REPLACEMENTS), key=HOW, bind="query-params", width=185, help=_HELP
-        )
-        undo_buttons(history, choose_removed)
+        how = menu("By", list(REPLACEMENTS), HOW, width=185, help=_HELP)
+        _undo_button("undo", "Undo", history.before, history.undo)
+        _undo_button("redo", "Redo", history.undone, history.redo)
+        _undo_button("none", "All back", history.now, lambda: "")
         which = choose_one("Map", get_args(Which), WHICH)
     return Controls(head, REPLACEMENTS[how], removed.strip(), which)
+
+
+def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
+    """Draw a button that sets the heads that are off, enabled where there are `texts` to take."""
+    st.button(
+        label,
+        key=f"removal-{name}",
+        disabled=not texts,
+        on_click=lambda: choose_removed(text() or ""),
+    )
 
 
 def choose_removed(text: str) -> None:
@@ -122,10 +131,7 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
     Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
     Heads that the model does not have, or that the link names twice, are left out.
 
-    Args:
-        layers: the number of layers of the model. The model itself is not an argument, since a
-            click's handler stays in memory with the tab.
-        heads: the number of heads of each layer.
+    The model itself is not an argument, since a click's handler stays in memory with the tab.
     """
     removals, _ = parse_removals(typed(REMOVED), None)
     by_place = {removal.place: removal for removal in reversed(removals)}
@@ -174,77 +180,29 @@ def open_removal(head: Head) -> None:
         st.query_params[REMOVED] = removed
 
 
-_HISTORY = "removal.history"
-
-
-def history_of_session() -> History[str]:
-    """Return the history of this reader: the texts of the link."""
-    history: History[str] = st.session_state.setdefault(_HISTORY, History())
-    return history
-
-
-def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
-    """Draw undo, redo and “all back”.
-
-    Args:
-        history: the history, which includes the state of now.
-        choose: the function that takes the text of the link of the next run.
-    """
-    st.button(
-        "Undo",
-        key="removal-undo",
-        disabled=not history.before,
-        on_click=lambda: choose(history.undo() or ""),
-    )
-    st.button(
-        "Redo",
-        key="removal-redo",
-        disabled=not history.undone,
-        on_click=lambda: choose(history.redo() or ""),
-    )
-    st.button("All back", key="removal-none", disabled=not history.now, on_click=lambda: choose(""))
-
-
 _ROW, _KEYS = "removal-row", "removal-keys"
 
 
-def paint_rows(
-    trace: AttentionTrace,
-    head: Head,
-    removals: Sequence[Removal],
-    choose: Callable[[str], None],
-) -> None:
-    """Draw the menus that paint a row of the open head.
-
-    Args:
-        trace: the trace of the sentence in the bar.
-        head: the open head.
-        removals: the heads that are switched off or painted now.
-        choose: the function that takes the text of the link of the next run.
-    """
+def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -> None:
+    """Draw the menus that paint a row of the open head, where some heads are changed already."""
     request = sentence_bar.drawn_from().requested
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
     if isinstance(row := st.session_state.get(_ROW), int):
         st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
-    with st.container(key="painting", horizontal=True, vertical_alignment="bottom", gap="small"):
-        row = st.selectbox(
-            "Paint",
-            range(len(names)),
-            format_func=lambda n: f"{n + 1} {names[n]}",
-            key=_ROW,
-        )
+    with controls_row("painting"):
+        rows = range(len(names))
+        row = st.selectbox("Paint", rows, format_func=lambda n: f"{n + 1} {names[n]}", key=_ROW)
         shape = len(names), len(tokens)
         st.session_state[_KEYS] = list(painted_rows(removals, head, shape).get(row, ()))
 
-        layers, heads = trace.weights(head.kind).shape[:2]
+        shape_of_heads = trace.weights(head.kind).shape[:2]
 
         def chosen() -> None:
             if search_request.is_asked(request):
-                keys = st.session_state[_KEYS]
-                now = removed_now(layers, heads)
-                choose(format_removals(with_row(now, head, shape, row, keys)))
+                now, keys = removed_now(*shape_of_heads), st.session_state[_KEYS]
+                choose_removed(format_removals(with_row(now, head, shape, row, keys)))
             else:
                 say_late()
 
@@ -279,13 +237,8 @@ def painted_squares(
 ) -> str:
     """Return the text of the link after squares were pressed.
 
-    They join their row's painted keys, or leave them: all of them do as the first.
-
-    Args:
-        removals: the heads that are switched off or painted now.
-        head: the head of the map.
-        shape: queries and keys of the map.
-        squares: row and column of squares of one row, at least one.
+    The squares, row and column, lie in one row of a map of this shape. They join its painted keys,
+    or leave them: all of them do as the first.
     """
     queries, keys = shape
     row, first = squares[0]
@@ -296,21 +249,11 @@ def painted_squares(
     return format_removals(with_row(removals, head, (queries, keys), row, sorted(after)))
 
 
-ORDER = "removal_order"
-"""Name in the URL of the measure that gives the order."""
 _COUNT = "removal-count"
 
 
-def remove_by_importance(
-    translator: Translator, removals: Sequence[Removal], choose: Callable[[str], None]
-) -> None:
-    """Draw the slider and the curve, or the command that makes them.
-
-    Args:
-        translator: the translator of this page.
-        removals: the heads that are off now.
-        choose: the function that takes the text of the link of the next run.
-    """
+def remove_by_importance(translator: Translator, removals: Sequence[Removal]) -> None:
+    """Draw the slider of the removals and the BLEU curve, or the command that measures it."""
     st.subheader("Remove by importance", anchor=False)
     try:
         report = stored_report(translator)
@@ -327,18 +270,18 @@ def remove_by_importance(
     if not report.curves:
         st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
         return
-    measure = st.selectbox(
-        "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
-    )
+    measure = menu("Least important first, by", list(report.curves), "removal_order")
     curve = report.curves[measure]
-    at = place_on(curve, removals)
+    order = [Removal(*head) for head in curve.order]
+    # the place on the curve, if the removed heads are its first, and each set to zero
+    at = len(removals) if {*order[: len(removals)]} == {*removals} else None
     st.session_state[_COUNT] = at or 0
     st.slider(
         f"How many of the {len(curve.order)} heads are away, each with z = 0",
         0,
         len(curve.order),
         key=_COUNT,
-        on_change=lambda: choose(first_heads(curve, st.session_state[_COUNT])),
+        on_change=lambda: choose_removed(format_removals(order[: st.session_state[_COUNT]])),
     )
     # most clicks leave the place on the curve as it was
     state = "curve", report_state(translator), measure, at
@@ -348,17 +291,6 @@ def remove_by_importance(
         alt="BLEU of the model over the number of heads that are taken away.",
     )
     st.caption(_note(report, curve, at))
-
-
-def place_on(curve: Curve, removals: Sequence[Removal]) -> int | None:
-    """Count the removed heads, if they are the first of a curve, and each set to zero."""
-    first = {Removal(*head) for head in curve.order[: len(removals)]}
-    return len(removals) if first == set(removals) else None
-
-
-def first_heads(curve: Curve, count: int) -> str:
-    """Format the first heads of a curve as the link has them."""
-    return format_removals([Removal(*head) for head in curve.order[:count]])
 
 
 def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
@@ -384,12 +316,7 @@ def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
 
 
 def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
-    """BLEU with more and more heads taken away, its interval as a band.
-
-    Args:
-        curve: as it was measured, at some numbers of heads.
-        at: how many are away on the page; None where those are not the first of this order.
-    """
+    """Draw BLEU over the heads taken away, its interval as a band, and the place of the page."""
     table = pd.DataFrame(
         [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
     )

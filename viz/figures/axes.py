@@ -143,13 +143,14 @@ def pair_encoding(
         sizes: areas of the two, in square pixels.
         legend: further settings of `alt.Legend`.
     """
+    shared: dict[str, Any] = {"legend": alt.Legend(**{"title": None, "orient": "top"} | legend)}
+    shapes, areas = (
+        alt.Scale(domain=list(colors), range=list(marks))
+        for marks in (("circle", "diamond"), sizes)
+    )
     color = named_color(field, colors, **legend)
-    shapes, areas = (alt.Scale(domain=list(colors), range=r) for r in (SHAPES, list(sizes)))
-    shape = alt.Shape(f"{field}:N", scale=shapes, legend=color.legend)
-    return color, shape, alt.Size(f"{field}:N", scale=areas, legend=color.legend)
-
-
-SHAPES = ["circle", "diamond"]
+    name = f"{field}:N"
+    return color, alt.Shape(name, scale=shapes, **shared), alt.Size(name, scale=areas, **shared)
 
 
 def bare_axis(**more: Any) -> alt.Axis:

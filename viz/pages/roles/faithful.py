@@ -10,7 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, CheckpointError, HeadlightError, Kind, Translator
+from transformer import (
+    AttentionTrace,
+    CheckpointError,
+    HeadlightError,
+    Kind,
+    Transformer,
+    Translator,
+)
 from transformer.analysis.corpus import faithfulness_report
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
@@ -20,7 +27,7 @@ from transformer.analysis.corpus.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.corpus.faithfulness_report import COMMAND, FaithfulnessReport
+from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KIND_TITLES, KINDS
@@ -28,16 +35,15 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, controls_row, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.problems import say, without_paths
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
 from viz.draw.palette import COLOR
 from viz.figures.axes import legend_below, word_axis
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.colors import CURVE_COLORS, GREY, SLATE
 from viz.pages.roles.faithful_results import (
-    ErasingResult,
     attention_text,
     corpus_sentences,
     corpus_text,
@@ -55,8 +61,12 @@ TESTS = (ERASE, UNIFORM, PERMUTED)
 ALL = "all"
 MOST_SEED = 9_999
 
-COMPREHENSIVENESS = "Comprehensiveness: how much log P of a piece falls with the first words erased"
-SUFFICIENCY = "Sufficiency: how much log P of a piece falls with all others erased"
+TITLES = {
+    "comprehensiveness": "Comprehensiveness: how much log P of a piece falls with the first words "
+    "erased",
+    "sufficiency": "Sufficiency: how much log P of a piece falls with all others erased",
+}
+"""Titles of the fields of `Curves`."""
 
 _ERASED_SENTENCE = "faithful.erased_sentence"
 
@@ -79,7 +89,7 @@ def show() -> None:
             if kind is None:
                 _erase(translator, trace, seed, requested=requested)
             else:
-                _replace(translator, trace, test, kind, layer, seed)
+                _replace(translator.model, trace, test, kind, layer, seed)
         except HeadlightError as error:
             say(error)
     with right:
@@ -108,7 +118,7 @@ def _pick_weights(translator: Translator) -> tuple[Kind, int | None]:
     """Draw the menus of the replaced weights; return a kind, and a layer from 0 or None for all."""
     kind = pick_kind()
     layers = [ALL, *(str(n + 1) for n in range(translator.model.config.N))]
-    choice = st.selectbox("Layers", layers, key=LAYERS, bind="query-params", width=130)
+    choice = menu("Layers", layers, LAYERS, width=130)
     return kind, None if choice == ALL else int(choice) - 1
 
 
@@ -134,17 +144,11 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     if erased.missing:
         names = ", ".join(map(screen_name, erased.missing))
         st.text(f"The time for one go is up: press the button again to go on with {names}.")
-    if erased.lenses:
-        _draw_erased(erased)
-
-
-def _draw_erased(erased: ErasingResult) -> None:
+    if not erased.lenses:
+        return
     named = {screen_name(name): result for name, result in erased.lenses.items()}
-    first = {name: _plain(result.comprehensiveness) for name, result in named.items()}
-    others = {name: _plain(result.sufficiency) for name, result in named.items()}
-    random = erased.random
-    _curves("yours", first, _plain(random.comprehensiveness), FRACTIONS, COMPREHENSIVENESS)
-    _curves("yours", others, _plain(random.sufficiency), FRACTIONS, SUFFICIENCY)
+    curves = {name: result.curves for name, result in named.items()}
+    _curves("yours", curves, erased.random, FRACTIONS)
     st.text(sentence_text(erased))
     agreement = {
         name: "all words alike" if result.kendall is None else format_number(result.kendall)
@@ -160,37 +164,33 @@ def _draw_erased(erased: ErasingResult) -> None:
 
 def _stored_erasing(report: FaithfulnessReport) -> None:
     named = {screen_name(name): result for name, result in report.lenses.items()}
-    first = {name: result.curves.comprehensiveness for name, result in named.items()}
-    others = {name: result.curves.sufficiency for name, result in named.items()}
-    _curves("corpus", first, report.random.comprehensiveness, report.fractions, COMPREHENSIVENESS)
-    _curves("corpus", others, report.random.sufficiency, report.fractions, SUFFICIENCY)
+    curves = {name: result.curves for name, result in named.items()}
+    _curves("corpus", curves, report.random, report.fractions)
     for sentence in corpus_sentences(report):
         st.text(sentence)
-    _agreement(
-        "corpus",
-        {
-            "lens": [*named],
-            "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
-            "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
-        },
-    )
+    columns = {
+        "lens": [*named],
+        "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
+        "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
+    }
+    _agreement("corpus", columns)
     st.caption(corpus_text(report))
 
 
 def _curves(
-    section: str,
-    lenses: dict[str, tuple[Figure, ...]],
-    random: tuple[Figure, ...],
-    fractions: tuple[float, ...],
-    title: str,
+    section: str, lenses: dict[str, Curves], random: Curves, fractions: tuple[float, ...]
 ) -> None:
-    upper = upper_end(random, *lenses.values())
-    st.caption(title)
-    altair_chart(
-        erasing_chart(lenses, random, fractions, upper, legend=title == COMPREHENSIVENESS),
-        key=f"faithful-{section}-{'first' if title == COMPREHENSIVENESS else 'others'}",
-        alt=f"{title}, over the share of words, by lens and for random words.",
-    )
+    """Draw both curves of each lens, the lenses named below the first chart."""
+    for test, title in TITLES.items():
+        chance = getattr(random, test)
+        curves = {name: getattr(lens, test) for name, lens in lenses.items()}
+        upper, first = upper_end(chance, *curves.values()), test == "comprehensiveness"
+        st.caption(title)
+        altair_chart(
+            erasing_chart(curves, chance, fractions, upper, legend=first),
+            key=f"faithful-{section}-{'first' if first else 'others'}",
+            alt=f"{title}, over the share of words, by lens and for random words.",
+        )
 
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:
@@ -199,24 +199,16 @@ def _agreement(section: str, columns: dict[str, list[str]]) -> None:
 
 
 def _replace(
-    translator: Translator,
-    trace: AttentionTrace,
-    test: str,
-    kind: Kind,
-    layer: int | None,
-    seed: int,
+    model: Transformer, trace: AttentionTrace, test: str, kind: Kind, layer: int | None, seed: int
 ) -> None:
     layers = None if layer is None else (layer,)
-    model = translator.model
-    changes = memo_per_trace(
-        trace,
-        ("faithful", test, kind, layer, seed),
-        lambda: (
-            uniform_changes(model, trace, kind, layers)
-            if test == UNIFORM
-            else permuted_changes(model, trace, kind, layers, seed=seed)
-        ),
-    )
+
+    def compute() -> Floats:
+        if test == UNIFORM:
+            return uniform_changes(model, trace, kind, layers)
+        return permuted_changes(model, trace, kind, layers, seed=seed)
+
+    changes = memo_per_trace(trace, ("faithful", test, kind, layer, seed), compute)
     words, by_word = word_log_probs(trace, changes)
     scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
@@ -241,10 +233,6 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
         alt=f"Change of log P of a written piece with {weights} weights, by kind of attention.",
     )
     st.caption(corpus_text(report))
-
-
-def _plain(curve: tuple[float, ...]) -> tuple[Figure, ...]:
-    return tuple(Figure(value, value, value) for value in curve)
 
 
 def _with_interval(figure: Figure) -> str:
@@ -296,12 +284,7 @@ def erasing_chart(
 ) -> alt.LayerChart:
     """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
 
-    Args:
-        lenses: a figure for each fraction, by the name of the lens.
-        random: a figure for each fraction, drawn with its interval.
-        fractions: shares of the source words.
-        upper: upper end of the vertical axis.
-        legend: whether the lenses are named below.
+    The vertical axis ends at `upper`; random words have an interval.
     """
     names = [*lenses, RANDOM]
     rows = [
@@ -327,7 +310,9 @@ def erasing_chart(
         scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
         axis=alt.Axis(tickCount=5),
     )
-    scale = alt.Scale(domain=names, range=[*_colors(len(lenses)), GREY])
+    # without the slate that resembles the grey of random words
+    colors = [color for color in CURVE_COLORS if color != SLATE][: len(lenses)]
+    scale = alt.Scale(domain=names, range=[*colors, GREY])
     tooltip = [
         alt.Tooltip("lens:N"),
         alt.Tooltip("fraction:Q", format=".0%", title="share"),
@@ -357,23 +342,11 @@ def upper_end(*curves: Sequence[Figure]) -> float:
 
 
 def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:
-    """Draw the change of log P of each written word.
-
-    Args:
-        words: `[word]`.
-        changes: `[word]`, in nats.
-        kind: kind of the replaced weights, which gives the colour.
-    """
+    """Draw the change of log P of each written word, `[word]` in nats, in the kind's colour."""
     table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
-    return (
-        alt.Chart(table, height=_HEIGHT)
-        .mark_bar(color=COLOR[kind])
-        .encode(
-            word_axis(words),
-            alt.Y("change:Q", title="nats"),
-            tooltip=["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")],
-        )
-    )
+    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
+    tooltip = ["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")]
+    return bars.encode(word_axis(words), alt.Y("change:Q", title="nats"), tooltip=tooltip)
 
 
 def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
@@ -396,9 +369,3 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
         alt.X("low:Q", scale=x, title="log P of a piece changes by"), alt.X2("high:Q")
     )
     return rules + base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("value:Q"))
-
-
-def _colors(count: int) -> list[str]:
-    """Return colours for the lenses, without the slate that resembles the grey of random words."""
-    colors = [color for color in CURVE_COLORS if color != CURVE_COLORS[3]]
-    return colors[:count]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,24 +38,20 @@ MOST_PIECES, MOST_TOKENS = 16, 6_000
 piece takes ten passes."""
 
 
-@dataclass(frozen=True)
-class LensResult:
+class LensResult(NamedTuple):
     """Result of one lens on one sentence, means over the measured pieces.
 
     Args:
-        comprehensiveness: fall of log P in nats with the first words erased, for each fraction.
-        sufficiency: fall of log P in nats with all other words erased, for each fraction.
+        curves: fall of log P at each fraction, of which one sentence has no interval.
         kendall: agreement with the fall of log P without each word, 0 for a piece with equal falls;
             None where they are equal for every piece.
     """
 
-    comprehensiveness: tuple[float, ...]
-    sufficiency: tuple[float, ...]
+    curves: Curves
     kendall: float | None
 
 
-@dataclass(frozen=True)
-class ErasingResult:
+class ErasingResult(NamedTuple):
     """Result of erasing words from one sentence, for the lenses that were computed.
 
     Args:
@@ -66,7 +61,7 @@ class ErasingResult:
     """
 
     pieces: tuple[int, int]
-    random: LensResult
+    random: Curves
     lenses: dict[LensName, LensResult]
 
     @property
@@ -120,7 +115,9 @@ def erase_by_lenses(
 
         def compute(name: LensName = name) -> LensResult:
             result = lens_faithfulness(translator, trace, name, drops, targets)
-            return _means(result.erasing, result.kendall)
+            agreement = mean_agreement(result.kendall)
+            kendall = None if math.isnan(agreement) else agreement
+            return LensResult(_means(result.erasing), kendall)
 
         lenses[name] = _memo(trace, name, compute)
     return ErasingResult((len(targets), len(trace.target_pieces)), random, lenses)
@@ -131,23 +128,18 @@ def screen_name(lens: str) -> str:
     return next((text for name, text in LENS_NAMES.items() if name == lens), lens)
 
 
-def mean(curve: Sequence[float]) -> float:
-    """Return the mean of a curve over its fractions."""
-    return float(np.mean(curve))
-
-
 def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
     end_if_unwanted()
     return memo_per_trace(trace, ("faithful", name), compute)
 
 
-def _means(erasing: Erasing, kendall: Floats | None = None) -> LensResult:
-    agreement = math.nan if kendall is None else mean_agreement(kendall)
-    return LensResult(
-        tuple(erasing.comprehensiveness.mean(0).tolist()),
-        tuple(erasing.sufficiency.mean(0).tolist()),
-        None if math.isnan(agreement) else agreement,
-    )
+def _means(erasing: Erasing) -> Curves:
+    """Return the means over the measured pieces."""
+
+    def curve(falls: Floats) -> tuple[Figure, ...]:
+        return tuple(Figure(value, value, value) for value in falls.mean(0).tolist())
+
+    return Curves(curve(erasing.comprehensiveness), curve(erasing.sufficiency))
 
 
 def corpus_sentences(report: FaithfulnessReport) -> list[str]:
@@ -155,18 +147,36 @@ def corpus_sentences(report: FaithfulnessReport) -> list[str]:
     curves = {name: result.curves for name, result in report.lenses.items()}
     comprehensiveness = {name: result.comprehensiveness for name, result in curves.items()}
     sufficiency = {name: result.sufficiency for name, result in curves.items()}
+    falls, costs = (
+        {name: _mean(curve) for name, curve in lenses.items()}
+        for lenses in (comprehensiveness, sufficiency)
+    )
+    best, cheapest = (
+        max(falls, key=lambda name: falls[name]),
+        min(costs, key=lambda name: costs[name]),
+    )
+    chance, random_cost = _mean(report.random.comprehensiveness), _mean(report.random.sufficiency)
+    overlapping = (
+        _overlapping(best, comprehensiveness)
+        or " No other lens has an interval that overlaps with its own at every share."
+    )
     return [
-        _strongest(comprehensiveness, report.random.comprehensiveness),
-        _against_random(comprehensiveness, report.random, report.fractions),
-        _least_needed(sufficiency, report.random.sufficiency),
+        f"The words that come first by {screen_name(best)} are those whose removal changed most: "
+        f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
+        f"shares, which has no interval, and by {format_number(chance)} with random words."
+        f"{overlapping}",
+        _against_random(comprehensiveness, report.random.comprehensiveness, report.fractions),
+        f"Kept alone, the first words by {screen_name(cheapest)} cost least: "
+        f"{format_number(costs[cheapest])} nats, mean over the shares, which has no interval, and "
+        f"{format_number(random_cost)} with random words.{_overlapping(cheapest, sufficiency)}",
     ]
 
 
 def sentence_text(erased: ErasingResult) -> str:
     """Compare the computed lenses on one sentence, which has no interval."""
-    falls = {name: mean(result.comprehensiveness) for name, result in erased.lenses.items()}
+    falls = {name: _mean(result.curves.comprehensiveness) for name, result in erased.lenses.items()}
     best = max(falls, key=lambda name: falls[name])
-    random = mean(erased.random.comprehensiveness)
+    random = _mean(erased.random.comprehensiveness)
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
     not_above = f" Not more than random words: {listing(below)}." if below else ""
     return (
@@ -186,13 +196,14 @@ def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
             f"{KIND_TITLES[kind]} by {_signed(figure.value)} ({_signed(figure.low)} to "
             f"{_signed(figure.high)}{', which holds 0' if includes_zero else ''})"
         )
-    return f"With {weights} weights in all heads of one kind log P of a written piece changes: " + (
+    return (
+        f"With {weights} weights in all heads of one kind log P of a written piece changes: "
         f"{'; '.join(parts)}."
     )
 
 
 def corpus_text(report: FaithfulnessReport) -> str:
-    """On what all of it was measured."""
+    """Describe the corpus and the translations of the report."""
     left_out = f", {report.left_out:,} left out" if report.left_out else ""
     translations = "the reference" if report.forced else "the model's own"
     return (
@@ -206,36 +217,21 @@ def overlap(first: Figure, second: Figure) -> bool:
     return first.low <= second.high and second.low <= first.high
 
 
-def _strongest(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
-    falls = {name: _mean(curve) for name, curve in lenses.items()}
-    best = max(falls, key=lambda name: falls[name])
-    overlapping = (
-        _overlapping(best, lenses)
-        or " No other lens has an interval that overlaps with its own at every share."
-    )
-    return (
-        f"The words that come first by {screen_name(best)} are those whose removal changed most: "
-        f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
-        f"shares, which has no interval, and by {format_number(_mean(random))} with random words."
-        f"{overlapping}"
-    )
-
-
 def _against_random(
-    lenses: Mapping[str, Sequence[Figure]], random: Curves, fractions: Sequence[float]
+    lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float]
 ) -> str:
-    chance = random.comprehensiveness
+    """Name the lenses, and the shares, whose intervals overlap with chance or lie below it."""
     overlapping, below = [], []
     for name, curve in lenses.items():
-        pairs = [*zip(fractions, curve, chance, strict=True)]
-        if shares := [
-            fraction for fraction, figure, random_figure in pairs if overlap(figure, random_figure)
-        ]:
-            overlapping.append(_at(name, shares, len(fractions)))
-        if shares := [
-            fraction for fraction, figure, random_figure in pairs if figure.high < random_figure.low
-        ]:
-            below.append(_at(name, shares, len(fractions)))
+        pairs = [*zip(fractions, curve, random, strict=True)]
+        for names, shares in (
+            (overlapping, [at for at, figure, chance in pairs if overlap(figure, chance)]),
+            (below, [at for at, figure, chance in pairs if figure.high < chance.low]),
+        ):
+            if shares:
+                every = len(shares) == len(fractions)
+                share = "every share" if every else listing(list(map(per_cent, shares)))
+                names.append(f"{screen_name(name)} at {share}")
     if not overlapping and not below:
         return "Every lens lies above random words at every share, beyond the 95 % intervals."
     parts = []
@@ -246,16 +242,6 @@ def _against_random(
     if below:
         parts.append(f"Below random words: {listing(below)}.")
     return " ".join(parts)
-
-
-def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
-    falls = {name: _mean(curve) for name, curve in lenses.items()}
-    best = min(falls, key=lambda name: falls[name])
-    return (
-        f"Kept alone, the first words by {screen_name(best)} cost least: "
-        f"{format_number(falls[best])} nats, mean over the shares, which has no interval, and "
-        f"{format_number(_mean(random))} with random words.{_overlapping(best, lenses)}"
-    )
 
 
 def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
@@ -276,14 +262,8 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
     )
 
 
-def _at(name: str, shares: Sequence[float], count: int) -> str:
-    if len(shares) == count:
-        return f"{screen_name(name)} at every share"
-    return f"{screen_name(name)} at {listing(list(map(per_cent, shares)))}"
-
-
 def _mean(curve: Sequence[Figure]) -> float:
-    return mean([figure.value for figure in curve])
+    return float(np.mean([figure.value for figure in curve]))
 
 
 def _signed(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -15,6 +16,7 @@ from transformer.kinds import Kind
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.head_picker import open_head
 from viz.draw.labels import head_title
+from viz.figures.axes import bare_axis
 from viz.figures.colors import GREY, INK, OLIVE, PURPLE
 
 Floats = npt.NDArray[np.floating]
@@ -45,11 +47,9 @@ def draw_clickable(
 
 
 def clicked_head(state: object, shape: tuple[int, int]) -> tuple[int, int] | None:
-    """Return layer and head of a click, or None where the browser sends anything else.
+    """Return layer and head of a click within a shape, or None for anything else.
 
-    Args:
-        state: the value that Streamlit holds under the key of the chart.
-        shape: numbers of layers and heads.
+    The state is the value that Streamlit holds under the key of the chart.
     """
     selection = state.get("selection") if isinstance(state, dict) else None
     points = selection.get(PICKED) if isinstance(selection, dict) else None
@@ -75,14 +75,18 @@ def signs(values: Floats) -> list[str]:
     return ["for" if value >= 0 else "against" for value in values]
 
 
+def heads_by_value(values: Mapping[Kind, Floats]) -> list[tuple[Head, float]]:
+    """Return every head with its value, of `[layer, head]` of each kind, the largest first."""
+    heads = [
+        (Head(kind, *map(int, place)), float(array[place]))
+        for kind, array in values.items()
+        for place in np.ndindex(array.shape)
+    ]
+    return sorted(heads, key=lambda pair: -pair[1])
+
+
 def heads_chart(
-    kind: Kind,
-    values: Floats,
-    maximum: float,
-    measure: str,
-    *,
-    opened: tuple[int, int] | None = None,
-    clickable: bool = False,
+    kind: Kind, values: Floats, maximum: float, measure: str, *, opened: Head | None = None
 ) -> alt.Chart | alt.LayerChart:
     """Draw the heads of one kind, layers down: purple above 0, olive below.
 
@@ -91,8 +95,8 @@ def heads_chart(
         values: `[layer, head]`.
         maximum: value of the full colour.
         measure: name of the values in the tooltip.
-        opened: layer and head of the outlined head, from 0; None without one.
-        clickable: whether a click on a head selects `PICKED`.
+        opened: the open head, which is outlined; a click on another selects `PICKED`. None for
+            heads that are not clicked.
     """
     places = list(np.ndindex(values.shape))
     frame = pd.DataFrame(
@@ -105,42 +109,31 @@ def heads_chart(
             "sign": signs(values.ravel()),
         }
     )
-    axis: dict[str, Any] = {
-        "grid": False,
-        "ticks": False,
-        "domain": False,
-        "labelAngle": 0,
-        "labelExpr": "datum.value + 1",
-    }
-    x = alt.X("head:O", title="head", axis=alt.Axis(orient="top", **axis))
-    y = alt.Y("layer:O", title="layer", axis=alt.Axis(**axis))
+    axis: dict[str, Any] = {"labelAngle": 0, "labelExpr": "datum.value + 1"}
+    x = alt.X("head:O", title="head", axis=bare_axis(orient="top", **axis))
+    y = alt.Y("layer:O", title="layer", axis=bare_axis(**axis))
+    strength = alt.Scale(domain=[0, max(maximum, TINY)], range=[0, 1], clamp=True)
+    tooltip = [
+        alt.Tooltip("name:N", title="head"),
+        alt.Tooltip("value:Q", title=measure, format="+.3f"),
+    ]
+    cursor = alt.Undefined if opened is None else "pointer"
     cells = (
         alt.Chart(frame, height={"step": _CELL})
-        .mark_rect(
-            stroke=GREY,
-            strokeOpacity=0.35,
-            strokeWidth=1,
-            cursor="pointer" if clickable else alt.Undefined,
-        )
+        .mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor=cursor)
         .encode(
             x,
             y,
             SIGN_COLOR,
-            fillOpacity=alt.FillOpacity(
-                "strength:Q",
-                scale=alt.Scale(domain=[0, max(maximum, TINY)], range=[0, 1], clamp=True),
-                legend=None,
-            ),
-            tooltip=[
-                alt.Tooltip("name:N", title="head"),
-                alt.Tooltip("value:Q", title=measure, format="+.3f"),
-            ],
+            fillOpacity=alt.FillOpacity("strength:Q", scale=strength, legend=None),
+            tooltip=tooltip,
         )
     )
-    if clickable:
-        cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     if opened is None:
         return cells
-    opened_cell = pd.DataFrame({"layer": [opened[0]], "head": [opened[1]]})
+    cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
+    if opened.kind != kind:
+        return cells
+    opened_cell = pd.DataFrame({"layer": [opened.layer], "head": [opened.head]})
     outline = alt.Chart(opened_cell).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
     return cells + outline.encode(x, y)

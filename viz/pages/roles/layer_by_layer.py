@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -25,14 +24,12 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.markdown import as_markdown
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
-from viz.figures.axes import word_axis
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, quoted
+from viz.figures.axes import bare_axis, named_color, word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
-from viz.pages.roles.head_charts import heads_chart
+from viz.pages.roles.head_charts import heads_by_value, heads_chart, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
-SHARES = "shares"
-"""Name in the URL: whether the shares of a long sentence are computed."""
 MOST_UNASKED = 160
 """Pieces of both sides up to which they are computed unasked; more take seconds."""
 TOP = 5
@@ -63,7 +60,17 @@ def show() -> None:
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
-    _explain()
+    explain(
+        f"The logit lens multiplies the output of each decoder layer by the vocabulary's matrix, "
+        f"as §3.4 does with the last: {code_line(layer_predictions)}. A layer below the last was "
+        f"never trained to be read so: it may hold in another form what the next layers use. The "
+        f"sum follows the residual stream with each norm (§3.1) held as it is on this sentence, "
+        f"{code_line(direct_logits)}; each norm divides what came before it by the deviation of "
+        f"the sum, so the last layers of a trained post-norm model mostly add most, and earlier "
+        f"heads act through what later layers read. "
+        f"The shares are ALTI+ (Ferrando et al. 2022), {code_line(whole_model)}: how much nearer "
+        f"each token brings a layer's output to what it is, through all layers."
+    )
 
 
 def _step(
@@ -102,36 +109,28 @@ def _step(
             f"printed ones may miss it by up to {(len(parts) + 1) * 0.005:.2f}."
         )
     with heads:
-        _heads(logits, step)
-
-
-def _heads(logits: DirectLogits, step: int) -> None:
-    st.subheader("Head by head", anchor=False)
-    values = {kind: heads[..., step] for kind, heads in logits.heads.items()}
-    maximum = max(float(np.abs(heads).max()) for heads in values.values())
-    for kind, heads in values.items():
-        st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
-        altair_chart(
-            heads_chart(kind, heads, maximum, "adds to the logit"),
-            key=f"layers-heads-{kind}",
-            alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
+        st.subheader("Head by head", anchor=False)
+        values = {kind: array[..., step] for kind, array in logits.heads.items()}
+        maximum = max(float(np.abs(array).max()) for array in values.values())
+        for kind, array in values.items():
+            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(array.sum()), sign=True)}")
+            altair_chart(
+                heads_chart(kind, array, maximum, "adds to the logit"),
+                key=f"layers-heads-{kind}",
+                alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
+            )
+        most, added = heads_by_value(values)[0]
+        st.caption(
+            f"Purple adds to the logit, olive takes from it; the full colour is {maximum:.2f}. "
+            f"Most is added by {most.title}, {format_number(added, sign=True)}."
         )
-    kind, place = max(
-        ((kind, place) for kind, heads in values.items() for place in np.ndindex(heads.shape)),
-        key=lambda head: float(values[head[0]][head[1]]),
-    )
-    st.caption(
-        f"Purple adds to the logit, olive takes from it; the full colour is {maximum:.2f}. Most is "
-        f"added by {head_title(kind, *place)}, "
-        f"{format_number(float(values[kind][place]), sign=True)}."
-    )
 
 
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     st.subheader("From the source, or from what was written before", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
     if pieces > MOST_UNASKED and not st.toggle(
-        f"Compute the shares of {pieces} pieces", key=SHARES, bind="query-params"
+        f"Compute the shares of {pieces} pieces", key="shares", bind="query-params"
     ):
         st.text("The shares take some seconds on a sentence of this length.")
         return
@@ -150,33 +149,16 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     )
 
 
-def _explain() -> None:
-    explain(
-        f"The logit lens multiplies the output of each decoder layer by the vocabulary's matrix, "
-        f"as §3.4 does with the last: {code_line(layer_predictions)}. A layer below the last was "
-        f"never trained to be read so: it may hold in another form what the next layers use. The "
-        f"sum follows the residual stream with each norm (§3.1) held as it is on this sentence, "
-        f"{code_line(direct_logits)}; each norm divides what came before it by the deviation of "
-        f"the sum, so the last layers of a trained post-norm model mostly add most, and earlier "
-        f"heads act through what later layers read. "
-        f"The shares are ALTI+ (Ferrando et al. 2022), {code_line(whole_model)}: how much nearer "
-        f"each token brings a layer's output to what it is, through all layers."
-    )
-
-
 _DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
 _QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
 _CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
 
 
 def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
-    """Find the first layer from which the written piece stays the most probable one.
+    """Find the first layer from which the written piece stays the most probable one, by step.
 
-    Args:
-        rank: `[layer, target]`, rank of the written piece, 0 for the most probable.
-
-    Returns:
-        A layer from 0 for each step; None where the last layer has another piece first.
+    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
+    where the last one has another piece first.
     """
     first = rank == 0
     stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
@@ -186,13 +168,18 @@ def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
 def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
     """Format the table: layers down, steps across, the layer's most probable piece in each cell.
 
-    Args:
-        predictions: predictions of each layer at every step.
-        tokens: `[target]`, the written tokens.
-        step: the chosen step.
+    The written tokens, `[target]`, are the headings; that of the chosen step is underlined.
     """
     stable = first_stable_layers(predictions.rank)
-    head = "".join(_heading(name, n == step) for n, name in enumerate(display_tokens(tokens)))
+    plain = f'<th scope="col" style="{_CELL};font-weight:400">'
+    chosen = (
+        f'<th scope="col" aria-current="true" style="{_CELL};'
+        'box-shadow:inset 0 -2px currentColor;font-weight:600">'
+    )
+    head = "".join(
+        f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
+        for n, name in enumerate(display_tokens(tokens))
+    )
     body = "".join(
         f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
         + "".join(_cell(predictions, layer, n, stable[n] == layer) for n in range(len(tokens)))
@@ -221,16 +208,6 @@ def top_html(predictions: LayerPredictions, step: int) -> str:
         )
         items.append(f"<li><b>L{layer + 1}</b>{lines}</li>")
     return f'<ol class="headlight-choices" style="padding:0">{"".join(items)}</ol>'
-
-
-def _heading(name: str, chosen: bool) -> str:
-    underline = "box-shadow:inset 0 -2px currentColor;" if chosen else ""
-    weight = 600 if chosen else 400
-    current = ' aria-current="true"' if chosen else ""
-    return (
-        f'<th scope="col"{current} style="{_CELL};{underline}font-weight:{weight}">'
-        f"<bdi>{escape(name)}</bdi></th>"
-    )
 
 
 def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) -> str:
@@ -266,45 +243,29 @@ _SUBLAYERS: dict[DecoderKind, str] = {
 _ROW = 24  # CSS pixels
 
 
-class Part(NamedTuple):
-    """Summand of a logit."""
-
-    name: str
-    value: float
-
-
-def logit_parts(logits: DirectLogits, step: int) -> list[Part]:
-    """List the summands of the logit at one step, in the order in which the decoder adds them."""
-    parts = [
-        Part("token", float(logits.tokens[step])),
-        Part("position", float(logits.positions[step])),
-    ]
+def logit_parts(logits: DirectLogits, step: int) -> dict[str, float]:
+    """Return the summands of the logit at one step, in the order in which the decoder adds them."""
+    parts = {"token": logits.tokens[step], "position": logits.positions[step]}
     for layer in range(len(logits.feed_forward)):
         for kind, heads in logits.heads.items():
-            name = f"L{layer + 1} {_SUBLAYERS[kind]}"
-            parts.append(Part(name, float(heads[layer, :, step].sum())))
-        parts.append(Part(f"L{layer + 1} feed-forward", float(logits.feed_forward[layer, step])))
-    return [*parts, Part("biases", float(logits.biases[step]))]
+            parts[f"L{layer + 1} {_SUBLAYERS[kind]}"] = heads[layer, :, step].sum()
+        parts[f"L{layer + 1} feed-forward"] = logits.feed_forward[layer, step]
+    parts["biases"] = logits.biases[step]
+    return {name: float(value) for name, value in parts.items()}
 
 
-def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
-    """Draw each summand from where the one before it ended, and the total below.
-
-    Args:
-        parts: the summands, in this order.
-        total: their sum.
-    """
-    values = [part.value for part in parts]
+def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
+    """Draw each summand from where the one before it ended, and their total below."""
+    values = list(parts.values())
     ends = np.cumsum(values)
     rows = pd.DataFrame(
         {
-            "part": [*(part.name for part in parts), "= logit"],
+            "part": [*parts, "= logit"],
             "start": [*(ends - values), 0.0],
             "end": [*ends, total],
             "value": [*values, total],
-            "figure": [format_number(value, sign=True) for value in values]
-            + [format_number(total)],
-            "sign": ["for" if value >= 0 else "against" for value in values] + ["sum"],
+            "figure": [*(format_number(v, sign=True) for v in values), format_number(total)],
+            "sign": [*signs(np.array(values)), "sum"],
         }
     )
     rows["right"] = rows[["start", "end"]].max(axis=1)
@@ -312,7 +273,7 @@ def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
         "part:N",
         sort=list(rows["part"]),
         title=None,
-        axis=alt.Axis(ticks=False, domain=False, grid=False, labelLimit=140),
+        axis=bare_axis(labelLimit=140),
     )
     low = min(0.0, float(rows[["start", "end"]].min().min()))
     high = max(0.0, float(rows["right"].max()))
@@ -342,12 +303,8 @@ def word_shares(
 ) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
     """Compute the first piece of each word and its shares, the mean over its pieces.
 
-    Args:
-        trace: trace of the translation.
-        shares: `[target, source + target]`, as `alti.whole_model` computes them.
-
-    Returns:
-        `[word]`, and `[word]` by source, start token and earlier words.
+    The shares are `[target, source + target]`, as `alti.whole_model` computes them; the result is
+    `[word]`, and `[word]` by source, start token and earlier words.
     """
     first = np.array(first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
@@ -363,45 +320,18 @@ def word_shares(
 def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
     """Draw the shares of each written word as stacked bars that sum to 1.
 
-    Args:
-        words: `[word]`.
-        shares: `[word]` for each of `SOURCE`, `START`, `BEFORE`.
-        chosen: index of the word of the chosen step.
+    The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
     """
-    names = list(shares)
+    columns = {"place": range(len(words)), "word": list(words)}
     frame = pd.concat(
-        pd.DataFrame(
-            {
-                "place": range(len(words)),
-                "word": list(words),
-                "from": name,
-                "share": values,
-                "order": number,
-            }
-        )
+        pd.DataFrame({**columns, "from": name, "share": values, "order": number})
         for number, (name, values) in enumerate(shares.items())
     )
-    x = word_axis(
-        words,
-        labelFontWeight={
-            "condition": {"test": f"datum.value == {chosen}", "value": "bold"},
-            "value": "normal",
-        },
-    )
-    colour = alt.Color(
-        "from:N",
-        scale=alt.Scale(domain=names, range=[VIOLET, GREY, OCHRE]),
-        legend=alt.Legend(title=None, orient="top", labelLimit=300),
+    bold = {"test": f"datum.value == {chosen}", "value": "bold"}
+    x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
+    colour = named_color(
+        "from", dict(zip(shares, (VIOLET, GREY, OCHRE), strict=True)), labelLimit=300
     )
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    return (
-        alt.Chart(frame, height=240)
-        .mark_bar()
-        .encode(
-            x,
-            y,
-            colour,
-            order="order:O",
-            tooltip=["word:N", "from:N", alt.Tooltip("share:Q", format=".1%")],
-        )
-    )
+    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), alt.Tooltip("share:Q", format=".1%")
+    return bars.encode(x, y, colour, order="order:O", tooltip=["word:N", "from:N", tooltip])

@@ -38,6 +38,7 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title
 from viz.figures.axes import pair_encoding, word_axis
 from viz.figures.colors import GREY, VIOLET
+from viz.pages.roles.head_charts import heads_by_value
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
     Controls,
@@ -231,18 +232,16 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:
     """Find the heads whose weights lie farthest from before, with the distance, largest first."""
-    distances: list[tuple[Head, float]] = []
-    for kind in KINDS:
-        apart: npt.NDArray[np.float64] = total_variation(
+    distances = {
+        kind: total_variation(
             effect.after.weights(kind),
             effect.before.weights(kind),
             causal=kind == "decoder_self" and effect.before.causal,
         )
-        distances += [
-            (Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)
-        ]
-    distances.sort(key=lambda pair: -pair[1])
-    return [(head, value) for head, value in distances[:MOST_CHANGED] if round(value, 2) > 0]
+        for kind in KINDS
+    }
+    largest = heads_by_value(distances)[:MOST_CHANGED]
+    return [(head, distance) for head, distance in largest if round(distance, 2) > 0]
 
 
 def _changed(removals: Sequence[Removal]) -> str:

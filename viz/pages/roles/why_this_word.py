@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import altair as alt
@@ -31,9 +31,16 @@ from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
-from viz.figures.axes import tick_label
+from viz.figures.axes import bare_axis, tick_label
 from viz.figures.colors import GREY, INK
-from viz.pages.roles.head_charts import SIGN_COLOR, TINY, draw_clickable, heads_chart, signs
+from viz.pages.roles.head_charts import (
+    SIGN_COLOR,
+    TINY,
+    draw_clickable,
+    heads_by_value,
+    heads_chart,
+    signs,
+)
 from viz.pages.roles.pieces import (
     clear_other,
     least_certain_step,
@@ -77,17 +84,34 @@ def show() -> None:
     evidence = memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
-    headline = f"Why {quoted(names[0])} and not {quoted(names[1])}?"
-    st.subheader(as_markdown(headline), anchor=False)
-    st.text(_odds(*names, choices[step][0].probability, evidence.log_odds))
+    first, second = map(quoted, names)
+    st.subheader(as_markdown(f"Why {first} and not {second}?"), anchor=False)
+    probability, log_odds = choices[step][0].probability, evidence.log_odds
+    st.text(
+        f"P is {format_probability(probability)} for {first} and "
+        f"{format_probability(probability * math.exp(-log_odds))} for {second}: log-odds "
+        f"{format_number(log_odds, sign=True)} nats, for {first if log_odds >= 0 else second}."
+    )
     sources, heads = st.columns(2, gap="large")
     with sources:
-        _sources(translator, trace, step, other, evidence, names)
-        show_open_head(trace, step, evidence, head, *names)
+        _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
+        show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
     with heads:
         st.subheader("Heads", anchor=False)
         show_heads(evidence, head, *names)
-    _explain(source_piece)
+    explain(
+        f"The log-odds are log P of the written piece minus log P of the other one, given the "
+        f"source and all that was written before. Gradient × value is what they would lose, to "
+        f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
+        f"it is the bar of {source_piece}: {code_line(contrast)}. Setting a piece against another "
+        f"is Yin and Neubig's (2022), who take the gradient at the input embeddings. "
+        f"Direct logits are what a head adds to the difference of the two logits by way of the "
+        f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
+        f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "
+        f"model again: {code_line(erase)}. This is what speaks for a piece and what changed when "
+        f"something was erased, not why the model decided; other pieces can stand in for the one "
+        f"that is gone."
+    )
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
@@ -97,22 +121,13 @@ def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _odds(written: str, other: str, probability: float, log_odds: float) -> str:
-    favoured = written if log_odds >= 0 else other
-    return (
-        f"P is {format_probability(probability)} for {quoted(written)} and "
-        f"{format_probability(probability * math.exp(-log_odds))} for {quoted(other)}: log-odds "
-        f"{format_number(log_odds, sign=True)} nats, for {quoted(favoured)}."
-    )
-
-
 def _sources(
     translator: Translator,
     trace: AttentionTrace,
     step: int,
     other: int,
     evidence: Contrast,
-    names: tuple[str, str],
+    favours: str,
 ) -> None:
     """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
@@ -139,22 +154,17 @@ def _sources(
                 key="why-erased",
                 alt=f"What the log-odds really lose when each {language} piece is erased.",
             )
-    st.text(_reading(names, marked))
+    text = f"Above 0 a piece speaks for {favours}"
+    if any(marked or ()):
+        text += (
+            " Where the two disagree (≠), the erasing is what happened; gradient × value is a "
+            "straight line through the model as it stands."
+        )
+    st.text(text)
     if len(tokens) > len(places):
         st.text(
             f"These are the {MOST_ROWS} largest of {len(tokens)} pieces, in the order of the text."
         )
-
-
-def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
-    written, other = map(quoted, names)
-    text = f"Above 0 a piece speaks for {written}, below for {other}."
-    if not any(marked or ()):
-        return text
-    return (
-        f"{text} Where the two disagree (≠), the erasing is what happened; gradient × value is a "
-        f"straight line through the model as it stands."
-    )
 
 
 def _erased(
@@ -182,22 +192,6 @@ def _erased(
         return None, without_paths(error)
 
 
-def _explain(source_piece: str) -> None:
-    explain(
-        f"The log-odds are log P of the written piece minus log P of the other one, given the "
-        f"source and all that was written before. Gradient × value is what they would lose, to "
-        f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
-        f"it is the bar of {source_piece}: {code_line(contrast)}. Setting a piece against another "
-        f"is Yin and Neubig's (2022), who take the gradient at the input embeddings. "
-        f"Direct logits are what a head adds to the difference of the two logits by way of the "
-        f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
-        f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "
-        f"model again: {code_line(erase)}. This is what speaks for a piece and what changed when "
-        f"something was erased, not why the model decided; other pieces can stand in for the one "
-        f"that is gone."
-    )
-
-
 MEASURE = "why_heads"
 """Name in the URL of the measure of the heads."""
 Measure = Literal["gradient × value", "direct logits"]
@@ -216,7 +210,15 @@ def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None
     for column, (kind, heads) in zip(st.columns(len(KINDS)), values.items(), strict=False):
         with column:
             st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
-            _table(kind, heads, maximum, head, measure)
+            draw_clickable(
+                heads_chart(kind, heads, maximum, measure, opened=head),
+                "why-heads",
+                kind,
+                head,
+                heads.shape,
+                f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads "
+                "across.",
+            )
     st.caption(
         as_markdown(
             f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
@@ -224,26 +226,18 @@ def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None
         )
     )
     ordered = heads_by_value(values)
-    _name_heads(written, [pair for pair in ordered if pair[1] > 0][:MOST_NAMED])
-    _name_heads(other, [pair for pair in reversed(ordered) if pair[1] < 0][:MOST_NAMED])
-
-
-def heads_by_value(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
-    """Return every head with its value, the largest first.
-
-    Args:
-        values: `[layer, head]` of each kind.
-    """
-    heads = [
-        (Head(kind, *map(int, place)), float(array[place]))
-        for kind, array in values.items()
-        for place in np.ndindex(array.shape)
-    ]
-    return sorted(heads, key=lambda pair: -pair[1])
+    for piece, favouring in (
+        (written, [pair for pair in ordered if pair[1] > 0]),
+        (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
+    ):
+        none = f"No head speaks for {quoted(piece)}."
+        st.text(f"For {quoted(piece)}" if favouring else none)
+        buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
+        head_buttons("why-open", buttons[:MOST_NAMED])
 
 
 def show_open_head(
-    trace: AttentionTrace, step: int, evidence: Contrast, head: Head, written: str, other: str
+    trace: AttentionTrace, step: int, evidence: Contrast, head: Head, favours: str
 ) -> None:
     """Draw the contribution of each key of the open head, and links to other pages."""
     kind, place = head.kind, (head.layer, head.head)
@@ -254,19 +248,14 @@ def show_open_head(
     if kind != "encoder_self":
         direct = format_number(float(evidence.direct[kind][place]), sign=True)
         summary += f", {direct} by direct logits"
-    st.text(f"{summary}: above 0 it speaks for {quoted(written)}, below for {quoted(other)}.")
+    st.text(f"{summary}: above 0 it speaks for {favours}")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
     further: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
+    names, places = display_tokens(tokens), strongest(values)
     altair_chart(
-        pieces_chart(
-            display_tokens(tokens),
-            values,
-            "gradient × value, nats",
-            places=strongest(values),
-            more=further,
-        ),
+        pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
         alt="Gradient × value of each key of the open head.",
     )
@@ -275,23 +264,6 @@ def show_open_head(
         st.button(
             "Take it away: what changes", key="why-remove", on_click=open_removal, args=(head,)
         )
-
-
-def _table(kind: Kind, values: Array, maximum: float, head: Head, measure: Measure) -> None:
-    opened = (head.layer, head.head) if head.kind == kind else None
-    draw_clickable(
-        heads_chart(kind, values, maximum, measure, opened=opened, clickable=True),
-        "why-heads",
-        kind,
-        head,
-        values.shape,
-        f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads across.",
-    )
-
-
-def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
-    st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
-    head_buttons("why-open", [(head, format_number(value, sign=True)) for head, value in heads])
 
 
 Floats = npt.NDArray[np.floating]
@@ -303,11 +275,7 @@ _ROW = 22  # CSS pixels
 
 
 def strongest(*measures: Floats) -> list[int]:
-    """Select the places where any measure is relatively largest, in their order.
-
-    Args:
-        measures: one or more arrays `[place]`.
-    """
+    """Select the places where any of the measures `[place]` is relatively largest, in order."""
     shares = [np.abs(values) / max(float(np.abs(values).max()), TINY) for values in measures]
     places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MOST_ROWS]
     return sorted(places.tolist())
@@ -349,7 +317,7 @@ def pieces_chart(
     y = alt.Y(
         "place:O",
         title=None,
-        axis=alt.Axis(labelExpr=labels, labelLimit=110, grid=False, ticks=False, domain=False),
+        axis=bare_axis(labelExpr=labels, labelLimit=110),
     )
     maximum = max(float(frame["value"].abs().max()), 0.01)
     x = alt.X(
@@ -367,13 +335,10 @@ def pieces_chart(
     base = alt.Chart(frame, height={"step": _ROW})
     bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
     zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
-    right = base.transform_filter("datum.value >= 0").mark_text(
-        color=INK, fontSize=14, align="left", dx=4
-    )
-    left = base.transform_filter("datum.value < 0").mark_text(
-        color=INK, fontSize=14, align="right", dx=-4
-    )
     layered = zero + bars
-    for mark in (right, left):
+    for side, align, dx in ((">= 0", "left", 4), ("< 0", "right", -4)):
+        mark = base.transform_filter(f"datum.value {side}").mark_text(
+            color=INK, fontSize=14, align=align, dx=dx
+        )
         layered += mark.encode(x, y, text="mark:N")
     return layered

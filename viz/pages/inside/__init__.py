@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import get_args
@@ -17,6 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
 from transformer.analysis.paper import scaling
 from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import Scale
@@ -26,6 +27,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_inside
 from viz.app.chrome.problems import say
@@ -36,7 +38,7 @@ from viz.app.sentence.origin import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside
-from viz.draw.labels import display_tokens, head_title, row_names
+from viz.draw.labels import display_tokens, row_names
 from viz.figures.axes import curve_color
 from viz.figures.colors import GREY, INK
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
@@ -65,9 +67,24 @@ class Choices:
         """True if the scores are those of the paper's equation."""
         return as_in_paper(self.scale, self.temperature)
 
-    def factor(self, d_k: int) -> float:
-        """Return the factor of the model's own scores, which are already divided by √d_k."""
-        return scaling.factor(self.scale, d_k, self.temperature) * math.sqrt(d_k)
+    @property
+    def place(self) -> Head:
+        """Kind, layer and head."""
+        return Head(self.kind, self.layer, self.head)
+
+    @property
+    def in_words(self) -> str:
+        """Scale, temperature, and the heads that they hold for."""
+        scale = "no scale" if self.scale == "none" else shown_scale(self.scale)
+        temperature = "" if self.temperature == 1 else f" and temperature {self.temperature:g}"
+        return f"{scale}{temperature} in {'every head' if self.every_head else self.place.title}"
+
+    @property
+    def cache_key(self) -> Hashable:
+        """Part of a cache key that the scale gives; None for the paper's scale."""
+        if self.as_trained:
+            return None
+        return self.scale, self.temperature, None if self.every_head else self.head
 
 
 def as_in_paper(scale: Scale, temperature: float) -> bool:
@@ -85,15 +102,26 @@ def show() -> None:
     choices = _choices(trace, row, below)
     try:
         edits = _edits(translator, choices)
-        values = _sublayer(translator, trace, choices, edits)
+        values = memo_per_trace(
+            trace,
+            ("attended", choices.kind, choices.layer, choices.cache_key),
+            lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
+        )
         _picture(translator, trace, values, choices)
-        url = in_link(choices.kind, choices.layer, choices.head)
-        navigation.link("heads", "the map of this head, among all others", url)
+        navigation.link("heads", "the map of this head, among all others", in_link(*choices.place))
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)
         return
-    _explain()
+    explain(
+        "Every number is the model’s own, read at its hook points in one pass over the sentence "
+        f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
+        "scale. Left: where the scores are large, the softmax looks at one token alone, and its "
+        "gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model learns, goes towards 0; where they "
+        "are small, all weights are nearly equal. "
+        "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
+        "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
+    )
     with below, st.container(gap=None):
         if choices.as_trained:
             st.text(
@@ -101,7 +129,7 @@ def show() -> None:
                 "they lead to, in this head alone or in every head."
             )
         else:
-            show_rescaled_translation(translator, translation, edits, _scale_in_words(choices))
+            show_rescaled_translation(translator, translation, edits, choices.in_words)
 
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
@@ -110,13 +138,12 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
         kind = pick_kind()
         layer, head = pick_layer_and_head(HEAD, layers, heads)
         word = _word(trace, kind)
-        scale = st.selectbox(
+        scale: Scale = menu(
             "Scale",
             get_args(Scale),
-            format_func=shown_scale,
-            key="scale_of",
-            bind="query-params",
+            "scale_of",
             width=150,
+            format_func=shown_scale,
             help="What q · k is multiplied by. Equation 1 divides by √dₖ. None leaves q · k as it "
             "is; × √dₖ is a misprint that is often copied.",
         )
@@ -152,44 +179,23 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         "decoder_self": "Row that reads",
         "cross": "Row that writes",
     }
-    return st.selectbox(
-        rows[kind],
-        range(len(names)),
-        index=min(2, len(names) - 1),
-        format_func=names.__getitem__,
-        key=WORD,
-        bind="query-params",
-        width=240,
-    )
+    first = min(2, len(names) - 1)
+    places, named = range(len(names)), names.__getitem__
+    return menu(rows[kind], places, WORD, width=240, index=first, format_func=named)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
     """Return hooks that replace the paper's scale by the chosen one."""
     if choices.as_trained:
         return {}
-    factor = choices.factor(translator.model.config.d_k)
+    d_k = translator.model.config.d_k
+    # of the model's own scores, which are already divided by √d_k
+    factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
     if not choices.every_head:
         module = attention_name(choices.kind, choices.layer)
         return {f"{module}.hook_attn_scores": scaling.rescale(factor, choices.head)}
     points = translator.model.hook_points()
     return {name: scaling.rescale(factor) for name in points if name.endswith("hook_attn_scores")}
-
-
-def _sublayer(
-    translator: Translator, trace: AttentionTrace, choices: Choices, edits: dict[str, Hook]
-) -> SublayerValues:
-    return memo_per_trace(
-        trace,
-        ("attended", choices.kind, choices.layer, _scale_in_use(choices)),
-        lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
-    )
-
-
-def _scale_in_use(choices: Choices) -> Hashable:
-    """Return the part of a cache key that the scale gives; None for the paper's scale."""
-    if choices.as_trained:
-        return None
-    return choices.scale, choices.temperature, None if choices.every_head else choices.head
 
 
 def _picture(
@@ -199,33 +205,26 @@ def _picture(
     factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
     axes = by_pieces(trace, choices.kind)
     row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
-    steps = walk_steps(
-        config, choices.kind, row, len(axes.labels.keys), choices.scale, choices.temperature
-    )
+    scale = choices.scale, choices.temperature
+    steps = walk_steps(config, choices.kind, row, len(axes.labels.keys), *scale)
+    at = st.query_params.get(STEP, "0")
     data = encode_inside(
         arithmetic(values, choices.head, choices.word, factor),
         axes.labels.keys,
         f"{row} looks",
         choices.kind,
-        title=_name(choices),
+        title=choices.place.title,
         steps=steps,
-        step=_step(),
+        step=int(at) if at.isdecimal() and len(at) < 3 else 0,
         head=choices.head,
-        factor=scale_text(choices.scale, choices.temperature),
-        caption=origin_of(trace).caption(
-            head_caption(choices.kind, choices.layer, choices.head), f"{_scale_in_words(choices)}."
-        ),
+        factor=scale_text(*scale),
+        caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
     )
-    mount_inside("inside", data, len(steps), _remember)
 
+    def remember(step: int) -> None:
+        st.query_params[STEP] = str(step)
 
-def _step() -> int:
-    text = st.query_params.get(STEP, "0")
-    return int(text) if text.isdecimal() and len(text) < 3 else 0
-
-
-def _remember(step: int) -> None:
-    st.query_params[STEP] = str(step)
+    mount_inside("inside", data, len(steps), remember)
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
@@ -242,18 +241,14 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         if choices.temperature != 1:
             marks["here"] = scaling.factor(choices.scale, d_k, choices.temperature)
         altair_chart(
-            saturation_chart(scales, row.largest, row.entropy / maximum, row.gradient, marks),
+            saturation_chart(scales, (row.largest, row.entropy / maximum, row.gradient), marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
     with right:
         st.subheader("The variance of q · k grows with dₖ", anchor=False)
-        head = memo_per_trace(
-            trace,
-            ("dot variance", choices.kind, choices.layer, choices.head, _scale_in_use(choices)),
-            lambda: scaling.dot_variance(
-                values.q[choices.head].astype(np.float64), values.k[choices.head].astype(np.float64)
-            ),
-        )
+        q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
+        key = ("dot variance", *choices.place, choices.cache_key)
+        head = memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
         altair_chart(
             variance_chart(*head, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
@@ -264,28 +259,6 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
 def _gaussian() -> npt.NDArray[np.float64]:
     """Compute the variance of Gaussian vectors once; it takes 17 million random numbers."""
     return scaling.gaussian_dot_variance(WIDTHS)
-
-
-def _explain() -> None:
-    explain(
-        "Every number is the model’s own, read at its hook points in one pass over the sentence "
-        f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
-        "scale. Left: where the scores are large, the softmax looks at one token alone, and its "
-        "gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model learns, goes towards 0; where they "
-        "are small, all weights are nearly equal. "
-        "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
-        "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
-    )
-
-
-def _scale_in_words(choices: Choices) -> str:
-    scale = "no scale" if choices.scale == "none" else shown_scale(choices.scale)
-    temperature = "" if choices.temperature == 1 else f" and temperature {choices.temperature:g}"
-    return f"{scale}{temperature} in {'every head' if choices.every_head else _name(choices)}"
-
-
-def _name(choices: Choices) -> str:
-    return head_title(choices.kind, choices.layer, choices.head)
 
 
 def show_rescaled_translation(
@@ -310,7 +283,7 @@ def show_rescaled_translation(
     sentence_bar.show_notices_of(edited)
 
 
-Floats = npt.NDArray[np.float64]
+Floats, Ints = npt.NDArray[np.float64], npt.NDArray[np.int64]
 
 MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
 """Measures of a row of the softmax, in the order of the curves."""
@@ -331,24 +304,19 @@ def factors() -> Floats:
 
 
 def saturation_chart(
-    scales: Floats,
-    largest: Floats,
-    entropy: Floats,
-    gradient: Floats,
-    marks: Mapping[str, float],
+    scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
 ) -> alt.LayerChart:
     """Draw the softmax of one row over the factor of its scores.
 
     Args:
         scales: `[scale]`, factors of q·k.
-        largest: `[scale]`, the largest weight.
-        entropy: `[scale]`, share of the largest possible entropy.
-        gradient: `[scale]`, Frobenius norm of ∂α/∂s.
+        measures: `[scale]` each: the largest weight, the share of the largest possible entropy, and
+            the Frobenius norm of ∂α/∂s.
         marks: marked scales by name.
     """
     frame = pd.concat(
         pd.DataFrame({"measure": name, "scale": scales, "value": values})
-        for name, values in zip(MEASURES, (largest, entropy, gradient), strict=True)
+        for name, values in zip(MEASURES, measures, strict=True)
     )
     x = alt.X(
         "scale:Q",
@@ -358,39 +326,25 @@ def saturation_chart(
     )
     axis = alt.Axis(values=[0, 0.5, 1], format="~g")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
-    height = _PLOT + _LEGEND_LINE * len(MEASURES)
-    lines = (
-        alt.Chart(frame, height=height)
-        .mark_line(strokeWidth=2, clip=True)
-        .encode(
-            x,
-            y,
-            curve_color("measure", MEASURES),
-            tooltip=[
-                "measure:N",
-                alt.Tooltip("scale:Q", format=".3g"),
-                alt.Tooltip("value:Q", format=".4f"),
-            ],
-        )
+    chart = alt.Chart(frame, height=_PLOT + _LEGEND_LINE * len(MEASURES))
+    lines = chart.mark_line(strokeWidth=2, clip=True).encode(
+        x,
+        y,
+        curve_color("measure", MEASURES),
+        tooltip=[
+            "measure:N",
+            alt.Tooltip("scale:Q", format=".3g"),
+            alt.Tooltip("value:Q", format=".4f"),
+        ],
     )
-    marked = pd.DataFrame(
-        [{"name": name, "scale": scale} for name, scale in marks.items()], columns=["name", "scale"]
-    )
-    rules = alt.Chart(marked).mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
-    texts = (
-        alt.Chart(marked)
-        .mark_text(baseline="bottom", dy=-3, color=INK)
-        .encode(x, y=alt.value(0), text="name:N")
-    )
-    return lines + rules + texts
+    marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
+    rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
+    texts = marked.mark_text(baseline="bottom", dy=-3, color=INK)
+    return lines + rules + texts.encode(x, y=alt.value(0), text="name:N")
 
 
 def variance_chart(
-    width: npt.NDArray[np.int64],
-    measured: Floats,
-    predicted: Floats,
-    gaussian_width: npt.NDArray[np.int64],
-    gaussian: Floats,
+    width: Ints, measured: Floats, predicted: Floats, gaussian_width: Ints, gaussian: Floats
 ) -> alt.LayerChart:
     """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
 

@@ -19,7 +19,7 @@ def test_the_axis_holds_each_scale_that_the_page_marks() -> None:
 def test_each_measure_is_drawn_over_the_scale() -> None:
     at = np.array([0.1, 1.0, 10.0])
     row = saturation(np.array([0.5, 2.0, -1.0]), at)
-    chart = saturation_chart(at, *row, {"none": 1.0, "÷ √dₖ": 0.177}).to_dict()
+    chart = saturation_chart(at, row, {"none": 1.0, "÷ √dₖ": 0.177}).to_dict()
     lines, marks = chart["datasets"].values()
     for name, values in zip(MEASURES, row, strict=True):
         drawn = [(r["scale"], r["value"]) for r in lines if r["measure"] == name]

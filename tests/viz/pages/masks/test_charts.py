@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from viz.pages.masks.charts import WITH, WITHOUT, loss_chart, share_chart, shift_chart
+from viz.pages.masks import WITH, WITHOUT, loss_chart, share_chart, shift_chart
 
 READS = [("<s>", "▁Ein", "▁Hu", "nd"), ("<s>", "▁Ja", "<pad>", "<pad>")]
 WRITES = [("▁Ein", "▁Hu", "nd", "</s>"), ("▁Ja", "</s>", "<pad>", "<pad>")]

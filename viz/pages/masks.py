@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
+import altair as alt
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Kind, Translator
+from transformer import AttentionTrace, Kind
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.leaks import Leak, leak
@@ -28,25 +32,17 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted, format_number, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
-from viz.draw.mask_grids import MaskGrid, Row, encode_masks
+from viz.draw.mask_grids import PADDING, MaskGrid, Row, encode_masks
 from viz.draw.mask_reasons import describe_row
-from viz.pages.masks.charts import loss_chart, share_chart, shift_chart
+from viz.figures.axes import bare_axis, pair_encoding
+from viz.figures.colors import GREY, INK
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "take it away"
-MASKS: dict[str, MaskName | None] = {
-    "in use": None,
-    "padding": "padding",
-    "causal": "causal",
-    "both": "both",
-}
-"""The menu of masks; the first is that of the model."""
-
-NUMBERS = "numbers"
-STYLES = ("booleans", NUMBERS)
+IN_USE = "in use"
+"""Choice of the mask that the model has."""
 VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""
 
-_DEFAULT = "decoder"
 _NAMES: dict[MaskName, str] = {
     "padding": "padding mask",
     "causal": "causal mask",
@@ -54,35 +50,12 @@ _NAMES: dict[MaskName, str] = {
 }
 
 
-def _rows(languages: Languages) -> dict[Kind, str]:
-    return {
-        "encoder_self": f"Each row is {languages.with_article('source', 'token')} that looks",
-        "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
-        "the next",
-        "cross": "Each row of the decoder reads one token and writes the next, by which it is "
-        "named here",
-    }
-
-
-def _which_mask(languages: Languages) -> dict[Kind, str]:
-    return {
-        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
-        "the encoder has the padding mask alone.",
-        "decoder_self": "A position of the decoder may not see what it has still to write, so it "
-        "has the causal mask. Padding stands on the right, where that mask hides it from every "
-        "real token.",
-        "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
-        f"after {languages.with_article('source', 'one')}, so there is no causal mask between the "
-        "languages, and “both” is the padding mask of the source.",
-    }
-
-
 def show() -> None:
     """Draw the page for the sentence in the bar and the further ones."""
     row = controls_row("mask-controls")
     with row:
         view = choose_one("View", VIEWS, VIEW)
-        kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
+        kind = pick_kind(default="decoder", disabled=view == SHIFT)
     if view == WITHOUT_MASK:
         _without_mask(kind, row)
         return
@@ -116,12 +89,17 @@ def _grids(
     batch = batch_traces(traces)
     labels = masking.labels(batch, kind)
     with row:
-        mask = MASKS[choose_one("Mask", MASKS, WHICH, labelled=True)] or MODEL_MASKS[kind]
-        style = choose_one("Drawn as", STYLES, STYLE)
+        choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
+        mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
+        style = choose_one("Drawn as", ("booleans", "numbers"), STYLE)
     with description, controls_row():
         sentence = _number("Sentence", SENTENCE, len(labels))
         # the first row sees nothing but itself
         query = _number("Row", ROW, len(labels[sentence].queries), default=3)
+
+    def choose(row: Row) -> None:
+        st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)
+
     reasons = masking.mask_reasons(batch, kind, mask)
     real = masking.real_queries(batch, kind)
     titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
@@ -137,17 +115,16 @@ def _grids(
             grids,
             kind,
             title=title,
-            as_numbers=style == NUMBERS,
+            as_numbers=style == "numbers",
             chosen=(sentence, query),
             caption=batch_caption(traces, f"{title}, {use}."),
         )
-        mount_masks("mask-grids", data, grids, _choose)
+        mount_masks("mask-grids", data, grids, choose)
     with description:
         keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):
-            for text in describe_row(
-                names[sentence][query], keys, reasons[sentence, query].tolist()
-            ):
+            row_reasons = reasons[sentence, query].tolist()
+            for text in describe_row(names[sentence][query], keys, row_reasons):
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
@@ -165,17 +142,29 @@ def _title(number: int, real: int) -> str:
     return f"Sentence {number}: {counted(real, 'token')}"
 
 
-def _choose(row: Row) -> None:
-    """Set the two numbers to the clicked row."""
-    st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)
-
-
 def _explain_grids(kind: Kind, languages: Languages) -> None:
+    rows: dict[Kind, str] = {
+        "encoder_self": f"Each row is {languages.with_article('source', 'token')} that looks",
+        "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
+        "the next",
+        "cross": "Each row of the decoder reads one token and writes the next, by which it is "
+        "named here",
+    }
+    which_mask: dict[Kind, str] = {
+        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
+        "the encoder has the padding mask alone.",
+        "decoder_self": "A position of the decoder may not see what it has still to write, so it "
+        "has the causal mask. Padding stands on the right, where that mask hides it from every "
+        "real token.",
+        "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
+        f"after {languages.with_article('source', 'one')}, so there is no causal mask between the "
+        "languages, and “both” is the padding mask of the source.",
+    }
     explain(
-        f"{_rows(languages)[kind]}, each column is a token that it may see or not. Sentences of "
+        f"{rows[kind]}, each column is a token that it may see or not. Sentences of "
         "one batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
         "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
-        f"(§3.2.3). {_which_mask(languages)[kind]} {code_line(padding_mask)}, "
+        f"(§3.2.3). {which_mask[kind]} {code_line(padding_mask)}, "
         f"{code_line(causal_mask)}, {code_line(padding_and_causal_mask)}, "
         f"{code_line(attention_scores)}."
     )
@@ -214,12 +203,37 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     batch = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
-    masked, unmasked = leaks_with_and_without(translator, traces, batch, kind)
+    identities = tuple(map(trace_identity, traces))
+
+    def run(*, masked: bool) -> Leak:
+        key = ("leak", identities, kind, masked)
+        return memo_per_trace(
+            traces[0], key, lambda: leak(translator.model, batch, kind, masked=masked)
+        )
+
+    masked, unmasked = run(masked=True), run(masked=False)
     with leaks:
-        draw_shares(unmasked, kind)
-        explain_leak(masked, unmasked, kind)
+        st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
+        altair_chart(
+            share_chart(unmasked.to_hidden, unmasked.to_padding),
+            alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
+        )
+        _explain_leak(masked, unmasked, kind)
     with picture:
-        draw_losses(batch, masked, unmasked, kind, sentence)
+        with_mask, without_mask = (leak.mean_losses[sentence] for leak in (masked, unmasked))
+        st.subheader(
+            f"Loss on each next token of sentence {sentence + 1}: {with_mask:.3f} nats with the "
+            f"mask, {without_mask:.3f} without it",
+            anchor=False,
+        )
+        tokens = batch.target_tokens[sentence]
+        altair_chart(
+            loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
+            alt="The loss on each next word, with the mask and without it.",
+        )
+        if not unmasked.hides[sentence]:
+            hidden = "later token" if kind == "decoder_self" else "padding"
+            st.text(f"This sentence has no {hidden}: nothing can leak into it.")
 
 
 SAME, SMALL = 0.0005, 0.05
@@ -243,49 +257,7 @@ _MEANING: dict[Kind, str] = {
 }
 
 
-def leaks_with_and_without(
-    translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
-) -> tuple[Leak, Leak]:
-    """Run the model with the mask of this kind, and without it."""
-    identities = tuple(map(trace_identity, traces))
-
-    def run(masked: bool) -> Leak:
-        return memo_per_trace(
-            traces[0],
-            ("leak", identities, kind, masked),
-            lambda: leak(translator.model, batch, kind, masked=masked),
-        )
-
-    return run(True), run(False)
-
-
-def draw_shares(unmasked: Leak, kind: Kind) -> None:
-    """Draw the share of each head's attention that leaks."""
-    st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
-    altair_chart(
-        share_chart(unmasked.to_hidden, unmasked.to_padding),
-        alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
-    )
-
-
-def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sentence: int) -> None:
-    """Draw the loss on each next token of one sentence, from 0, with and without the mask."""
-    st.subheader(
-        f"Loss on each next token of sentence {sentence + 1}: "
-        f"{masked.mean_losses[sentence]:.3f} nats with the mask, "
-        f"{unmasked.mean_losses[sentence]:.3f} without it",
-        anchor=False,
-    )
-    altair_chart(
-        loss_chart(batch.target_tokens[sentence], masked.loss[sentence], unmasked.loss[sentence]),
-        alt="The loss on each next word, with the mask and without it.",
-    )
-    if not unmasked.hides[sentence]:
-        hidden = "later token" if kind == "decoder_self" else "padding"
-        st.text(f"This sentence has no {hidden}: nothing can leak into it.")
-
-
-def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
+def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     """Draw the figures of the whole batch, and explain them."""
     with st.container(horizontal=True, gap="medium"):
         st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
@@ -322,8 +294,21 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     padded = "the padded one" if hides.sum() == 1 else "the padded ones"
     subset = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
     numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
-    change, error, pieces = _change(masked, unmasked)
-    others = "" if hides.all() else f" {_unchanged(masked, unmasked)}"
+    changes = (unmasked.loss - masked.loss)[hides]
+    changes = changes[~np.isnan(changes)]
+    change, pieces = float(changes.mean()), len(changes)
+    # one piece has no standard error
+    error = float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
+    others = ""
+    if not hides.all():  # there the loss differs by rounding alone
+        largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
+        rounding = (
+            f"but for rounding, {largest:.0e} nats at most" if largest else "to the last digit"
+        )
+        others = (
+            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} no "
+            f"padding: nothing can leak in, and the loss is the same {rounding}."
+        )
     if abs(change) < SAME:
         return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
     if not abs(change) > 2 * error:
@@ -347,29 +332,139 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     return f"Without the mask the loss **falls**{slightly}, {numbers}: {meaning}.{others}"
 
 
-def _change(masked: Leak, unmasked: Leak) -> tuple[float, float, int]:
-    """Return the mean change of the loss on pieces with hidden keys, its error, their number."""
-    changes = (unmasked.loss - masked.loss)[unmasked.hides]
-    changes = changes[~np.isnan(changes)]
-    # one piece has no standard error
-    error = float(changes.std(ddof=1)) / len(changes) ** 0.5 if len(changes) > 1 else np.inf
-    return float(changes.mean()), error, len(changes)
-
-
-def _unchanged(masked: Leak, unmasked: Leak) -> str:
-    """Describe the sentences without hidden keys, where the loss differs by rounding alone."""
-    unaffected = ~unmasked.hides
-    largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[unaffected]))
-    rounding = (
-        "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
-    )
-    verb = "has" if unaffected.sum() == 1 else "have"
-    return (
-        f"{capitalised(_sentences(unaffected))} {verb} no padding: nothing can leak in, and the "
-        f"loss is the same {rounding}."
-    )
-
-
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:
     numbers = [str(number) for number in np.flatnonzero(selected) + 1]
     return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
+
+
+Floats = npt.NDArray[np.float64]
+
+LEAKED = "#9166CC"  # visible on a light and on a dark page
+_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
+    ("reads", "right", 14),
+    ("writes", "left", -14),
+)
+WITH, WITHOUT = "with the mask", "without it"
+
+_LINE = 24  # CSS pixels of a token in a list
+_FADED = 0.68  # opacity of padding, which is still readable
+# the first label of a list is aligned with the others
+_PLAIN: dict[str, Any] = {"labelFlush": False, "labelBound": False}
+# columns of the shift: tokens read at 0, tokens written at 1, the next sentence from 3
+_APART, _MARGIN, _UNIT = 3, 0.9, 88  # the last in CSS pixels
+
+
+def shift_chart(
+    reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
+) -> alt.LayerChart:
+    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1).
+
+    A line joins each written token with the position that reads it. Both are
+    `[sentence][target]`, `<s>` and `<pad>` included; each sentence has a title.
+    """
+    rows: list[tuple[int, int, str, str, float]] = []
+    ends: list[tuple[int, int, int, int, str]] = []
+    for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
+        # both sides together, so that a piece is marked in the same way on each
+        shown = display_tokens([*read, *written])
+        left = _APART * sentence
+        for position in range(len(read)):
+            opacity = _FADED if written[position] == PADDING else 1.0
+            rows.append((left, position, "reads", shown[position], opacity))
+            rows.append((left + 1, position, "writes", shown[len(read) + position], opacity))
+            if position and written[position] != PADDING:
+                text = f"position {position} writes “{shown[position]}”, "
+                text += f"position {position + 1} reads it"
+                ends.append((left + 1, position - 1, left, position, text))
+    tokens = pd.DataFrame(rows, columns=["column", "position", "side", "token", "opacity"])
+    lines = pd.DataFrame(ends, columns=["written", "from", "read", "to", "text"])
+    headings = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _MARGIN, "title": titles})
+    last = _APART * (len(titles) - 1) + 1 + _MARGIN
+    scale = alt.Scale(domain=[-_MARGIN, last], nice=False)
+    columns = [_APART * n + side for n in range(len(titles)) for side in (0, 1)]
+    names = f"datum.value % {_APART} == 0 ? 'reads' : 'writes'"
+    axis = bare_axis(values=columns, labelExpr=names, orient="top", **_PLAIN)
+    x = alt.X("column:Q", title=None, scale=scale, axis=axis)
+    y = alt.Y("position:O", title=None, axis=bare_axis(labelExpr="datum.value + 1", **_PLAIN))
+    texts = [
+        alt.Chart(tokens)
+        .transform_filter(alt.datum.side == side)
+        .mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
+        .encode(x, y, text="token:N", opacity=alt.Opacity("opacity:Q", scale=None), tooltip="token")
+        for side, align, dx in _SIDES
+    ]
+    line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
+    rules = line.encode(
+        x=alt.X("written:Q"),
+        x2="read:Q",
+        y=alt.Y("from:O"),
+        y2="to:O",
+        tooltip=alt.Tooltip("text:N", title="shift right"),
+    )
+    heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
+    layers = [*texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
+    width = round(_UNIT * (last + _MARGIN))
+    return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
+
+
+def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
+    """Draw the share of each head's attention, `[layer, head]`, on keys that the mask would hide.
+
+    The second is the part of it on padding.
+    """
+    layer, head = np.indices(to_hidden.shape)
+    frame = pd.DataFrame(
+        {
+            "layer": layer.ravel() + 1,
+            "head": head.ravel() + 1,
+            "share": to_hidden.ravel(),
+            "padding": to_padding.ravel(),
+        }
+    )
+    base = alt.Chart(frame, height=alt.Step(40)).encode(
+        x=alt.X("head:O", axis=bare_axis(labelAngle=0, orient="top", **_PLAIN)),
+        y=alt.Y("layer:O", axis=bare_axis(**_PLAIN)),
+        tooltip=[
+            alt.Tooltip("layer:O"),
+            alt.Tooltip("head:O"),
+            alt.Tooltip("share:Q", title="to all that was hidden", format=".4%"),
+            alt.Tooltip("padding:Q", title="of it to padding", format=".4%"),
+        ],
+    )
+    # a scale of opacity: pale means little on a light and on a dark page
+    opacity = alt.Scale(domain=[0, 1], range=[0.06, 0.9])
+    squares = base.mark_rect(color=LEAKED, cornerRadius=2).encode(
+        opacity=alt.Opacity("share:Q", scale=opacity, legend=None)
+    )
+    text = alt.Text("share:Q", format=".0%")
+    return squares + base.mark_text(fontSize=12, color=INK).encode(text=text)
+
+
+def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
+    """Draw the loss on each next token with the mask and without it.
+
+    All are `[target]`; the loss is -log p in nats, and NaN at padding.
+    """
+    names = display_tokens(tokens)
+    frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
+    frame["token"] = names
+    frame["change"] = unmasked - masked
+    frame = frame.dropna()
+    long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
+    y = alt.Y(
+        "position:O",
+        title="next token",
+        axis=bare_axis(labelExpr=f"{json.dumps(names)}[datum.value]", labelLimit=120, **_PLAIN),
+    )
+    tooltip = [
+        alt.Tooltip("token:N", title="next token"),
+        alt.Tooltip("mask:N"),
+        alt.Tooltip("nats:Q", format=".4f"),
+        alt.Tooltip("change:Q", title="changed by", format="+.4f"),
+    ]
+    rule = alt.Chart(frame).mark_rule(color=GREY, strokeWidth=1.5)
+    rules = rule.encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
+    color, shape, size = pair_encoding("mask", {WITH: GREY, WITHOUT: LEAKED}, (150, 60))
+    x = alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5))
+    dots = alt.Chart(long, height=alt.Step(_LINE)).mark_point(filled=True, opacity=1)
+    return rules + dots.encode(x, y, color, shape, size, tooltip=tooltip)

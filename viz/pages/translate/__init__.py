@@ -34,32 +34,29 @@ def show() -> None:
         show_tree(bar)
     with comparison:
         compared = show_versus(bar)
+        alignment = read_alignment(bar.translator)
         if compared is not None:
-            show_both_maps(bar, compared, pick_map(trace, read_alignment(bar.translator)))
+            show_both_maps(bar, compared, pick_map(trace, alignment), alignment)
     picture, details = st.columns([5, 4], gap="large")
     with picture:
         st.subheader("Which word comes from which", anchor=False)
-        show_words(bar.translator, trace)
+        show_words(bar.translator, trace, alignment)
         if compared is None:  # otherwise the same map is drawn above
             st.subheader("Piece by piece", anchor=False)
-            choice = pick_map(trace, read_alignment(bar.translator))
-            draw_map(bar.translator, trace, choice, "translate-map")
+            choice = pick_map(trace, alignment)
+            draw_map(bar.translator, trace, choice, alignment, "translate-map")
     with details:
         show_alternatives(bar, trace)
         show_others(bar)
-        _explain()
-
-
-def _explain() -> None:
-    explain(
-        f"Each row of the decoder reads one token and writes the next; what names it stands "
-        f"over the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of "
-        f"equation 1 in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
-        f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
-        f"They say where the model looked, not why it chose a word. Links between words are "
-        f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
-        f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
-        f"people drew is 0 % where all are the same. The tree is what the beam search of §6.1 "
-        f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before its "
-        f"first step, and forbidden words are left out of each."
-    )
+        explain(
+            f"Each row of the decoder reads one token and writes the next; what names it stands "
+            f"over the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of "
+            f"equation 1 in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
+            f"They say where the model looked, not why it chose a word. Links between words are "
+            f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
+            f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
+            f"people drew is 0 % where all are the same. The tree is what the beam search of §6.1 "
+            f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
+            f"its first step, and forbidden words are left out of each."
+        )

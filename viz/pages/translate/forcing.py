@@ -67,10 +67,8 @@ def show_editor(bar: BarTranslation) -> None:
         pieces = []
 
     def changed(change: Edited | Forced | None) -> None:
-        if isinstance(change, Edited):
-            st.session_state[_REVISION] = (
-                change.revision
-            )  # noted, even where the edit comes too late
+        if isinstance(change, Edited):  # noted, even where the edit comes too late
+            st.session_state[_REVISION] = change.revision
         if change is None or not search_request.is_asked(request):
             say_late()
         elif isinstance(change, Edited):
@@ -89,62 +87,48 @@ def show_editor(bar: BarTranslation) -> None:
         languages=bar.translator.languages.for_text(request.text),
     )
     mount_editor("translate-editor", data, pieces, changed)
-    _buttons(bar)
-
-
-def _pieces(bar: BarTranslation) -> list[EditorPiece]:
-    score = scored(bar)
-    return [
-        EditorPiece(
-            piece.text, log_prob, tuple((other.piece, other.probability) for other in others)
-        )
-        for piece, log_prob, others in zip(
-            score.pieces, score.log_probs, score.alternatives, strict=True
-        )
-    ]
-
-
-def _buttons(bar: BarTranslation) -> None:
+    undone = search_request.history().undone
     with st.container(key="translate-edits", horizontal=True, gap="small"):
-        st.button(
-            "Undo",
-            key="undo",
-            icon=":material/undo:",
-            type="tertiary",
-            disabled=not search_request.can_undo(),
-            on_click=search_request.undo,
-        )
-        st.button(
-            "Redo",
-            key="redo",
-            icon=":material/redo:",
-            type="tertiary",
-            disabled=not search_request.history().undone,
-            on_click=search_request.redo,
-        )
+        for label, enabled, take in (
+            ("Undo", search_request.can_undo(), search_request.undo),
+            ("Redo", bool(undone), search_request.redo),
+        ):
+            name = label.lower()
+            st.button(
+                label,
+                key=name,
+                icon=f":material/{name}:",
+                type="tertiary",
+                disabled=not enabled,
+                on_click=take,
+            )
         if bar.used.edited:
+            score = scored(bar)
+            written = [piece.text for piece in score.pieces]
             st.button(
                 "Let the model go on from here",
                 key="go-on",
                 type="tertiary",
                 on_click=_go_on,
-                args=(bar.requested, _edited_prefix(bar)),
+                args=(request, written[:-1] if score.ended else written),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )
 
 
-def _go_on(request: SearchRequest, prefix: tuple[str, ...]) -> None:
+def _pieces(bar: BarTranslation) -> list[EditorPiece]:
+    score = scored(bar)
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    return [
+        EditorPiece(piece.text, log_prob, tuple((o.piece, o.probability) for o in others))
+        for piece, log_prob, others in parts
+    ]
+
+
+def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
         say_late()
-
-
-def _edited_prefix(bar: BarTranslation) -> tuple[str, ...]:
-    """Return the text in the editor as pieces of a prefix."""
-    score = scored(bar)
-    pieces = tuple(piece.text for piece in score.pieces)
-    return pieces[:-1] if score.ended else pieces
 
 
 EDITED_NOTE = "The translation above is edited by hand; the tree is the model’s own search."
@@ -152,8 +136,11 @@ EDITED_NOTE = "The translation above is edited by hand; the tree is the model’
 
 def show_tree(bar: BarTranslation) -> None:
     """Draw the tree of the search that found the translation in the bar."""
+    translation = bar.translation
     try:
-        translation = _searched(bar)
+        if bar.used.edited:
+            settings = settings_of(bar.used)
+            translation = cached_results.search(bar.translator, bar.used.text, settings)
     except HeadlightError as error:  # an edited translation can have untested settings
         say(error)
         return
@@ -170,28 +157,20 @@ def show_tree(bar: BarTranslation) -> None:
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
+    used = translation.settings
+    origin = Origin.from_translator(bar.translator, translation.source, translation.text)
     data = encode_tree(
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
         languages=bar.translator.languages.for_text(translation.source),
-        caption=Origin.from_translator(
-            bar.translator, translation.source, translation.text
-        ).caption(
-            f"Beam search with a beam of {translation.settings.beam_size} and "
-            f"α = {translation.settings.alpha:g}."
+        caption=origin.caption(
+            f"Beam search with a beam of {used.beam_size} and α = {used.alpha:g}."
         ),
     )
     mount_tree("translate-tree", data, nodes, pick)
     if bar.used.edited:
         st.caption(EDITED_NOTE)
-
-
-def _searched(bar: BarTranslation) -> Translation:
-    if not bar.used.edited:
-        return bar.translation
-    settings = settings_of(bar.used)
-    return cached_results.search(bar.translator, bar.used.text, settings)
 
 
 def drawn_nodes(
@@ -204,18 +183,10 @@ def drawn_nodes(
     drawn = []
     for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
         state = "finished" if node.state == "unfinished" else node.state
-        drawn.append(
-            DrawnNode(
-                node.parent,
-                piece.text,
-                node.log_prob,
-                node.total,
-                node.step,
-                "forced" if index < forced else state,
-                sentences[node.reason],
-                node.score,
-            )
-        )
+        drawn.append(DrawnNode(
+            node.parent, piece.text, node.log_prob, node.total, node.step,
+            "forced" if index < forced else state, sentences[node.reason], node.score,
+        ))  # fmt: skip
     return drawn
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
-from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures, read_alignment
+from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
@@ -25,20 +25,22 @@ from viz.draw.word_links import encode_links, word_texts
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
 
-def show_words(translator: Translator, trace: AttentionTrace) -> None:
+def show_words(translator: Translator, trace: AttentionTrace, settings: AlignmentSettings) -> None:
     """Draw the links between source and target words, and their method."""
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     if not source or not target:
         st.caption(NOTHING)
         return
-    settings = read_alignment(translator)
     languages = trace.languages
+    pairs = memo_per_trace(
+        trace, ("word pairs", settings), lambda: align(translator, trace, settings)
+    )
     method = link_method(settings, languages)
     st.markdown(as_markdown(method))
     data = encode_links(
         source,
         target,
-        memo_per_trace(trace, ("word pairs", settings), lambda: align(translator, trace)),
+        pairs,
         made_by=_map_text(settings),
         languages=languages,
         caption=origin_of(trace).caption(method),
@@ -59,18 +61,16 @@ def link_method(settings: AlignmentSettings, languages: Languages) -> str:
             f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
             f"weighs most in the row that {settings.row} it"
         )
-    return f"{rule}: {_map_text(settings)}; {_error_text(settings.gold)}."
+    error, gold = "never measured on gold text for this checkpoint", settings.gold
+    if gold is not None:
+        sentences = counted(gold.sentences, "gold sentence")
+        error = f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"
+    return f"{rule}: {_map_text(settings)}; {error}."
 
 
 def _map_text(settings: AlignmentSettings) -> str:
     part = "all heads" if settings.head is None else f"head {settings.head + 1}"
     return f"layer {settings.layer + 1}, {part}, lens: {LENS_NAMES[settings.lens]}"
-
-
-def _error_text(gold: GoldFigures | None) -> str:
-    if gold is None:
-        return "never measured on gold text for this checkpoint"
-    return f"AER {gold.aer:.1f} % on {counted(gold.sentences, 'gold sentence')} ({gold.name})"
 
 
 MAP = UrlNames("map_layer", "map_head")
@@ -94,20 +94,16 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
         )
 
 
-def note(languages: Languages, *, by_read: bool) -> str:
-    """Describe a row of the map and the sum of its weights."""
-    return (
-        f"Each row is {languages.with_article('target', 'piece')} as it is "
-        f"{'read' if by_read else 'written'}; its weights on "
-        f"{languages.source or 'the source'} sum to 1."
-    )
-
-
-def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
+def draw_map(
+    translator: Translator,
+    trace: AttentionTrace,
+    choice: MapChoice,
+    alignment: AlignmentSettings,
+    key: str,
+) -> None:
     """Draw the map, its rows named as for the links between words."""
     layer, head = choice
     languages = trace.languages
-    alignment = read_alignment(translator)
     # the map of the links names its rows by the word that they read, if the links do
     by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:
@@ -124,7 +120,9 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
         languages=languages,
         reads=None if by_read else trace.decoder_tokens,
         writes=trace.target_tokens if by_read else None,
-        note=note(languages, by_read=by_read),
+        note=f"Each row is {languages.with_article('target', 'piece')} as it is "
+        f"{'read' if by_read else 'written'}; its weights on "
+        f"{languages.source or 'the source'} sum to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)
         ),

@@ -92,7 +92,9 @@ def _own_runs() -> dict[str, Path]:
         return {}
     contained = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
     newest = sorted(contained, key=_changed, reverse=True)[:MAX_RUNS]
-    return {f"runs/{_printable(log.parent.name)}": log.parent for log in newest}
+    # with escapes for bytes of a name that are not UTF-8
+    names = [os.fsencode(log.parent.name).decode("utf-8", "backslashreplace") for log in newest]
+    return {f"runs/{name}": log.parent for name, log in zip(names, newest, strict=True)}
 
 
 def _changed(path: Path) -> float:
@@ -100,11 +102,6 @@ def _changed(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:  # deleted in the meantime
         return 0.0
-
-
-def _printable(name: str) -> str:
-    """Return the name of a folder, with escapes for bytes that are not UTF-8."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000

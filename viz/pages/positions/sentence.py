@@ -47,7 +47,6 @@ MOVED: dict[str, tuple[Stack, ...]] = {
     "both stacks moved": ("encoder", "decoder"),
     "encoder alone moved": ("encoder",),
 }
-AS_IT_IS = "as they are"
 
 
 def embeddings() -> None:
@@ -60,21 +59,19 @@ def embeddings() -> None:
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
-    titles = ("token", "+ position", "= sum")
+    titled = dict(zip(("token", "+ position", "= sum"), parts, strict=True))
+    # the scale fits the positions, which are smaller than the tokens
+    maximum = 2 * float(np.abs(parts.positions).max())
     st.plotly_chart(
-        # the scale fits the positions, which are smaller than the tokens
-        input_figure(
-            tokens,
-            dict(zip(titles, parts, strict=True)),
-            2 * float(np.abs(parts.positions).max()),
-        ),
+        input_figure(tokens, titled, maximum),
         key="pe_foot",
         alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
     )
     numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
         for label, values in zip(("RMS token", "position", "sum"), parts, strict=True):
-            st.metric(label, f"{_rms(values):.4f}", width="content")
+            rms = np.sqrt(np.mean(values.astype(np.float64) ** 2))
+            st.metric(label, f"{rms:.4f}", width="content")
     with explanation:
         sinusoidal = translator.model.config.positions == "sinusoidal"
         explain(
@@ -107,10 +104,7 @@ def beyond() -> None:
             "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
         )
         return
-    log_p = {
-        name: _moved(translator, trace, stacks).sum(-1)  # [step]
-        for name, stacks in MOVED.items()
-    }
+    log_p = {name: _moved(translator, trace, stacks).sum(-1) for name, stacks in MOVED.items()}
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
@@ -147,10 +141,9 @@ def without() -> None:
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
+        curves = {"as they are": trace.log_probs, **piece_log_p}
         altair_chart(
-            pieces_chart(
-                trace.target_tokens, {AS_IT_IS: trace.log_probs, **piece_log_p}, languages
-            ),
+            pieces_chart(trace.target_tokens, curves, languages),
             key="pe_without",
             alt="The probability of each piece of the translation under each edit.",
         )
@@ -203,13 +196,9 @@ def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
     new = _edited(translator, translation, edit)
-    log_prob, bar_log_prob = format_number(new.log_prob), format_number(bar_log_p)
-    show_candidate(
-        new.text,
-        translation.text,
-        f"log p {log_prob} · of the translation in the bar {bar_log_prob}",
-        title=name,
-    )
+    log_p = f"log p {format_number(new.log_prob)}"
+    figures = f"{log_p} · of the translation in the bar {format_number(bar_log_p)}"
+    show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
 
@@ -233,10 +222,6 @@ def _moved(
     )
 
 
-def _rms(values: npt.NDArray[np.float32]) -> float:
-    return float(np.sqrt(np.mean(values.astype(np.float64) ** 2)))
-
-
 PAIR = ("The dog bites the man.", "The man bites the dog.")
 """Two sentences of the same pieces."""
 PAIR_LANGUAGE = "English"
@@ -251,12 +236,9 @@ def show_pair(translator: Translator) -> None:
     without = []
     for text in PAIR:
         plain = cached_results.translate(translator, text, beam_size)
+        settings = SearchSettings(beam_size=beam_size)
         edited = cached_results.translate_edited(
-            translator,
-            text,
-            SearchSettings(beam_size=beam_size),
-            _REMOVED.hooks(),
-            repr(_REMOVED),
+            translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
         )
         without.append(edited.text)
         st.text(
@@ -283,14 +265,10 @@ _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> go.Figure:
     """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
 
-    Args:
-        tokens: `[position]`, pieces.
-        parts: arrays `[position, d_model]`, by their titles.
-        maximum: value of the full colour; larger ones are clipped.
+    The parts are `[position, d_model]`; values beyond the maximum have the full colour.
     """
-    names = [
-        f"{position}: {escape(token)}" for position, token in enumerate(display_tokens(tokens))
-    ]
+    shown = [escape(token) for token in display_tokens(tokens)]
+    names = [f"{position}: {token}" for position, token in enumerate(shown)]
     hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
@@ -298,12 +276,9 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     labelled = list(range(0, len(tokens), interval))
     places = [axis_place(n, len(tokens)) for n in labelled]
     width = next(iter(parts.values())).shape[1]
-    texts = [escape(display_tokens(tokens)[n]) for n in labelled]
+    texts = [shown[n] for n in labelled]
     return maps(
-        {
-            title: signed_map(values, maximum, hover=hover, y=names)
-            for title, values in parts.items()
-        },
+        {name: signed_map(part, maximum, hover=hover, y=names) for name, part in parts.items()},
         across={"title": axis_title("dimension", width), "nticks": 4},
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
@@ -311,79 +286,50 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 
 def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
-    """Draw log P of a translation over the shift of its positions.
-
-    Args:
-        steps: `[step]`, shifts k, from 0.
-        curves: `[step]`, log P in nats, by the shifted stacks.
-        marked: the marked shift.
-    """
+    """Draw log P of a translation, `[step]` in nats, over the shift of its positions from 0."""
     table = pd.concat(
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
         for name, values in curves.items()
     )
     colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
+    ticks = [0, *(4**n for n in range(8))]
     x = alt.X(
         "k:Q",
         title="positions shifted by k",
         # logarithmic from 1 on, with a place for 0
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
-        axis=alt.Axis(
-            values=[0, *(4**n for n in range(8))],
-            grid=False,
-            labelExpr="format(datum.value, ',')",
-        ),
+        axis=alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')"),
     )
     y = alt.Y("log_p:Q", title="log p of the translation", scale=alt.Scale(zero=True))
     tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
-    lines = (
-        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
-        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True))
-        .encode(x, y, colour, tooltip=tooltip)
+    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
+        strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
     )
     rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
-    return rule.encode(x) + lines
+    return rule.encode(x) + lines.encode(x, y, colour, tooltip=tooltip)
 
 
 def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
-    """Draw log p of each piece of one translation, under each edit of the positions.
+    """Draw log p of each piece of one translation, `[piece]` in nats, under each edit.
 
-    Args:
-        pieces: `[piece]`, written pieces.
-        curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
-        languages: languages of the model.
+    The first curve is that of the unedited model.
     """
+    words = display_tokens(pieces)
+    columns = {"place": range(len(pieces)), "piece": words}
     table = pd.concat(
-        pd.DataFrame(
-            {
-                "positions": name,
-                "place": range(len(pieces)),
-                "piece": display_tokens(pieces),
-                "log_p": values,
-            }
-        )
+        pd.DataFrame({"positions": name, **columns, "log_p": values})
         for name, values in curves.items()
     )
-    return (
-        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
-        .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))
-        .encode(
-            x=word_axis(
-                display_tokens(pieces),
-                title=f"{capitalised(languages.name('target'))}: the piece being written",
-                labelLimit=180,
-                labelOverlap=len(pieces) > _ALL_LABELS,
-            ),
-            y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
-            color=curve_color(
-                "positions",
-                list(curves),
-                (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]),
-                labelLimit=320,
-                columns=2,
-            ),
-            tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
-        )
+    title = f"{capitalised(languages.name('target'))}: the piece being written"
+    colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
+    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
+        strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True)
+    )
+    return lines.encode(
+        word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
+        alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
+        curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
+        tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
     )

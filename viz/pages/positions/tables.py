@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple, get_args
 
 import altair as alt
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import (
     TABLE,
-    LearnedPositions,
     Stack,
     cosines,
     learned_positions,
@@ -111,16 +109,14 @@ def curves() -> None:
     waves = positions.wavelengths(size.d_model)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     points = np.arange(steps * (size.length - 1) + 1) / steps
+    table, exact = (
+        sinusoidal_positions(*size).numpy(),
+        positions.exact_encoding(points, size.d_model),
+    )
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
-            wave_curves(
-                sinusoidal_positions(*size).numpy(),
-                dimensions,
-                waves,
-                points,
-                positions.exact_encoding(points, size.d_model),
-            ),
+            wave_curves(table, dimensions, waves, points, exact),
             key="pe_curves",
             alt="The value of each chosen dimension over the positions.",
         )
@@ -130,12 +126,10 @@ def curves() -> None:
             key="pe_wavelengths",
             alt="The wavelength of every dimension on a logarithmic axis.",
         )
-        for label, value in (
-            ("First pair, i = 0", waves[0]),
-            (f"Last pair, i = {len(waves) - 1}", waves[-1]),
-            ("10000 · 2π, which no pair reaches", 10_000 * 2 * np.pi),
-        ):
-            st.metric(label, f"{value:,.2f}", width="content")
+        last, never = f"Last pair, i = {len(waves) - 1}", "10000 · 2π, which no pair reaches"
+        st.metric("First pair, i = 0", f"{waves[0]:,.2f}", width="content")
+        st.metric(last, f"{waves[-1]:,.2f}", width="content")
+        st.metric(never, f"{10_000 * 2 * np.pi:,.2f}", width="content")
         explain(
             r"The wavelengths $2\pi \cdot 10000^{2i/d_\text{model}}$ form a geometric progression, "
             f"a straight line on this axis. It begins at 2π and ends at {waves[-1]:,.2f}, below "
@@ -158,11 +152,8 @@ def similarity() -> None:
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         if drawn == "map":
-            st.plotly_chart(
-                similarity_map(products),
-                key="pe_similarity_map",
-                alt="The product of each two positions.",
-            )
+            alt = "The product of each two positions."
+            st.plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
         else:
             starts = sorted({0, length // 4, length // 2, length - 1})
             altair_chart(
@@ -274,7 +265,9 @@ PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row
 def learned() -> None:
     """Draw the similarity of the rows of a learned table, and where it was never trained."""
     stack = pick_stack()
-    table = getattr(_tables(ROWS / "learned"), stack)
+    folder = ROWS / "learned"
+    key = "learned positions", folder, state_of_file(folder / TABLE)  # another training rewrites it
+    table = getattr(memo(key, lambda: learned_positions(folder)), stack)
     length, d_model = table.shape
     maps = {
         "sinusoidal": cosines(sinusoidal_positions(length, d_model).numpy()),
@@ -285,15 +278,22 @@ def learned() -> None:
         st.plotly_chart(
             cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
         )
+        neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
         altair_chart(
-            neighbours_chart(
-                {name: np.diagonal(values, 1) for name, values in maps.items()}, d_model**-0.5
-            ),
+            neighbours_chart(neighbours, d_model**-0.5),
             key="pe_neighbours",
             alt="How alike each position and the next are.",
         )
     with explanation:
-        _results()
+        rows = {name: read(ROWS / name) for name in PAPER}
+        for name, row in rows.items():
+            if isinstance(row, TrainedRow):
+                _result(name, row)
+            else:
+                st.text(row)
+        trained = [row for row in rows.values() if isinstance(row, TrainedRow)]
+        if len(trained) == len(PAPER):
+            st.text(_explain_difference(*trained))
         explain(
             "A model with learned positions (Table 3, row E) adds a row of a table instead of the "
             f"waves: {code_line(Embedding.__init__)}. Only the rows at which sentences stood in "
@@ -304,23 +304,15 @@ def learned() -> None:
         )
 
 
-def _results() -> None:
-    rows = {name: read(ROWS / name) for name in PAPER}
-    for name, paper in PAPER.items():
-        row = rows[name]
-        if isinstance(row, TrainedRow):
-            st.metric(
-                f"{name} · BLEU and perplexity, validation",
-                f"{row.bleu:.1f} · {row.perplexity:.2f}",
-                help=f"after {row.steps:,} steps; the paper's own, far larger model: "
-                f"{paper.bleu} and {paper.perplexity} on newstest2013 (Table 3)",
-                width="content",
-            )
-        else:
-            st.text(row)
-    trained = [row for row in rows.values() if isinstance(row, TrainedRow)]
-    if len(trained) == len(PAPER):
-        st.text(_explain_difference(*trained))
+def _result(name: str, row: TrainedRow) -> None:
+    paper = PAPER[name]
+    st.metric(
+        f"{name} · BLEU and perplexity, validation",
+        f"{row.bleu:.1f} · {row.perplexity:.2f}",
+        help=f"after {row.steps:,} steps; the paper's own, far larger model: "
+        f"{paper.bleu} and {paper.perplexity} on newstest2013 (Table 3)",
+        width="content",
+    )
 
 
 def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
@@ -337,20 +329,11 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     )
 
 
-def _tables(folder: Path) -> LearnedPositions:
-    key = "learned positions", folder, state_of_file(folder / TABLE)  # another training rewrites it
-    return memo(key, lambda: learned_positions(folder))
-
-
 Floats = NDArray[np.floating]
 
 
 def cosine_maps(cosines: Mapping[str, Floats]) -> go.Figure:
-    """Draw the cosines of all pairs of positions of each table, side by side, from -1 to 1.
-
-    Args:
-        cosines: `[position, position]`, by the name of the table.
-    """
+    """Draw the cosines of all pairs of positions, `[position, position]`, of each table."""
     title = axis_title("position", max(map(len, cosines.values())))
     hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
     return maps(
@@ -362,11 +345,9 @@ def cosine_maps(cosines: Mapping[str, Floats]) -> go.Figure:
 
 
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
-    """Draw the cosine of each position with the next one, and the range of random rows.
+    """Draw the cosine of each position with the next one, `[position]`, for each table.
 
-    Args:
-        cosines: `[position]`, of the row with the next one, by the name of the table.
-        chance: standard deviation of the cosine of two random rows; a band of two is drawn.
+    A band shows two standard deviations, `chance` each, of the cosine of two random rows.
     """
     names = list(cosines)
     table = pd.concat(
@@ -375,19 +356,10 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
     )
     x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
     y = alt.Y("cosine:Q", title="cosine, p and p + 1")
-    lines = (
-        alt.Chart(table, height=250)
-        .mark_line(strokeWidth=1.5)
-        .encode(
-            x,
-            y,
-            curve_color("table", names, columns=len(names)),
-            tooltip=["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")],
-        )
-    )
-    band = (
-        alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
-        .mark_rect(color=GREY, opacity=0.25)
-        .encode(y=alt.Y("low:Q", title="cosine, p and p + 1"), y2="high:Q")
-    )
-    return band + lines
+    color = curve_color("table", names, columns=len(names))
+    tooltip = ["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")]
+    lines = alt.Chart(table, height=250).mark_line(strokeWidth=1.5)
+    random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
+    band = random.mark_rect(color=GREY, opacity=0.25)
+    low = alt.Y("low:Q", title="cosine, p and p + 1")
+    return band.encode(y=low, y2="high:Q") + lines.encode(x, y, color, tooltip=tooltip)

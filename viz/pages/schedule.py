@@ -68,7 +68,10 @@ def show() -> None:
             alt="The learning rate over the steps of each curve.",
         )
     with explanation:
-        _peaks(pairs)
+        st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
+        for name, (d_model, warmup) in pairs.items():
+            peak = f"{peak_rate(d_model, warmup):.2e}"
+            st.metric(name, peak, help=f"at step {warmup:,}")
         explain(
             "Both parts are straight on logarithmic axes: "
             f"{code_line(learning_rate)}. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, and no decay "
@@ -114,9 +117,3 @@ def _curves(
 def _bundled_rates() -> tuple[list[int], list[float]]:
     records = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
     return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]
-
-
-def _peaks(pairs: dict[str, tuple[int, int]]) -> None:
-    st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
-    for name, (d_model, warmup) in pairs.items():
-        st.metric(name, f"{peak_rate(d_model, warmup):.2e}", help=f"at step {warmup:,}")

@@ -120,27 +120,24 @@ def _third(
         key="arch-table-3",
     )
     for row in rows:
-        if base is not None and model_variations.paper_row_of(row, base) is not None:
-            continue
-        st.text(
-            f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
-            f"BLEU {row.bleu:.1f}."
-        )
+        if base is None or model_variations.paper_row_of(row, base) is None:
+            st.text(
+                f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
+                f"BLEU {row.bleu:.1f}."
+            )
 
 
 def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
     """Format the four cells added to a row of the paper; several models share a cell."""
+    changes = (model_variations.changes(row, base).items() for row in rows)
     return [
-        " · ".join(_change(row, base) for row in rows),
+        " · ".join(
+            ", ".join(describe_change(*change) for change in row) or BASE for row in changes
+        ),
         " · ".join(f"{row.perplexity:.2f}" for row in rows),
         " · ".join(f"{row.bleu:.1f}" for row in rows),
         " · ".join(millions(row.parameters) for row in rows),
     ]
-
-
-def _change(row: TrainedRow, base: TrainedRow) -> str:
-    changes = model_variations.changes(row, base)
-    return ", ".join(describe_change(field, value) for field, value in changes.items()) or BASE
 
 
 def _setting_text(base: TrainedRow, count: int) -> str:

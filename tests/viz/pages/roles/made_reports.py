@@ -1,11 +1,13 @@
-"""Reports with figures that were made up, beside a checkpoint that is there."""
+"""Made-up reports beside a checkpoint, and the charts of a page as a browser gets them."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
@@ -93,3 +95,14 @@ def folder_with(source: Path, target: Path, *reports: HeadReport | FaithfulnessR
 
 def _curves(fall: float) -> Curves:
     return Curves((near(fall),) * len(FRACTIONS), (near(2 - fall),) * len(FRACTIONS))
+
+
+def chart_tables(app: AppTest, text: str, column: str) -> list[pd.DataFrame]:
+    """The table with a column of each chart whose specification says something, in their order."""
+    tables = []
+    for element in app.get("vega_lite_chart"):
+        if text in str(json.loads(element.proto.spec)):
+            frames = [convert_arrow_bytes_to_pandas_df(d.data.data) for d in element.proto.datasets]
+            (table,) = [frame for frame in frames if column in frame]
+            tables.append(table)
+    return tables

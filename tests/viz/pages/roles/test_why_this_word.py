@@ -14,7 +14,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, texts
-from tests.viz.pages.roles.charts import chart_tables
+from tests.viz.pages.roles.made_reports import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis.logits.contrast import contrast

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tests.viz.app_test import texts
-from tests.viz.pages.roles.charts import chart_tables
+from tests.viz.pages.roles.made_reports import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses.alti import contributions

@@ -1,4 +1,4 @@
-"""The map and the card say what the report says, and no more."""
+"""The map and the card say what the report says, and no more; the report is read once."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tests.viz.pages.roles.made_reports import (
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import corpus_role
 from transformer.analysis.corpus.head_report import FILE, HeadReport
 from transformer.analysis.corpus.stored import Figure
@@ -34,6 +35,7 @@ from viz.pages.roles.corpus_map import (
     report_cells,
     role_text,
 )
+from viz.pages.roles.stored_report import stored_report
 
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 
@@ -213,3 +215,22 @@ def test_without_a_report_the_roles_on_the_sentence_are_there(
             role = roles[row["layer"]][row["head"]]
             assert row["description"].startswith(role or "no one role, nearest ")
     assert any("On the sentence in the bar" in text for text in texts(app))
+
+
+def test_a_report_is_read_again_only_when_it_was_written(
+    trained_folder: Path, tmp_path: Path
+) -> None:
+    model = Translator.load(trained_folder)
+    first, second = (replace(head_report_of(model), sentences=n) for n in (60, 61))
+    translator = Translator.load(folder_with(trained_folder, tmp_path / "made", first))
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 60
+    assert stored_report(translator) is result
+    path = translator.folder / head_report.FILE
+    path.write_text(head_report.to_json(second) + "\n", encoding="utf-8")
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 61
+    path.unlink()
+    assert stored_report(translator) is None

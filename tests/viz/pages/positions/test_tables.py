@@ -1,22 +1,103 @@
-"""A learned table beside the sinusoids."""
+"""The views of the formula for any size, and a learned table beside the sinusoids."""
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import BOTH, metrics, picture
 from tests.viz.plotly_values import map_values
+from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import tables as positions_learned
 from viz.pages.positions.tables import cosine_maps, neighbours_chart
+
+
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def test_the_encoding_is_drawn_for_any_size(opened) -> None:
+    app = opened("Encoding", pe_length="7", pe_width="10")
+    np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
+    app.number_input(key="pe_length").set_value(1024).run()
+    app.number_input(key="pe_width").set_value(1024).run()
+    means = sinusoidal_positions(1024, 1024).numpy().T.reshape(256, 4, 256, 4).mean((1, 3))
+    np.testing.assert_allclose(map_values(picture(app)), means, atol=1e-6)
+
+
+@pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])
+def test_an_odd_width_gets_one_sentence_and_the_controls_stay(opened, view: str) -> None:
+    app = opened(view, pe_width="511")
+    assert texts(app)[-1].startswith("A width of 511 leaves a sine without its cosine: choose")
+    assert not app.get("plotly_chart")
+    app.number_input(key="pe_width").set_value(64).run()
+    assert not any("cosine" in text for text in texts(app))
+
+
+def test_the_wavelengths_are_the_papers(opened) -> None:
+    result = metrics(opened("Curves", pe_width="512"))
+    assert result["First pair, i = 0"] == f"{2 * math.pi:.2f}" == "6.28"
+    last = 2 * math.pi * 10_000 ** (510 / 512)
+    assert result["Last pair, i = 255"] == f"{last:,.2f}" == "60,611.48"
+    assert result["10000 · 2π, which no pair reaches"] == "62,831.85"
+
+
+def test_the_chosen_dimensions_are_the_curves(opened) -> None:
+    app = opened("Curves", pe_width="32")
+    # of the first choice only these are dimensions of so narrow a model
+    assert [text for text in texts(app) if "is no dimension" in text] == [
+        f"“\u2068{n}\u2069” is no dimension of a width of 32: choose from 0 to 31."
+        for n in (64, 128, 129)
+    ]
+    app.multiselect(key="pe_dimensions").set_value(["31", "<b>", "2", "02"]).run()
+    curves, _ = specs(app)
+    names = curves["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert [name.split(":")[0] for name in names] == ["31", "2"]
+    assert sum("is no dimension" in text for text in texts(app)) == 1
+    app.multiselect(key="pe_dimensions").set_value(["²"]).run()
+    assert texts(app)[-1] == "There is no curve: choose a dimension."
+
+
+def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
+    app = opened("Similarity", pe_length="20", pe_width="32")
+    (shown,) = metrics(app).values()
+    table = sinusoidal_positions(20, 32).double().numpy()
+    distances = np.arange(20)[None] - np.arange(20)[:, None]
+    formula = positions.similarity(distances.ravel(), 32).reshape(20, 20)
+    digits, power = f"{np.abs(table @ table.T - formula).max():.1e}".split("e-0")
+    assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
+    app.button_group(key="pe_drawn").set_value("map").run()
+    np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
+
+
+def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
+    app = opened("Rotation", pe_length="30", pe_width="32", pe_pos="4", pe_k="7")
+    matrix = positions.rotation(7, 32)
+    before, after = positions.exact_encoding(np.array([4, 11]), 32)
+    for number, expected in enumerate((matrix[:16], before, after, after)):
+        result = map_values(picture(app), number)
+        assert len(result) == 16
+        np.testing.assert_allclose(result.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
+    error = positions.rotation_error(7, 30, 32)
+    exact, model = metrics(app).values()
+    assert exact.startswith(f"{error.exact:.1e}"[:3])
+    assert exact.endswith(("· 10⁻¹⁵", "· 10⁻¹⁴"))
+    assert model.startswith(f"{error.model:.1e}"[:3])
+    assert model.endswith("· 10⁻⁸")
+    app.button_group(key="pe_part").set_value("whole").run()
+    np.testing.assert_allclose(map_values(picture(app)), matrix, atol=1e-7)
 
 
 def rows(folder: Path) -> None:

@@ -40,7 +40,8 @@ from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles import removal as view
-from viz.pages.roles.removal import effect_of, most_changed
+from viz.pages.roles.removal import AFTER, BEFORE, curve_chart, effect_of, most_changed, words_chart
+from viz.pages.roles.removal_controls import painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
@@ -363,3 +364,50 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
     assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2
+
+
+def rows(chart) -> list[list[dict]]:
+    spec = chart.to_dict()
+    layers = [layer.get("data") or spec["data"] for layer in spec["layer"]]
+    return [spec["datasets"][data["name"]] for data in layers]
+
+
+def test_each_word_stands_before_and_after_with_a_rule_between() -> None:
+    before, after = np.array([-1.0, -0.5]), np.array([-1.5, -0.25])
+    rules, points = rows(words_chart(["Der", "<b>"], before, after))
+    assert [(row["before"], row["after"]) for row in rules] == [(-1, -1.5), (-0.5, -0.25)]
+    drawn = {(row["word"], row["model"]): (row["log_p"], row["change"]) for row in points}
+    assert drawn == {
+        ("Der", BEFORE): (-1, -0.5),
+        ("Der", AFTER): (-1.5, -0.5),
+        ("<b>", BEFORE): (-0.5, 0.25),
+        ("<b>", AFTER): (-0.25, 0.25),
+    }
+
+
+def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:
+    points = (CurvePoint(0, Figure(30, 29, 31)), CurvePoint(2, Figure(20, 19, 21)))
+    curve = Curve((Head("cross", 0, 0), Head("cross", 0, 1)), points)
+    band, line, here = rows(curve_chart(curve, 1))
+    assert band == line
+    assert [tuple(row.values()) for row in line] == [(0, 30, 29, 31), (2, 20, 19, 21)]
+    assert here == [{"removed": 1}]
+    assert len(rows(curve_chart(curve, None))) == 2
+
+
+ENCODER, DECODER = Head("encoder_self", 0, 0), Head("decoder_self", 1, 2)
+
+
+def test_pressed_squares_do_what_the_first_of_them_does() -> None:
+    text = ""
+    for keys, painted in (
+        ([2], "e0.0p3x3_1-2"),
+        ([0, 1, 2], "e0.0p3x3_1-0.1.2"),
+        ([2, 1], "e0.0p3x3_1-0"),
+        ([0], ""),
+    ):
+        removals, _ = parse_removals(text, None)
+        text = painted_squares(removals, ENCODER, (3, 3), [(1, key) for key in keys])
+        assert text == painted
+    assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
+    assert painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"

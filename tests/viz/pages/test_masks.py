@@ -204,11 +204,6 @@ def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:
     assert f"{gone.mean_loss:.3f} nats" in [metric.value for metric in app.metric]
 
 
-def test_without_padding_there_is_nothing_to_take_away(opened) -> None:
-    app = opened(kind="cross", more=FIRST, **{"mask-view": "take it away"})
-    assert any(text.value.startswith("No sentence of this batch") for text in app.markdown)
-
-
 def test_a_batch_of_one_sentence_is_drawn(opened, translator: Translator) -> None:
     app = opened(more=" \n ")
     assert not any(text.startswith("Line") for text in texts(app))  # an empty line is no sentence

@@ -138,9 +138,3 @@ def test_lengths_rise_from_the_first_to_the_last_and_hold_what_fits() -> None:
     assert (np.diff(n) > 0).all()
     assert 64 in n
     assert 1000 not in n
-
-
-def test_every_layer_of_table_1_has_a_colour_of_its_own() -> None:
-    assert set(LAYER_COLORS) == set(LAYERS)
-    assert len(set(LAYER_COLORS.values())) == len(LAYERS)
-    assert not set(LAYER_COLORS.values()) & {"#009E73", "#0072B2", "#D55E00"}

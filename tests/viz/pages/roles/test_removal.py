@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import json
-import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -19,16 +18,14 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
+from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
 from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import Translator
-from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
+from transformer.analysis.corpus.head_report import Curve, CurvePoint
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
 from transformer.analysis.heads.removal_text import parse_removals
 from transformer.decoding.settings import SearchSettings
@@ -47,14 +44,7 @@ TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
 
 
-@pytest.fixture
-def opened(serve):
-    def open_(**url: Any) -> AppTest:
-        app = serve("roles", **{"text": SENTENCE, "roles_view": "Take away"} | url)
-        assert not app.exception
-        return app
-
-    return open_
+ROLES_VIEW = "Take away"
 
 
 def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -277,25 +267,11 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
 
 @pytest.fixture
 def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path) -> Path:
-    folder = tmp_path / "measured"
-    shutil.copytree(trained_folder, folder)
-    figure, order = Figure(30.0, 29.0, 31.0), tuple(reversed(all_heads(translator.model.config)))
-    points = (
-        CurvePoint(0, figure),
-        CurvePoint(2, Figure(20.5, 19, 21)),
-        CurvePoint(len(order), figure),
-    )
-    sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
-    heads = tuple(
-        HeadFigures(
-            head, "", 0, dict.fromkeys(measures_of(head.kind) | IMPORTANCE.keys(), figure), ()
-        )
-        for head in all_heads(translator.model.config)
-    )
-    curves = {"gradient": Curve(order, points)}
-    report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
-    (folder / head_report.FILE).write_text(head_report.to_json(report))
-    return folder
+    order = tuple(reversed(all_heads(translator.model.config)))
+    bleu = {0: 30.0, 2: 20.5, len(order): 30.0}
+    points = tuple(CurvePoint(count, near(value)) for count, value in bleu.items())
+    report = replace(head_report_of(translator), curves={"gradient": Curve(order, points)})
+    return folder_with(trained_folder, tmp_path / "measured", report)
 
 
 def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:

@@ -96,13 +96,6 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
     return app
 
 
-def test_the_bundled_run_is_shown_where_none_is_named() -> None:
-    app = AppTest.from_function(forming_page, default_timeout=60).run()
-    assert not app.exception
-    assert app.selectbox(key="forming_run").value == "bundled"
-    assert app.select_slider(key="trained").value == 1
-
-
 def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> None:
     app = opened()
     assert app.select_slider(key="trained").value == STEPS[0]

@@ -17,7 +17,7 @@ from tests.viz.app_test import ROOT, texts
 from training.config import RunConfig
 from training.run import journal
 from transformer.files.installed import BUNDLED
-from viz.pages.training import VIEWS, curves
+from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -36,18 +36,11 @@ def opened(**url: str | list[str]) -> AppTest:
     return app
 
 
-def test_opens_with_the_heads_that_form() -> None:
+def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:
     app = opened()
-    assert list(VIEWS) == ["Heads forming", "Curves"]
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_link_that_names_a_view_opens_it(view: str) -> None:
-    app = opened(training_view=view)
-    if view == "Heads forming":
-        assert app.select_slider(key="trained").value == 1
-        return
+    assert app.select_slider(key="trained").value == 1
+    app = opened(training_view="Curves")
     assert [box.key for box in app.multiselect] == ["runs"]
     assert app.subheader[0].value == "Loss"
 

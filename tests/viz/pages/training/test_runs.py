@@ -25,7 +25,6 @@ from viz.pages.training.runs import (
     known_runs,
     load,
     missing_folder,
-    nearest,
     run_at,
 )
 
@@ -228,11 +227,6 @@ def test_a_file_that_was_written_again_is_read_again(tmp_path: Path) -> None:
     path.write_bytes(b"half")
     with pytest.raises(CheckpointError, match="is not a trace"):
         load(path)
-
-
-def test_the_nearest_step_of_another_run() -> None:
-    assert nearest([1, 16, 250], 100) == 16
-    assert nearest([1, 16, 250], 200) == 250
 
 
 def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:

@@ -6,13 +6,11 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, in_url, texts
-from tests.viz.draw.message import decode
+from tests.viz.pages.reading import frames, message
 from transformer import Translator
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
@@ -24,17 +22,9 @@ from viz.pages.masks import describe_change, loss_chart, share_chart, shift_char
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
 
+URL = {"text": FIRST, "more": MORE}
+
 pytestmark = pytest.mark.usefixtures("given_translations")
-
-
-@pytest.fixture
-def opened(serve):
-    def open_(**url: str) -> AppTest:
-        app = serve("masks", **{"text": FIRST, "more": MORE} | url)
-        assert not app.exception
-        return app
-
-    return open_
 
 
 def decoder_row(read: str, written: str) -> str:
@@ -50,15 +40,8 @@ def made(translator: Translator) -> TraceBatch:
     return made_of(translator, FIRST, *MORE.splitlines())
 
 
-def message(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the message of the masks: plain values, and the codes of each grid."""
-    (component,) = app.get("bidi_component")
-    meta, arrays = decode(component.proto.bytes)
-    return meta, arrays
-
-
 def grids(app: AppTest) -> dict[str, Any]:
-    return message(app)[0]
+    return message(app, "mask_grids")[0]
 
 
 def headings(app: AppTest) -> list[str]:
@@ -67,7 +50,7 @@ def headings(app: AppTest) -> list[str]:
 
 def drawn_whys(app: AppTest) -> list[list[list[str]]]:
     names = np.array(["seen", "later", "padding", "both"])
-    meta, arrays = message(app)
+    meta, arrays = message(app, "mask_grids")
     return [names[arrays[f"codes.{n}"]].tolist() for n in range(len(meta["grids"]))]
 
 
@@ -155,11 +138,10 @@ def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
 
 def test_the_shift_is_that_of_the_batch(opened, made) -> None:
     app = opened(**{"mask-view": "shift right"})
-    (chart,) = app.get("vega_lite_chart")
-    frames = [frame for frame in frames_of(chart) if "side" in frame]
+    drawn = next(frame for frame in frames(app) if "side" in frame)
     for n, (reads, writes) in enumerate(zip(made.decoder_tokens, made.target_tokens, strict=True)):
         for side, tokens in ((0, reads), (1, writes)):
-            column = frames[0][frames[0]["column"] == 3 * n + side]
+            column = drawn[drawn["column"] == 3 * n + side]
             assert column.sort_values("position")["token"].tolist() == display_tokens(tokens)
 
 
@@ -175,12 +157,11 @@ def test_without_the_mask_the_page_shows_what_leaks(
     assert metrics["Loss with the mask"] == f"{masked.mean_loss:.3f} nats"
     assert metrics["Loss without it"] == f"{gone.mean_loss:.3f} nats"
     assert f"{gone.to_hidden.mean():.1%}" in metrics.values()
-    shares, losses = app.get("vega_lite_chart")
-    (frame,) = frames_of(shares)
+    (frame,) = frames(app)
     at = frame["layer"] - 1, frame["head"] - 1
     np.testing.assert_allclose(frame["share"], gone.to_hidden[at])
     np.testing.assert_allclose(frame["padding"], gone.to_padding[at])
-    dots = next(frame for frame in frames_of(losses) if "mask" in frame)
+    dots = next(frame for frame in frames(app, 1) if "mask" in frame)
     for mask, heads in (("with the mask", masked), ("without it", gone)):
         drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
         np.testing.assert_allclose(drawn, heads.loss[1][~np.isnan(heads.loss[1])])
@@ -211,14 +192,6 @@ def test_a_batch_of_one_sentence_is_drawn(opened, translator: Translator) -> Non
     assert drawn_whys(app) == masking.mask_reasons(made, "decoder_self", "causal").tolist()
 
 
-@pytest.mark.parametrize("view", ["who sees whom", "shift right", "take it away"])
-def test_without_a_translation_one_sentence_says_so(opened, view) -> None:
-    app = opened(text=" ", **{"mask-view": view})
-    assert "Without a translation there is nothing to draw." in texts(app)
-    assert not app.get("bidi_component")
-    assert not app.get("vega_lite_chart")
-
-
 def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translator) -> None:
     app = opened(more=f"Her horse waits.\n \n{'catcatcat' * 60}")
     assert any(text.startswith("Line 3: The text has") for text in texts(app))
@@ -241,10 +214,6 @@ def test_what_is_typed_is_shown_as_it_is(opened) -> None:
     typed = [text for text in texts(app) if "may" in text]
     assert typed
     assert not any("cat" in text.value for text in app.markdown)
-
-
-def frames_of(chart) -> list[pd.DataFrame]:
-    return [convert_arrow_bytes_to_pandas_df(data.data.data) for data in chart.proto.datasets]
 
 
 def planted_leak(*losses: list[float], hides: tuple[bool, ...] = (True, True)) -> Leak:

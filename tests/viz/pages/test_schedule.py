@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from tests.viz.pages.reading import metrics
 from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
@@ -31,10 +32,6 @@ def opened(**url: str) -> AppTest:
 def spec(app: AppTest) -> dict:
     (chart,) = app.get("vega_lite_chart")
     return json.loads(chart.proto.spec)
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_opens_with_the_papers_own_curve_and_its_peak() -> None:

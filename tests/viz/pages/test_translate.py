@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
+from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
@@ -26,16 +26,6 @@ from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
 from viz.pages.translate.maps import NOTHING, link_method
 
-SENTENCE = "The dog sleeps in the garden."
-
-
-def drawn(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the message of a component of the page."""
-    pictures = (decode(element.proto.bytes) for element in app.get("bidi_component"))
-    (result,) = [picture for picture in pictures if picture[0]["component"] == component]
-    return result
-
-
 GOLD = GoldFigures("a *set* of :red[links]", 508, 31.25)
 SETTINGS = AlignmentSettings(0, 2, "reads", "weights", "each", GOLD)
 UNMEASURED = AlignmentSettings(1, None, "writes", "norm", "mutual")
@@ -48,7 +38,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
     app = serve("translate", text=SENTENCE)
     assert not app.exception
-    words, drawn_map = drawn(app, "word_links"), drawn(app, "attention_map")
+    words, drawn_map = message(app, "word_links"), message(app, "attention_map")
     meta, arrays = words
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, settings)
@@ -66,7 +56,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert meta["queries"] == display_tokens(trace.labels("cross", settings.row).queries)
     assert settings.row in meta["rows"]
     app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
-    meta, _ = drawn(app, "attention_map")
+    meta, _ = message(app, "attention_map")
     assert meta["queries"] == display_tokens(trace.target_tokens)
     assert "writes" in meta["rows"]
     weights = trace.cross[settings.layer]  # [head, query, key]
@@ -78,7 +68,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
-    _, arrays = drawn(app.run(), "word_links")
+    _, arrays = message(app.run(), "word_links")
     pairs = align(translator, trace, other)
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
@@ -110,10 +100,6 @@ def test_where_nothing_was_written_there_is_nothing_to_link(
     app = serve("translate", text=SENTENCE)
     assert not app.exception
     assert NOTHING in [caption.value for caption in app.caption]
-
-
-def html(app: AppTest) -> list[str]:
-    return [element.proto.body for element in app.get("html")]
 
 
 def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: Translator) -> None:
@@ -220,7 +206,7 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
 ) -> None:
     other = "The cat sings."
     app = serve("translate", text=SENTENCE)
-    nodes = drawn(app, "beam_tree")[0]["texts"]
+    nodes = message(app, "beam_tree")[0]["texts"]
     known = translator.score(SENTENCE, [p.text for p in translator.translate(SENTENCE).best.pieces])
     clicked = {
         "tree": {"node": 0, "prefix": nodes[0]},
@@ -236,7 +222,7 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
     assert (in_url(app, "prefix"), in_url(app, "edited")) == (None, None)
     assert LATE in [caption.value for caption in app.caption]
     if picture == "editor":  # else it would wait for an answer, and show none that comes
-        assert drawn(app, "translation_editor")[0]["revision"] == 7
+        assert message(app, "translation_editor")[0]["revision"] == 7
 
 
 def path(tree: SearchTree) -> tuple[int, ...]:
@@ -349,10 +335,10 @@ def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translat
     app = serve("translate", text=SENTENCE, forbid=word)
     assert word not in german(app).split()
     assert not app.exception
-    assert drawn(app, "beam_tree")
+    assert message(app, "beam_tree")
 
 
 def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:
     app = serve("translate", text=SENTENCE, versus="another prefix", versus_prefix="漢")
     assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)
-    assert drawn(app, "attention_map")
+    assert message(app, "attention_map")

@@ -10,7 +10,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
-from tests.viz.pages.architecture.reading import SENTENCE, tables
+from tests.viz.pages.reading import SENTENCE, tables
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES

@@ -9,11 +9,10 @@ import safetensors.torch
 
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
-from tests.viz.pages.architecture.reading import drawn, tables
+from tests.viz.pages.reading import records, tables
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.paper.counting import (
     PARTS,
-    meta_model,
     parameters_by_formula,
     parameters_of_model,
 )
@@ -32,7 +31,7 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     text = f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M."
     assert text in texts(app)
     assert "Counted below: base." in texts(app)  # the fields hold the base model: it has its name
-    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
+    ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert ends["base"] == 63_045_632
     assert "as chosen above" not in ends
     base = parameters_by_formula(TransformerConfig.base())
@@ -60,7 +59,7 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
     assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
-    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
+    ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert (ends["as chosen above"], ends["this model"]) == (total, served)
     assert "Counted below: as chosen above." in texts(app)
 
@@ -87,38 +86,27 @@ def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
     assert app.metric[0].value == "63.05 M"
 
 
-CONFIGS = {
-    "base": TransformerConfig.base(),
-    "small": TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9),
-}
-
-
 def test_every_part_of_every_model_is_drawn() -> None:
-    chart = parts_chart(
-        {name: parameters_by_formula(config) for name, config in CONFIGS.items()}
-    ).to_dict()
+    small = TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9)
+    models = {"base": parameters_by_formula(TransformerConfig.base())}
+    models["small"] = parameters_by_formula(small)
+    chart = parts_chart(models).to_dict()
     bars, words = chart["datasets"].values()
-    for name, config in CONFIGS.items():
-        real = parameters_of_model(meta_model(config))
-        total = sum(real.values())
-        own = {row["part"]: row for row in bars if row["model"] == name}
-        assert {part: row["count"] for part, row in own.items()} == {
-            part: count for part, count in real.items() if count
+    for name, parts in models.items():
+        own = [row for row in bars if row["model"] == name]
+        assert {row["part"]: row["count"] for row in own} == {
+            part: count for part, count in parts.items() if count
         }
-        assert [part for part in PARTS if part in own] == sorted(
-            own, key=lambda part: own[part]["order"]
-        )
-        for part, row in own.items():
-            assert row["share"] == pytest.approx(real[part] / total)
-    assert [(row["model"], row["count"]) for row in words] == [
-        (name, sum(parameters_by_formula(config).values())) for name, config in CONFIGS.items()
-    ]
+        assert sum(row["share"] for row in own) == pytest.approx(1)
+        ordered = sorted(own, key=lambda row: row["order"])
+        assert [row["part"] for row in ordered] == [part for part in PARTS if parts[part]]
+    totals = {name: sum(parts.values()) for name, parts in models.items()}
+    assert {row["model"]: row["count"] for row in words} == totals
     assert words[0]["label"] == "63.05 M"
-    assert chart["layer"][0]["encoding"]["y"]["sort"] == list(CONFIGS)
     # the words at the end of the longest bar have room
-    domain = chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    assert domain[1] > max(row["count"] for row in words)
-    assert chart["layer"][1]["encoding"]["x"]["scale"]["domain"] == domain
+    domains = [layer["encoding"]["x"]["scale"]["domain"] for layer in chart["layer"]]
+    assert domains[0][1] > max(totals.values())
+    assert domains[0] == domains[1]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts, unsure
-from tests.viz.draw.message import decode
+from tests.viz.pages.reading import SENTENCE, frames, html, message
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale, saturation
@@ -18,20 +17,10 @@ from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
 
-SENTENCE = "The dog sleeps in the garden."
-
-
-def html(app: AppTest) -> list[str]:
-    return [element.proto.body for element in app.get("html")]
-
 
 def drawn(app: AppTest, measure: str) -> np.ndarray:
-    spec = app.get("vega_lite_chart")[0].proto
-    for dataset in spec.datasets:
-        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
-        if "measure" in frame:
-            return frame[frame["measure"] == measure]["value"].to_numpy()
-    raise AssertionError("no such dataset")
+    (frame,) = [frame for frame in frames(app) if "measure" in frame]
+    return frame[frame["measure"] == measure]["value"].to_numpy()
 
 
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
@@ -72,8 +61,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve("inside", text=SENTENCE, kind=kind)
     assert app.selectbox(key="word").label == label
-    (component,) = app.get("bidi_component")
-    meta, _ = decode(component.proto.bytes)
+    meta, _ = message(app, "inside_head")
     english, read, written = (
         f"“\u2068{display_tokens(tokens)[2]}\u2069”"
         for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
@@ -141,11 +129,16 @@ def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) 
         assert f"log p −{-expected.log_prob:.2f}" in line
 
 
-def test_two_tokens_are_enough(serve, translator: Translator) -> None:
+def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
+    serve, translator: Translator
+) -> None:
     assert len(translator.trace("e").source_tokens) == 2
     app = serve("inside", text="e", kind="encoder")
     assert not app.exception
     assert app.selectbox(key="word").value == 1
+    app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
+    assert not app.exception
+    assert app.selectbox(key="word").value == 0
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -165,12 +158,6 @@ def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: 
 def _ids(translator: Translator):
     pair = batch_traces([translator.trace(SENTENCE, target=GIVEN[SENTENCE])])
     return pair.source, pair.target
-
-
-def test_the_first_word_of_the_decoder_sees_itself_alone(serve) -> None:
-    app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
-    assert not app.exception
-    assert app.selectbox(key="word").value == 0
 
 
 def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Translator) -> None:
@@ -203,12 +190,6 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2
-
-
-def test_without_a_translation_the_page_says_so(serve) -> None:
-    app = serve("inside")
-    app.text_area(key="text").set_value(" ").run()
-    assert texts(app)[-1] == "Without a translation there is nothing to draw."
 
 
 def test_the_axis_holds_each_scale_that_the_page_marks() -> None:

@@ -15,7 +15,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.positions.reading import BOTH, metrics, picture
+from tests.viz.pages.positions.reading import BOTH, picture
+from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import TABLE, learned_positions

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
+from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import (
     EXAMPLE,
     charts,
@@ -17,7 +18,6 @@ from tests.viz.pages.roles.made_reports import (
     head_report_of,
     made_figures,
 )
-from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
@@ -37,6 +37,7 @@ from viz.pages.roles.corpus_map import (
 )
 from viz.pages.roles.stored_report import stored_report
 
+URL = {"text": SENTENCE, "roles_view": "Roles"}
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 
 
@@ -46,15 +47,9 @@ def report(translator: Translator) -> HeadReport:
 
 
 @pytest.fixture
-def opened(serve, report: HeadReport, trained_folder: Path, tmp_path: Path):
+def opened(opened, report: HeadReport, trained_folder: Path, tmp_path: Path):
     folder = folder_with(trained_folder, tmp_path / "measured", report)
-
-    def open_(**url: str) -> AppTest:
-        app = serve("roles", checkpoint=folder, text=SENTENCE, roles_view="Roles", **url)
-        assert not app.exception
-        return app
-
-    return open_
+    return partial(opened, checkpoint=folder)
 
 
 def plain(text: str) -> str:

@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import (
     charts,
     faithfulness_of,
     folder_with,
     near,
 )
-from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
@@ -39,18 +38,13 @@ from viz.pages.roles.faithful_results import (
     screen_name,
 )
 
+URL = {"text": SENTENCE, "roles_view": "Faithful?"}
+
 
 @pytest.fixture
-def opened(serve, translator: Translator, trained_folder: Path, tmp_path: Path):
+def opened(opened, translator: Translator, trained_folder: Path, tmp_path: Path):
     folder = folder_with(trained_folder, tmp_path / "tested", faithfulness_of(translator, norm=1.5))
-
-    def open_(test: str, text: str = SENTENCE, **url: str) -> AppTest:
-        url = {"roles_view": "Faithful?", "faithful_test": test, **url}
-        app = serve("roles", checkpoint=folder, text=text, **url)
-        assert not app.exception
-        return app
-
-    return open_
+    return lambda test, **url: opened(checkpoint=folder, faithful_test=test, **url)
 
 
 def curves(rows: list[dict]) -> dict[str, list[float]]:

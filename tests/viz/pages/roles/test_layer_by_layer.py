@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import chart_tables
-from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, Translator
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.decomposition import stack_blocks
@@ -32,9 +32,7 @@ from viz.pages.roles.layer_by_layer import (
 from viz.pages.roles.pieces import shown_piece
 
 STEP = 2
-
-
-ROLES_VIEW = "Layer by layer"
+URL = {"text": SENTENCE, "roles_view": "Layer by layer"}
 
 
 @pytest.fixture

@@ -6,20 +6,17 @@ import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from weakref import ref
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts
-from tests.viz.draw.message import decode
+from tests.viz.pages.reading import SENTENCE, frames, html, message
 from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
-from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import Translator
 from transformer.analysis.corpus.head_report import Curve, CurvePoint
 from transformer.analysis.corpus.stored import Figure
@@ -37,31 +34,22 @@ from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles import removal as view
-from viz.pages.roles.removal import AFTER, BEFORE, curve_chart, effect_of, most_changed, words_chart
-from viz.pages.roles.removal_controls import painted_squares
+from viz.pages.roles.removal import AFTER, BEFORE, effect_of, most_changed, words_chart
+from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
-
-
-ROLES_VIEW = "Take away"
-
-
-def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    found = [decode(one.proto.bytes) for one in app.get("bidi_component")]
-    (only,) = [one for one in found if one[0]["component"] == component]
-    return only
+URL = {"text": SENTENCE, "roles_view": "Take away"}
 
 
 def candidate(app: AppTest) -> str:
-    (body,) = [h.proto.body for h in app.get("html") if "headlight-candidate" in h.proto.body]
+    (body,) = [body for body in html(app) if "headlight-candidate" in body]
     return body
 
 
 def words_of(app: AppTest) -> dict[tuple[str, str], float]:
-    chart = app.get("vega_lite_chart")[-1].proto  # the only one of a model without a report
-    frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
-    (long,) = [frame for frame in frames if "log_p" in frame]
+    # the only chart of a model without a report
+    (long,) = [frame for frame in frames(app, -1) if "log_p" in frame]
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
 
 
@@ -132,9 +120,8 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         app = opened(removed_how=how)
         assert message(app, "attention_map")[0]["paints"] is paints
         assert message(app, "head_grid")[0]["switches"] is not paints
-        shown = [element.proto.body for element in app.get("html")]
         click = "open it, then paint its rows" if paints else "switch it off"
-        assert any(f"click one in the map to {click}." in body for body in shown)
+        assert any(f"click one in the map to {click}." in body for body in html(app))
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:

@@ -14,8 +14,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, texts
+from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import chart_tables
-from tests.viz.pages.roles.test_page import SENTENCE
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis.logits.contrast import contrast
 from transformer.analysis.teacher_forcing import forced_pair
@@ -31,9 +31,7 @@ from viz.pages.roles.why_this_word import disagree
 
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece
-
-
-ROLES_VIEW = "Why this word"
+URL = {"text": SENTENCE, "roles_view": "Why this word"}
 
 
 @pytest.fixture

@@ -152,12 +152,6 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
     pictures()
 
 
-def test_an_old_link_to_its_folder_opens_it(run: Path) -> None:
-    app = opened_curves("bundled", str(run))
-    assert app.multiselect(key="runs").value == ["bundled", str(run)]
-    assert {3.0, 2.0, 1.0, 0.5} <= set(losses(app)[str(run)])
-
-
 def test_a_line_that_is_being_written_waits(run: Path) -> None:
     with (run / "run.jsonl").open("a") as file:
         file.write('{"step": 4, "lo')

@@ -196,12 +196,6 @@ def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> Non
     assert list(app.session_state["offered"]) == ["bundled", "runs/mine"]
 
 
-def test_a_folder_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(RUNS_VARIABLE, str(folder / "gone"))
-    (text,) = texts(opened())
-    assert text.startswith("HEADLIGHT_RUNS names no folder on this server")
-
-
 def _keep(run: Path, step: int, sentence: int) -> Path:
     path = run / "probes" / f"step-{step:08d}-sentence-{sentence}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,10 +209,7 @@ def test_each_sentence_has_its_files_in_the_order_of_the_steps(tmp_path: Path) -
     (tmp_path / "probes" / "step-1-sentence-x.npz").write_bytes(b"")
     assert find(tmp_path) == [{20: first}, {16: second[1], 100_000_000: second[0]}]
     assert list(find(tmp_path)[1]) == [16, 100_000_000]
-
-
-def test_a_folder_without_any_has_no_sentences(tmp_path: Path) -> None:
-    assert find(tmp_path) == find(tmp_path / "none") == []
+    assert find(tmp_path / "none") == []
 
 
 def test_a_file_that_was_written_again_is_read_again(tmp_path: Path) -> None:

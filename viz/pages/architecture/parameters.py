@@ -60,9 +60,13 @@ def show(row: DeltaGenerator) -> None:
     }
     if (bar := sentence_bar.current()) is not None:
         presets[THIS_MODEL] = bar.translator.model.config
-    row.menu_button(
-        "Presets", list(presets), key="arch-preset", on_click=_take_preset, args=(presets,)
-    )
+
+    def take() -> None:
+        config = presets[st.session_state["arch-preset"]]
+        for field in (*MAXIMA, "positions"):
+            st.session_state[PREFIX + field] = getattr(config, field)
+
+    row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
     fields = _controls()
     try:
         config = _like_a_preset(TransformerConfig(**fields), presets)
@@ -118,12 +122,6 @@ def _controls() -> dict[str, Any]:
         kinds = get_args(Positions)
         fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
     return fields
-
-
-def _take_preset(presets: dict[str, TransformerConfig]) -> None:
-    config = presets[st.session_state["arch-preset"]]
-    for field in (*MAXIMA, "positions"):
-        st.session_state[PREFIX + field] = getattr(config, field)
 
 
 def _like_a_preset(

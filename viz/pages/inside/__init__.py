@@ -348,12 +348,8 @@ def variance_chart(
 ) -> alt.LayerChart:
     """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
 
-    Args:
-        width: `[m]`, number of summed components of the head.
-        measured: `[m]`, variance of their sum over all pairs of words.
-        predicted: `[m]`, sum of the variances of the single products.
-        gaussian_width: `[width]`.
-        gaussian: `[width]`, measured on vectors drawn from N(0, 1).
+    The measured one is over all pairs of words; the predicted one is the sum of the variances of
+    the single products; the Gaussian one is that of vectors drawn from N(0, 1).
     """
     curves = {
         VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),

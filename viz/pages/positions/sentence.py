@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import AttentionTrace, Translation, Translator
+from transformer import Translation, Translator
 from transformer.analysis.paper.positions import (
     Edit,
     Stack,
@@ -104,7 +104,14 @@ def beyond() -> None:
             "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
         )
         return
-    log_p = {name: _moved(translator, trace, stacks).sum(-1) for name, stacks in MOVED.items()}
+    log_p = {
+        name: memo_per_trace(
+            trace,
+            ("moved", stacks),
+            partial(moved_log_probs, translator.model, trace, stacks, STEPS),
+        ).sum(-1)  # [step]
+        for name, stacks in MOVED.items()
+    }
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
@@ -137,7 +144,12 @@ def without() -> None:
         "decoder removed": Edit("removed", ("decoder",)),
         "both removed": Edit("removed", ("encoder", "decoder")),
     }
-    piece_log_p = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
+    piece_log_p = {
+        name: memo_per_trace(
+            trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit)
+        )
+        for name, edit in edits.items()
+    }
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
@@ -205,20 +217,6 @@ def _candidate(
 def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:
     return cached_results.translate_edited(
         translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
-    )
-
-
-def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    return memo_per_trace(
-        trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit)
-    )
-
-
-def _moved(
-    translator: Translator, trace: AttentionTrace, stacks: tuple[Stack, ...]
-) -> npt.NDArray[np.float32]:
-    return memo_per_trace(
-        trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
     )
 
 

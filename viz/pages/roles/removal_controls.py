@@ -67,14 +67,7 @@ Which = Literal["after", "before", "difference"]
 
 @dataclass(frozen=True)
 class Controls:
-    """The choices of the view.
-
-    Args:
-        head: the open head.
-        replacement: the replacement of the head that the next click switches off.
-        removed: the text of the heads that are off, as in the link.
-        which: the map of the open head that is drawn.
-    """
+    """The open head, how the next click changes one, the text of those changed, and the map."""
 
     head: Head
     replacement: Replacement

@@ -1,8 +1,8 @@
-"""Measures of heads on a corpus: as coloured cells of the map, and in sentences."""
+"""Measures of heads on a corpus: their stored report, coloured cells of the map, and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
@@ -11,8 +11,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import MEASURES, POSITIONAL, RARE_WORD, ROLES
 from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
@@ -20,7 +21,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised, head_name
 from viz.draw.palette import COLOR
@@ -440,3 +441,25 @@ def _largest_value(report: HeadReport, measure: str) -> float:
         return 1.0
     figures = [head.measures[measure] for head in report.heads if measure in head.measures]
     return max(abs(figure.value) for figure in figures) or 1.0
+
+
+def stored_report(translator: Translator) -> HeadReport | None:
+    """Read the report of the heads, or return None where nothing was measured.
+
+    Raises:
+        CheckpointError: if the file cannot be read, or belongs to another model.
+    """
+
+    def read() -> HeadReport | None:
+        return head_report.read(translator.folder, translator.model.config)
+
+    state = report_state(translator)
+    return read() if state is None else memo(state, read)
+
+
+def report_state(translator: Translator) -> Hashable | None:
+    """Return a cache key that changes with the report's file, or None without a readable file."""
+    path = translator.folder / head_report.FILE
+    if (state := state_of_file(path)) is None:
+        return None
+    return "head report", str(path), translator.checksum, state

@@ -49,11 +49,11 @@ from viz.pages.roles.corpus_map import (
     sentence_cells,
     sentence_roles,
     spoken_table,
+    stored_report,
     with_interval,
 )
 from viz.pages.roles.head_charts import draw_clickable
 from viz.pages.roles.removal_controls import open_removal
-from viz.pages.roles.stored_report import stored_report
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
 _ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."

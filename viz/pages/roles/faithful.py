@@ -54,12 +54,7 @@ from viz.pages.roles.faithful_results import (
 )
 from viz.pages.roles.removal import word_log_probs
 
-TEST, SEED, LAYERS = "faithful_test", "faithful_seed", "faithful_layers"
-"""Names in the URL."""
-ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
-TESTS = (ERASE, UNIFORM, PERMUTED)
-ALL = "all"
-MOST_SEED = 9_999
+TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
 
 TITLES = {
     "comprehensiveness": "Comprehensiveness: how much log P of a piece falls with the first words "
@@ -78,9 +73,15 @@ def show() -> None:
     translator, _, trace = bar
     report, missing = _report(translator)
     with controls_row("faithful-controls"):
-        test = choose_one("Test", TESTS, TEST)
-        kind, layer = (None, None) if test == ERASE else _pick_weights(translator)
-        seed = 0 if test == UNIFORM else whole_number("Seed", SEED, 0, MOST_SEED, 0)
+        test = choose_one("Test", TESTS, "faithful_test")
+        kind: Kind | None = None
+        layer: int | None = None
+        if test != ERASE:
+            kind = pick_kind()
+            layers = ["all", *(str(n + 1) for n in range(translator.model.config.N))]
+            choice = menu("Layers", layers, "faithful_layers", width=130)
+            layer = None if choice == "all" else int(choice) - 1
+        seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
         requested = test == ERASE and _erase_requested(translator, trace)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -112,14 +113,6 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
         f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
         f"{translator.folder.name} --src FILE, with {translator.source_language} text line by line."
     )
-
-
-def _pick_weights(translator: Translator) -> tuple[Kind, int | None]:
-    """Draw the menus of the replaced weights; return a kind, and a layer from 0 or None for all."""
-    kind = pick_kind()
-    layers = [ALL, *(str(n + 1) for n in range(translator.model.config.N))]
-    choice = menu("Layers", layers, LAYERS, width=130)
-    return kind, None if choice == ALL else int(choice) - 1
 
 
 def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:

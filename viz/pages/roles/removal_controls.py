@@ -33,7 +33,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, row_names
 from viz.figures.colors import GREY, VIOLET
-from viz.pages.roles.stored_report import report_state, stored_report
+from viz.pages.roles.corpus_map import report_state, stored_report
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""

@@ -34,8 +34,8 @@ from viz.pages.roles.corpus_map import (
     interval_verdict,
     report_cells,
     role_text,
+    stored_report,
 )
-from viz.pages.roles.stored_report import stored_report
 
 URL = {"text": SENTENCE, "roles_view": "Roles"}
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)

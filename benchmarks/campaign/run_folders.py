@@ -16,9 +16,8 @@ from benchmarks.campaign.made_run_folders import makers
 from benchmarks.campaign.outcome import Outcome, Verdict
 from training.run.journal import LOG
 from transformer.errors import HeadlightError
-from viz.pages.training import probes
 from viz.pages.training.heads_forming import TRACED_SENTENCE
-from viz.pages.training.runs import RUNS_VARIABLE, is_live, load_log, log_problem
+from viz.pages.training.runs import RUNS_VARIABLE, find, is_live, load_all, load_log, log_problem
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -71,8 +70,8 @@ def _read(folder: Path) -> tuple[Verdict, str]:
         log = load_log(folder / LOG)
         problem = log_problem("one", log)
         wrong: list[str] = []
-        for sentence in probes.find(folder):
-            wrong += probes.load_all(sentence)[1]
+        for sentence in find(folder):
+            wrong += load_all(sentence)[1]
     except HeadlightError as error:
         return "refused", str(error)
     except Exception as error:  # noqa: BLE001  # that is what is looked for

@@ -16,8 +16,8 @@ from benchmarks.sentences.heads import role_of
 from benchmarks.sentences.translate import bar
 from transformer.hooks import Hook
 from transformer.kinds import KIND_TITLES, attention_name
-from viz.pages.roles.corpus_roles.open_head import SHOWN
-from viz.pages.roles.corpus_roles.text import ROLE_TEXTS
+from viz.pages.roles.corpus_map import ROLE_TEXTS
+from viz.pages.roles.corpus_roles import SHOWN
 
 _ROUNDING = 1e-5
 _IMPORTANCE = {"gradient", "loss without", "BLEU without"}

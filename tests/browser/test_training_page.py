@@ -7,7 +7,7 @@ import pytest
 from tests.browser.app_page import expect_grid, expect_map, outlined, until, url
 from transformer import AttentionTrace
 from transformer.files.installed import BUNDLED
-from viz.pages.training.probes import Probes, find
+from viz.pages.training.runs import Probes, find
 
 pytestmark = pytest.mark.browser
 

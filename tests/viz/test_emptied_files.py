@@ -30,14 +30,9 @@ from transformer.checkpoints import domain
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS
 from viz.notebook import explore
-from viz.pages.roles.corpus_roles import map as roles_map
-from viz.pages.roles.corpus_roles import open_head, text
-from viz.pages.roles.corpus_roles.map import spoken_table
-from viz.pages.roles.faithful import text as faithful_text
-from viz.pages.roles.faithful.charts import erasing_chart, kinds_chart, upper_end
-from viz.pages.roles.removal import importance
-from viz.pages.roles.removal.charts import curve_chart
-from viz.pages.training import probes
+from viz.pages.roles import corpus_map, corpus_roles, faithful_results, removal_controls
+from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
+from viz.pages.training import runs
 from viz.pages.training.heads_forming import describe_forming
 from viz.sentence_record import pack_sentence
 
@@ -139,7 +134,7 @@ def test_the_probes_of_a_run(tmp_path: Path) -> None:
     path, whole = tmp_path / "step-2-sentence-1.npz", planted()
 
     def read() -> Draw:
-        trace = probes.load(path)
+        trace = runs.load(path)
         return lambda: (drawn(trace), describe_forming({1: whole, 2: trace}))
 
     assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
@@ -159,21 +154,21 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
         assert report is not None
 
         def draw() -> None:
-            for quantity in roles_map.QUANTITIES:
-                cells = roles_map.report_cells(report, quantity)
+            for quantity in corpus_map.QUANTITIES:
+                cells = corpus_map.report_cells(report, quantity)
                 for kind in KINDS:
-                    assert spoken_table(cells[kind], kind, quantity)
+                    assert corpus_map.spoken_table(cells[kind], kind, quantity)
             for figures in (report.heads[0], report.heads[-1]):
-                assert text.role_text(figures)
-                assert text.interval_verdict(figures, report.sentences)
-                assert text.importance_text(report, figures)
-                assert len(open_head.table(figures))
+                assert corpus_map.role_text(figures)
+                assert corpus_map.interval_verdict(figures, report.sentences)
+                assert corpus_map.importance_text(report, figures)
+                assert len(corpus_roles.table(figures))
                 assert nearest_by_measures(report, figures.place, 5)
             for curve in report.curves.values():
                 assert all(
-                    importance._note(report, curve, at) for at in range(len(curve.order) + 1)
+                    removal_controls._note(report, curve, at) for at in range(len(curve.order) + 1)
                 )
-                assert curve_chart(curve, 0).data is not None
+                assert removal_controls.curve_chart(curve, 0).data is not None
 
         return draw
 
@@ -195,15 +190,15 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
         assert report is not None
 
         def draw() -> None:
-            assert all(faithful_text.corpus_sentences(report))
-            assert faithful_text.corpus_text(report)
-            curves = {name: one.sufficiency for name, one in report.lenses.items()}
+            assert all(faithful_results.corpus_sentences(report))
+            assert faithful_results.corpus_text(report)
+            curves = {name: one.curves.sufficiency for name, one in report.lenses.items()}
             random = report.random.sufficiency
             most = upper_end(random, *curves.values())
             erasing_chart(curves, random, report.fractions, most, legend=True).to_dict()
             for name in CHANGES:
                 changes = {kind: report.attention[kind][name] for kind in KINDS}
-                assert faithful_text.attention_text(changes, name)
+                assert faithful_results.attention_text(changes, name)
                 kinds_chart(changes).to_dict()
 
         return draw

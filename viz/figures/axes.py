@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -117,3 +117,42 @@ def curve_color(
     palette = list(colors or curve_colors(len(names)))[: len(names)]
     scale = alt.Scale(domain=list(names), range=palette)
     return alt.Color(f"{field}:N", scale=scale, legend=legend_below(**legend))
+
+
+def named_color(field: str, colors: Mapping[str, str], **legend: Any) -> alt.Color:
+    """Return the colour of each name in a column, with a legend above.
+
+    Args:
+        field: name of the column.
+        colors: colours by name, in the order of the legend.
+        legend: further settings of `alt.Legend`.
+    """
+    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+    settings: dict[str, Any] = {"title": None, "orient": "top"}
+    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(**settings | legend))
+
+
+def pair_encoding(
+    field: str, colors: Mapping[str, str], sizes: tuple[int, int], **legend: Any
+) -> tuple[alt.Color, alt.Shape, alt.Size]:
+    """Return colour, shape and size of two kinds of marks, both seen where they coincide.
+
+    Args:
+        field: name of the column.
+        colors: colours of the two, by name.
+        sizes: areas of the two, in square pixels.
+        legend: further settings of `alt.Legend`.
+    """
+    shared: dict[str, Any] = {"legend": alt.Legend(**{"title": None, "orient": "top"} | legend)}
+    shapes, areas = (
+        alt.Scale(domain=list(colors), range=list(marks))
+        for marks in (("circle", "diamond"), sizes)
+    )
+    color = named_color(field, colors, **legend)
+    name = f"{field}:N"
+    return color, alt.Shape(name, scale=shapes, **shared), alt.Size(name, scale=areas, **shared)
+
+
+def bare_axis(**more: Any) -> alt.Axis:
+    """Return an axis of labels alone, without line, ticks and grid."""
+    return alt.Axis(**dict.fromkeys(("domain", "ticks", "grid"), False) | more)

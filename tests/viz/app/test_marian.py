@@ -15,10 +15,10 @@ from transformer import Translator
 from viz.app.links.navigation import TITLES, VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import quoted
+from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
-from viz.pages.architecture.page import PARAMETERS
 from viz.pages.architecture.parameters import MAXIMA, PREFIX
-from viz.pages.roles.page import VIEWS
+from viz.pages.roles import VIEWS
 from viz.pages.roles.pieces import OTHER, shown_piece
 
 APP = Path(__file__).parents[3] / "app.py"

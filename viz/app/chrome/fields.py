@@ -6,7 +6,7 @@ Streamlit holds in the browser and on the server, and is a text whatever the bro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.app.links.address import clamp_number, longest
 
 T = TypeVar("T", bound=str)
+Option = TypeVar("Option")
 
 
 def choose_one(
@@ -130,3 +131,19 @@ def clamp_state(key: str, most: int, default: int = 1) -> None:
 def controls_row(key: str | None = None) -> DeltaGenerator:
     """Return a container for controls side by side, aligned at the bottom."""
     return st.container(key=key, horizontal=True, vertical_alignment="bottom", gap="small")
+
+
+def menu(
+    label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
+) -> Option:
+    """Draw a menu of which one option is chosen, bound to the URL.
+
+    Args:
+        label: label on the screen.
+        options: choices in their order; the first is chosen at first unless `index` says another.
+        key: name in the URL.
+        width: in CSS pixels; None for all there is.
+        more: further settings of `st.selectbox`.
+    """
+    bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
+    return st.selectbox(label, options, **bound, **more)

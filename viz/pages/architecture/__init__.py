@@ -1,5 +1,29 @@
-"""The Architecture page and all its parts."""
+"""The page “Architecture”: Figure 1, the size and the cost of the model, and the paper's tables."""
 
-from viz.pages.architecture.page import show
+from __future__ import annotations
 
-__all__ = ["show"]
+from collections.abc import Callable
+
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.app.chrome.fields import choose_one, controls_row
+from viz.pages.architecture import drawing, norms, parameters, tables, work
+from viz.pages.architecture.drawing import NORMS, VIEW
+
+DRAWING, PARAMETERS, WORK, TABLES = "drawing", "parameters", "work and memory", "tables 2 and 3"
+
+VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
+    DRAWING: drawing.show,
+    PARAMETERS: parameters.show,
+    WORK: lambda _row: work.show(),
+    NORMS: norms.show,
+    TABLES: lambda _row: tables.show(),
+}
+
+
+def show() -> None:
+    """Draw the page: the menu of views, then the chosen view."""
+    row = controls_row("arch-controls")
+    with row:
+        view = choose_one("View", VIEWS, VIEW)
+    VIEWS[view](row)

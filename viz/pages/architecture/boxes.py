@@ -12,6 +12,7 @@ from transformer.analysis.paper.positions import Stack
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
+from transformer.kinds import attention_name
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages, Side
@@ -37,49 +38,6 @@ ACTIVATIONS: dict[Activation, tuple[str, str]] = {
 """The first linear map in LaTeX, and a description of the activation."""
 
 
-def vocabulary_text(config: TransformerConfig) -> str:
-    """Describe the vocabulary of the source."""
-    joint = config.source_vocab_size is None
-    pieces = "the joint vocabulary (§5.1)" if joint else "the source's own vocabulary"
-    return f"The sentence as pieces of {pieces}, with `</s>` at its end."
-
-
-def embedding_text(stack: Stack, config: TransformerConfig) -> str:
-    """Describe the embedding of a stack, and the other uses of its matrix."""
-    row = "A row of the table for each token, times √d_model (§3.4)."
-    if config.source_vocab_size is None:
-        return (
-            f"{row} Both embeddings and the projection before the softmax are one and the same "
-            f"matrix."
-        )
-    if stack == "encoder":
-        return f"{row} The source has a table of its own here; in the paper, both languages share."
-    return (
-        f"{row} The projection before the softmax is the same matrix. The source has another one "
-        f"here; in the paper, both languages share."
-    )
-
-
-def positions_text(stack: Stack, config: TransformerConfig) -> str:
-    """Describe the positions of a stack."""
-    encoding = "waves of different length"
-    if config.positions == "learned":
-        encoding = "a learnt row for each place, as in row (E) of Table 3"
-    effect = "the order of the tokens would be unknown"
-    if stack == "decoder":
-        effect = "the mask alone would tell something of the order of the tokens"
-    return f"Where each token stands (§3.5): {encoding}; without them {effect}."
-
-
-def projection_text(config: TransformerConfig) -> str:
-    """Describe the projection before the softmax, and its bias."""
-    joint = config.source_vocab_size is None
-    text = f"The matrix is that of the {'embeddings' if joint else 'decoder’s embedding'}."
-    if config.output_bias:
-        text += " Each piece has a bias here, too; the paper's have none."
-    return text
-
-
 @dataclass(frozen=True)
 class Box:
     """One box of the drawing.
@@ -88,11 +46,11 @@ class Box:
         name: name in the URL and in the drawing's plan; begins with the stack.
         title: text on the box.
         heading: title where it is open.
-        value: name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens.
-        module: dotted name of the module or parameter; "" without parameters.
         equation: equation in LaTeX.
         text: description in Markdown, one or two sentences.
         code: functions that compute it.
+        value: name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens.
+        module: dotted name of the module or parameter; "" without parameters.
         pages: URL paths of the pages that explain it.
         kind: kind of attention, which gives the colour.
         inside: further values with a displayed shape: title and name in `Flow.values`.
@@ -101,11 +59,11 @@ class Box:
     name: str
     title: str
     heading: str
-    value: str
-    module: str
     equation: str
     text: str
     code: tuple[Callable[..., object], ...]
+    value: str = ""
+    module: str = ""
     pages: tuple[str, ...] = ()
     kind: Kind | None = None
     inside: tuple[tuple[str, str], ...] = ()
@@ -123,14 +81,26 @@ class Box:
 
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
+    row = "A row of the table for each token, times √d_model (§3.4)."
+    matrix = "Both embeddings and the projection before the softmax are one and the same matrix."
+    if config.source_vocab_size is not None:
+        matrix = (
+            "The source has a table of its own here; in the paper, both languages share."
+            if stack == "encoder"
+            else "The projection before the softmax is the same matrix. The source has another one "
+            "here; in the paper, both languages share."
+        )
     learned = config.positions == "learned"
+    encoding = "a learnt row for each place, as in row (E) of Table 3"
+    encoding = encoding if learned else "waves of different length"
+    effect = "the order of the tokens would be unknown"
+    if stack == "decoder":
+        effect = "the mask alone would tell something of the order of the tokens"
     return [
         Box(
             name=f"{stack}.tokens",
             title=title,
             heading=f"What the {stack} reads",
-            value="",
-            module="",
             equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
             text=text,
@@ -144,7 +114,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}",
-            text=embedding_text(stack, config),
+            text=f"{row} {matrix}",
             code=(Embedding.forward,),
         ),
         Box(
@@ -155,7 +125,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             module=f"{embedding}.positions",
             equation="P[pos]" if learned
             else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text=positions_text(stack, config),
+            text=f"Where each token stands (§3.5): {encoding}; without them {effect}.",
             code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
         ),
@@ -164,7 +134,6 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             title="Sum",
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
-            module="",
             equation=r"\text{Dropout}(E[x]\sqrt{d_\text{model}} + PE)",
             text="Token and position added; in training, dropout follows (§5.4).",
             code=(Embedding.forward,),
@@ -173,16 +142,9 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
     ]  # fmt: skip
 
 
-def _attention(
-    config: TransformerConfig,
-    stack: Stack,
-    name: str,
-    kind: Kind,
-    title: str,
-    text: str,
-    *pages: str,
-) -> Box:
-    module = f"{stack}.layers.{{}}.{name}"
+def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pages: str) -> Box:
+    module = attention_name(kind, 0).replace(".0.", ".{}.")
+    stack, _, _, name = module.split(".")
     return Box(
         name=f"{stack}.{name}",
         title=title,
@@ -234,21 +196,24 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     """List the boxes of a model: encoder, then decoder, each from bottom to top."""
     source, target = (languages.name(side) for side in get_args(Side))
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
+    joint = config.source_vocab_size is None
+    pieces = "the joint vocabulary (§5.1)" if joint else "the source's own vocabulary"
+    matrix = f"The matrix is that of the {'embeddings' if joint else 'decoder’s embedding'}."
+    if config.output_bias:
+        matrix += " Each piece has a bias here, too; the paper's have none."
     return (
         *_foot(
             "encoder",
             capitalised(source),
-            vocabulary_text(config),
+            f"The sentence as pieces of {pieces}, with `</s>` at its end.",
             config,
         ),
         _attention(
-            config,
-            "encoder",
-            "self_attention",
             "encoder_self",
             "Self-attention",
             f"Each {source} token looks at all {source} tokens (§3.2.3), in {heads} "
             "(§3.2.2); the small maps are the heads, in their order.",
+            config,
         ),
         _norm("encoder", "self_attention", "self-attention"),
         _feed_forward("encoder", config.activation),
@@ -261,24 +226,20 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             config,
         ),
         _attention(
-            config,
-            "decoder",
-            "self_attention",
             "decoder_self",
             "Masked self-attention",
             f"Each {target} position looks at itself and at those before it; later ones are masked "
             "with −∞ before the softmax (§3.2.3).",
+            config,
             "masks",
         ),
         _norm("decoder", "self_attention", "masked self-attention"),
         _attention(
-            config,
-            "decoder",
-            "cross_attention",
             "cross",
             "Cross-attention",
             "Queries come from the decoder, keys and values from the encoder's last layer, so "
             f"every {target} position can look at all {source} tokens (§3.2.3).",
+            config,
         ),
         _norm("decoder", "cross_attention", "cross-attention"),
         _feed_forward("decoder", config.activation),
@@ -291,7 +252,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             module="shared_embedding",
             equation=r"xE^\top + b" if config.output_bias else r"xE^\top",
             text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
-            f"pieces that the translation is made of. {projection_text(config)}",
+            f"pieces that the translation is made of. {matrix}",
             code=(Transformer.logits,),
             pages=("training",),
         ),
@@ -300,7 +261,6 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             title="Softmax",
             heading="Softmax",
             value=PROBABILITIES,
-            module="",
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
             text="The probability of each piece to come next (§3.4); drawn are the columns of the "
             "pieces that the translation is made of.",

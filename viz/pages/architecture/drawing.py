@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Transformer, TransformerConfig
+from transformer import AttentionTrace, Transformer
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.paper.costs import parameter_shapes
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
+from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_architecture
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.origin import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
@@ -40,6 +41,38 @@ FIRST = "encoder.self_attention"
 _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 
+class Scene(NamedTuple):
+    """Tensors of a sentence and its translation, at one layer."""
+
+    model: Transformer
+    trace: AttentionTrace
+    tensors: Flow
+    layer: int
+
+    def values(self, box: Box) -> Floats | None:
+        """Return the output of a box; None for tokens."""
+        return self.tensors.values.get(box.value.format(self.layer))
+
+    def rows(self, box: Box) -> tuple[str, ...]:
+        """Return the tokens of a box's rows: those read, in the last two boxes those written."""
+        if box.stack == "encoder":
+            return self.trace.source_tokens
+        written = box.value in _OVER_VOCABULARY
+        return self.trace.target_tokens if written else self.trace.decoder_tokens
+
+    def shape(self, box: Box) -> str:
+        """Format the shape of a box's output, as `12 × 256`."""
+        if (values := self.values(box)) is None:
+            return f"{len(self.rows(box))} tokens"
+        if box.value in _OVER_VOCABULARY:
+            return f"{len(values)} × {self.tensors.vocab_size:,}"
+        return _times(values.shape)
+
+    def named(self, name: str, box: Box) -> str:
+        """Return a name of a box with its layer."""
+        return f"{name}, layer {self.layer + 1}" if box.layered else name
+
+
 def show(row: DeltaGenerator) -> None:
     """Draw the view, its controls into the given row."""
     if (bar := sentence_bar.traced()) is None:
@@ -47,22 +80,28 @@ def show(row: DeltaGenerator) -> None:
     model, trace = bar.translator.model, bar.trace
     tensors = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
+    headings = list(BY_HEADING)
     with row:
-        layer, opened = _controls(model.config.N)
-    box = boxes[opened]
+        scene = Scene(model, trace, tensors, pick_layer(LAYER, model.config.N))
+        first = headings.index(BY_NAME[FIRST].heading)
+        opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
+
+    def open_box(name: str) -> None:
+        st.session_state[BOX] = BY_NAME[name].heading
+
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         data = encode_architecture(
-            [_drawn(box, tensors, trace, layer) for box in boxes.values()],
+            [_drawn(scene, box) for box in boxes.values()],
             layers=model.config.N,
-            layer=layer,
-            selected=box.name,
+            layer=scene.layer,
+            selected=opened,
             opens="arch-opened",
             caption=origin_of(trace).caption(),
         )
-        mount_architecture("arch-drawing", data, boxes, _open)
+        mount_architecture("arch-drawing", data, boxes, open_box)
     with details:
-        _open_box(box, model, tensors, trace, layer)
+        _open_box(scene, boxes[opened])
     explain(
         "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
         "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
@@ -71,36 +110,10 @@ def show(row: DeltaGenerator) -> None:
     )
 
 
-def _controls(layers: int) -> tuple[int, str]:
-    """Draw the menus; return the layer, from 0, and the name of the open box."""
-    layer = pick_layer(LAYER, layers)
-    heading = st.selectbox(
-        "Open box",
-        list(BY_HEADING),
-        index=list(BY_HEADING).index(BY_NAME[FIRST].heading),
-        key=BOX,
-        bind="query-params",
-        width=380,
-    )
-    return layer, BY_HEADING[heading].name
-
-
-def _open(name: str) -> None:
-    """Set the menu to the box that was clicked in the drawing."""
-    st.session_state[BOX] = BY_NAME[name].heading
-
-
-def _drawn(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
-    values = tensors.values.get(box.value.format(layer))
-    shape = _shape(box, tensors, trace, layer)
-    return DrawnBox(
-        name=box.name,
-        title=box.title,
-        shape=shape,
-        label=f"{spoken_name(box)}{_layer_text(box, layer)}: {shape}",
-        values=values,
-        kind=box.kind,
-    )
+def _drawn(scene: Scene, box: Box) -> DrawnBox:
+    shape = scene.shape(box)
+    label = f"{scene.named(spoken_name(box), box)}: {shape}"
+    return DrawnBox(box.name, box.title, shape, label, scene.values(box), box.kind)
 
 
 def spoken_name(box: Box) -> str:
@@ -109,48 +122,29 @@ def spoken_name(box: Box) -> str:
     return box.heading if included else f"{box.title}, {box.heading}"
 
 
-def _layer_text(box: Box, layer: int) -> str:
-    return f", layer {layer + 1}" if box.layered else ""
-
-
-def _shape(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> str:
-    """Format the shape of a box's output, as `12 × 256`."""
-    values = tensors.values.get(box.value.format(layer))
-    if values is None:
-        return f"{len(_rows(box, trace))} tokens"
-    if box.value in _OVER_VOCABULARY:
-        return f"{len(values)} × {tensors.vocab_size:,}"
-    return _times(values.shape)
-
-
 def _times(shape: tuple[int, ...]) -> str:
     return " × ".join(f"{size:,}" for size in shape)
 
 
-def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
-    """Return the tokens of a box's rows: those read, and in the last two boxes those written."""
-    if box.stack == "encoder":
-        return trace.source_tokens
-    return trace.target_tokens if box.value in _OVER_VOCABULARY else trace.decoder_tokens
-
-
-def _open_box(
-    box: Box, model: Transformer, tensors: Flow, trace: AttentionTrace, layer: int
-) -> None:
+def _open_box(scene: Scene, box: Box) -> None:
     """Draw the open box: equation, text, shapes, parameters, code, links and picture."""
     with st.container(key="arch-opened"):
-        st.subheader(f"{box.heading}{_layer_text(box, layer)}", anchor=False)
+        st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
-    _facts(_shapes(box, tensors, trace, layer, model.config) | _parameters(box, model, layer))
+    facts = _shapes(scene, box) | _parameters(scene, box)
+    # in two narrow columns, without text of the reader
+    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
+    with st.container(key="arch-facts"):
+        st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
-    _links(box, layer)
-    _picture(box, tensors, trace, layer)
+    _links(box, scene.layer)
+    _picture(scene, box)
 
 
-def _picture(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> None:
-    values = tensors.values.get(box.value.format(layer))
+def _picture(scene: Scene, box: Box) -> None:
+    values, trace = scene.values(box), scene.trace
     if box.stack == "decoder":
         verb = "writes" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
         st.caption(
@@ -158,7 +152,7 @@ def _picture(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> None
             f"what it {verb}."
         )
     if values is None:
-        st.text(" ".join(display_tokens(_rows(box, trace))))
+        st.text(" ".join(display_tokens(scene.rows(box))))
     elif box.kind:
         axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
         data = encode_map(
@@ -168,36 +162,34 @@ def _picture(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> None
             languages=trace.languages,
             reads=axes.reads,
             writes=axes.writes,
-            title=f"L{layer + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
-            caption=origin_of(trace).caption(head_caption(box.kind, layer, None)),
+            title=f"L{scene.layer + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
+            caption=origin_of(trace).caption(head_caption(box.kind, scene.layer, None)),
         )
         mount("arch-map", data)
     else:
         data = encode_strip(
             values,
-            _rows(box, trace),
+            scene.rows(box),
             title=box.heading,
-            columns=tensors.columns if box.value in _OVER_VOCABULARY else None,
-            caption=origin_of(trace).caption(f"{box.heading}{_layer_text(box, layer)}."),
+            columns=scene.tensors.columns if box.value in _OVER_VOCABULARY else None,
+            caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
         )
         mount("arch-tensor", data)
 
 
-def _shapes(
-    box: Box, tensors: Flow, trace: AttentionTrace, layer: int, config: TransformerConfig
-) -> dict[str, str]:
-    inside = {name: tensors.values[hook.format(layer)] for name, hook in box.inside}
+def _shapes(scene: Scene, box: Box) -> dict[str, str]:
+    inside = {name: scene.tensors.values[hook.format(scene.layer)] for name, hook in box.inside}
     shapes = {name: _times(value.shape) for name, value in inside.items()}
-    if "hidden" in inside and config.activation == "relu":
+    if "hidden" in inside and scene.model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
         shapes["hidden"] += f", of which the ReLU makes {zeros:.0%} zero"
-    return shapes | {"weights" if box.kind else "out": _shape(box, tensors, trace, layer)}
+    return shapes | {"weights" if box.kind else "out": scene.shape(box)}
 
 
-def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
-    if not box.module:
+def _parameters(scene: Scene, box: Box) -> dict[str, str]:
+    model, name = scene.model, box.module.format(scene.layer)
+    if not name:
         return {"parameters": "none"}
-    name = box.module.format(layer)
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
         name = "source_embedding"
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
@@ -210,32 +202,19 @@ def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
     return listed | {"parameters": f"{total:,}"}
 
 
-def _facts(facts: Mapping[str, str]) -> None:
-    """Draw names and values in two narrow columns, without text of the reader."""
-    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
-    with st.container(key="arch-facts"):
-        st.markdown(f"| | |\n|---|---:|\n{rows}")
-
-
 def _links(box: Box, layer: int) -> None:
     """Draw links to the pages that explain the box, at the same layer and kind."""
-    if short(box) in NAMES:
-        st.button(
-            "Norms: layer norm against batch norm, here",
-            type="tertiary",
-            on_click=_to_norms,
-            args=(short(box),),
-        )
-    choices = {HEAD.layer: str(layer + 1)}
-    if box.kind:
-        choices[KIND] = SCREEN_NAMES[box.kind]
+    if (name := short(box)) in NAMES:
+
+        def to_norms() -> None:
+            st.session_state[VIEW], st.session_state[NORM] = NORMS, name
+
+        label = "Norms: layer norm against batch norm, here"
+        st.button(label, type="tertiary", on_click=to_norms)
+    choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
         for path in box.pages:
-            navigation.link(path, _LINK_REASONS[path], choices if box.kind else {})
-
-
-def _to_norms(name: str) -> None:
-    st.session_state[VIEW], st.session_state[NORM] = NORMS, name
+            navigation.link(path, _LINK_REASONS[path], choices)
 
 
 _LINK_REASONS = {

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.norms import (
     Floats,
     Marks,
@@ -19,19 +20,20 @@ from transformer.analysis.paper.norms import (
     layer_norm,
     norm_values,
 )
-from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
 from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.sentence_bar import batch_caption
+from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
 from viz.draw.tensor_strip import encode_strip
+from viz.figures.axes import named_color
 from viz.figures.colors import OCHRE, VIOLET
 from viz.pages.architecture.boxes import BOXES, Box
 
@@ -58,28 +60,37 @@ def show(row: DeltaGenerator) -> None:
         return
     model = bar.translator.model
     with row:
-        name, padding = _controls(model.config.N)
+        layer_index = pick_layer(LAYER, model.config.N)
+        norm = NAMES[menu("Norm", list(NAMES), NORM, width=300)]
+        label = "Padding counts in the batch norm"
+        padding = st.toggle(label, key="arch_padding", bind="query-params")
+    name = norm.module.format(layer_index)
     traces = further_sentences.traces()
     if not traces:
         return
     batch = batch_traces(traces)
     identities = tuple(map(trace_identity, traces))
-    batched = memo_per_trace(
-        traces[0], ("norm", identities, name), lambda: norm_values(model, batch, name)
-    )
-    alone = memo_per_trace(
-        traces[0],
-        ("norm", identities[:1], name),
-        lambda: norm_values(model, batch_traces(traces[:1]), name),
-    )
+
+    def values(count: int) -> NormValues:
+        key, first = ("norm", identities[:count], name), traces[:count]
+        return memo_per_trace(traces[0], key, lambda: norm_values(model, batch_traces(first), name))
+
+    alone, batched = values(1), values(len(traces))
+    rows = batch.source_tokens if name.startswith("encoder") else batch.decoder_tokens
+    tokens = [token for row in rows for token in row]
     counts = np.ones_like(batched.real) if padding else batched.real
     layer, by_batch = layer_norm(batched.x, batched.eps), batch_norm(batched.x, counts, batched.eps)
-    _strips(batched, layer, by_batch, _tokens(batch, name), batch_caption(traces, f"{name}."))
+    _strips(batched, layer, by_batch, tokens, batch_caption(traces, f"{name}."))
     by_token, by_feature, changes = st.columns(3, gap="medium")
-    _spreads((by_token, by_feature), layer, by_batch, counts, _tokens(batch, name))
+    _spreads((by_token, by_feature), layer, by_batch, counts, tokens)
     with changes:
         _joining(alone, batched, len(traces) - 1)
-        _check(batched, layer)
+        computed = layer * batched.gain + batched.bias
+        difference = np.abs(computed - batched.normalised).max()
+        st.text(
+            "With the model's gain and bias, layer norm is what the model itself has here: "
+            f"the largest difference is {difference:.1g}, the rounding of float32."
+        )
     explain(
         "The same sum before one Add & norm, normalised twice, both without gain and bias. Layer "
         "norm takes mean and variance over the features of each token by itself, so a token's "
@@ -90,32 +101,16 @@ def show(row: DeltaGenerator) -> None:
     )
 
 
-def _controls(layers: int) -> tuple[str, bool]:
-    """Draw the controls; return the module's name, and whether padding counts in batch norm."""
-    layer = pick_layer(LAYER, layers)
-    name = st.selectbox("Norm", list(NAMES), key=NORM, bind="query-params", width=300)
-    padding = st.toggle("Padding counts in the batch norm", key="arch_padding", bind="query-params")
-    return NAMES[name].module.format(layer), padding
-
-
-def _tokens(batch: TraceBatch, name: str) -> list[str]:
-    """List the tokens of all sentences in turn, padding included."""
-    rows = batch.source_tokens if name.startswith("encoder") else batch.decoder_tokens
-    return [token for row in rows for token in row]
-
-
 def _strips(
     batched: NormValues, layer: Floats, by_batch: Floats, tokens: list[str], caption: list[str]
 ) -> None:
     width = batched.x.shape[-1]
-    columns = st.columns(3, gap="medium")
-    for column, title, values, key in zip(
-        columns,
-        ("Before", "Layer norm: each row by itself", "Batch norm: each column by itself"),
-        (batched.x, layer, by_batch),
-        ("before", "layer", "batch"),
-        strict=True,
-    ):
+    parts = (
+        ("before", "Before", batched.x),
+        ("layer", "Layer norm: each row by itself", layer),
+        ("batch", "Batch norm: each column by itself", by_batch),
+    )
+    for column, (key, title, values) in zip(st.columns(3, gap="medium"), parts, strict=True):
         with column:
             st.subheader(title, anchor=False)
             rows = values.reshape(-1, width).astype(np.float32)
@@ -140,11 +135,10 @@ def _spreads(
     for n, (column, axis, names) in enumerate(
         zip(columns, ("token", "feature"), (counted_tokens, features), strict=True)
     ):
+        own = {name: pair[n] for name, pair in spreads.items()}
         with column:
             altair_chart(
-                spread_chart(
-                    {name: pair[n] for name, pair in spreads.items()}, names, axis, maximum
-                ),
+                spread_chart(own, names, axis, maximum),
                 alt=f"Standard deviation of each {axis} after layer norm and after batch norm.",
             )
 
@@ -178,16 +172,6 @@ def _joining(alone: NormValues, batched: NormValues, others: int) -> None:
         st.markdown(table)
 
 
-def _check(batched: NormValues, layer: Floats) -> None:
-    """Compare layer norm with the model's own output."""
-    computed = layer * batched.gain + batched.bias
-    difference = np.abs(computed - batched.normalised).max()
-    st.text(
-        "With the model's gain and bias, layer norm is what the model itself has here: "
-        f"the largest difference is {difference:.1g}, the rounding of float32."
-    )
-
-
 NORM_COLORS = {"layer norm": VIOLET, "batch norm": OCHRE}
 """Colours that differ from those of the kinds of attention."""
 
@@ -195,10 +179,7 @@ CHART_HEIGHT = 340  # CSS pixels
 
 
 def spread_chart(
-    spreads: Mapping[str, Floats],
-    names: Sequence[str],
-    axis: str,
-    maximum: float,
+    spreads: Mapping[str, Floats], names: Sequence[str], axis: str, maximum: float
 ) -> alt.Chart:
     """Draw the standard deviations of all tokens, or of all features, after each norm.
 
@@ -208,32 +189,23 @@ def spread_chart(
         axis: `token` or `feature`.
         maximum: end of the vertical axis, which two adjacent charts share.
     """
+    columns = {"index": np.arange(1, len(names) + 1), "name": names}
     frame = pd.concat(
-        pd.DataFrame(
-            {"norm": norm, "index": np.arange(1, len(names) + 1), "name": names, "spread": spread}
-        )
+        pd.DataFrame({"norm": norm, **columns, "spread": spread})
         for norm, spread in spreads.items()
     )
-    return (
-        alt.Chart(frame, height=CHART_HEIGHT)
-        .mark_point(filled=True, size=26, opacity=0.85)
-        .encode(
-            x=alt.X("index:Q", title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d")),
-            y=alt.Y(
-                "spread:Q",
-                title=f"standard deviation of a {axis}",
-                scale=alt.Scale(domain=[0, maximum * 1.05]),
-                axis=alt.Axis(tickCount=5),
-            ),
-            color=alt.Color(
-                "norm:N",
-                scale=alt.Scale(domain=list(NORM_COLORS), range=list(NORM_COLORS.values())),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            tooltip=[
-                alt.Tooltip("norm:N"),
-                alt.Tooltip("name:N", title=axis),
-                alt.Tooltip("spread:Q", format=".4f"),
-            ],
-        )
+    x_axis = alt.Axis(grid=False, tickMinStep=1, format="d")
+    y = alt.Y(
+        "spread:Q",
+        title=f"standard deviation of a {axis}",
+        scale=alt.Scale(domain=[0, maximum * 1.05]),
+        axis=alt.Axis(tickCount=5),
     )
+    tooltip = [
+        alt.Tooltip("norm:N"),
+        alt.Tooltip("name:N", title=axis),
+        alt.Tooltip("spread:Q", format=".4f"),
+    ]
+    points = alt.Chart(frame, height=CHART_HEIGHT).mark_point(filled=True, size=26, opacity=0.85)
+    x = alt.X("index:Q", title=axis, axis=x_axis)
+    return points.encode(x, y, named_color("norm", NORM_COLORS), tooltip=tooltip)

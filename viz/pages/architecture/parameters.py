@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import altair as alt
 import pandas as pd
@@ -18,14 +19,15 @@ from transformer.analysis.paper.costs import (
     parameters_of_model,
 )
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer.config import Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import controls_row
+from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.draw.palette import COLOR
-from viz.figures.axes import tick_label
+from viz.figures.axes import named_color, tick_label
 from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
 
 PREFIX = "arch_"
@@ -51,19 +53,34 @@ PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 
 def show(row: DeltaGenerator) -> None:
     """Draw the view, the presets into the given row."""
-    presets = _presets()
-    row.menu_button(
-        "Presets", list(presets), key="arch-preset", on_click=_take_preset, args=(presets,)
-    )
+    presets = {
+        "base": TransformerConfig.base(),
+        "big": TransformerConfig.big(),
+        "demo": TransformerConfig.demo(),
+    }
+    if (bar := sentence_bar.current()) is not None:
+        presets[THIS_MODEL] = bar.translator.model.config
+
+    def take() -> None:
+        config = presets[st.session_state["arch-preset"]]
+        for field in (*MAXIMA, "positions"):
+            st.session_state[PREFIX + field] = getattr(config, field)
+
+    row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
     fields = _controls()
     try:
         config = _like_a_preset(TransformerConfig(**fields), presets)
     except ConfigError as error:
         say(error)
         return
-    formula, counted = (
-        parameters_by_formula(config),
-        memo(("parameters", config), lambda: parameters_of_model(meta_model(config))),
+    formula = parameters_by_formula(config)
+    counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
+    vocabulary = (
+        "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
+        "once."
+        if config.source_vocab_size is None
+        else "One matrix serves the decoder's embedding and the projection (§3.4), so the target's "
+        "vocabulary, $V$, counts once; the source's, $V_s$, has an embedding of its own."
     )
     picture, details = st.columns([2, 1], gap="large")
     with picture:
@@ -79,33 +96,10 @@ def show(row: DeltaGenerator) -> None:
         explain(
             "Each number is counted twice: by formula from the shape alone, and in the real "
             f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
-            f"{code_line(meta_model)}. {_vocabulary(config)} With 37,000 pieces, the base model "
+            f"{code_line(meta_model)}. {vocabulary} With 37,000 pieces, the base model "
             "has 63.05 M parameters where Table 3 says 65 M, the big one 214.2 M where it says "
             "213 M: the paper gives its vocabulary as “about 37,000” and rounds."
         )
-
-
-def _vocabulary(config: TransformerConfig) -> str:
-    if config.source_vocab_size is None:
-        return (
-            "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
-            "once."
-        )
-    return (
-        "One matrix serves the decoder's embedding and the projection (§3.4), so the target's "
-        "vocabulary, $V$, counts once; the source's, $V_s$, has an embedding of its own."
-    )
-
-
-def _presets() -> dict[str, TransformerConfig]:
-    presets = {
-        "base": TransformerConfig.base(),
-        "big": TransformerConfig.big(),
-        "demo": TransformerConfig.demo(),
-    }
-    if (bar := sentence_bar.current()) is not None:
-        presets[THIS_MODEL] = bar.translator.model.config
-    return presets
 
 
 def _controls() -> dict[str, Any]:
@@ -117,45 +111,26 @@ def _controls() -> dict[str, Any]:
             optional = field in ("d_k", "d_v")
             fields[field] = st.number_input(
                 LABELS.get(field, field),
-                min_value=1,
-                max_value=maximum,
-                value=None if optional else getattr(base, field),
+                1,
+                maximum,
+                None if optional else getattr(base, field),
                 placeholder="d / h" if optional else None,
                 key=PREFIX + field,
                 bind="query-params",
                 width=118,
             )
-        fields["positions"] = st.selectbox(
-            "positions",
-            ["sinusoidal", "learned"],
-            key=PREFIX + "positions",
-            bind="query-params",
-            width=128,
-        )
+        kinds = get_args(Positions)
+        fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
     return fields
-
-
-def _take_preset(presets: dict[str, TransformerConfig]) -> None:
-    config = presets[st.session_state["arch-preset"]]
-    for field in (*MAXIMA, "positions"):
-        st.session_state[PREFIX + field] = getattr(config, field)
 
 
 def _like_a_preset(
     config: TransformerConfig, presets: dict[str, TransformerConfig]
 ) -> TransformerConfig:
     """Return the preset of the same sizes, with its biases, or the configuration itself."""
-    fields = (*MAXIMA, "positions")
-    by_sizes = {
-        tuple(getattr(preset, name) for name in fields): preset for preset in presets.values()
-    }
-    preset = by_sizes.get(tuple(getattr(config, name) for name in fields))
+    sizes = operator.attrgetter(*MAXIMA, "positions")
+    preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
     return config if preset is None or not preset.attention_bias else preset
-
-
-def _counted_model(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
-    names = [name for name, preset in presets.items() if preset == config]
-    return f"Counted below: {' and '.join(names) or AS_CHOSEN}."
 
 
 def _total(
@@ -165,7 +140,8 @@ def _total(
     real: dict[str, int],
 ) -> None:
     total, built = sum(formula.values()), sum(real.values())
-    st.text(_counted_model(config, presets))
+    names = [name for name, preset in presets.items() if preset == config]
+    st.text(f"Counted below: {' and '.join(names) or AS_CHOSEN}.")
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
     verdict = "the same" if real == formula else "which is another number"
@@ -252,27 +228,18 @@ def millions(count: int) -> str:
 
 
 def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
-    """Draw one stacked bar for each model, with the total at its end.
-
-    Args:
-        models: number of parameters of each part, by model, then by part.
-    """
-    order = {part: n for n, part in enumerate(PART_COLORS)}
-    frame = pd.DataFrame(
-        [
-            {"model": model, "part": part, "count": count, "order": order[part],
-             "share": count / sum(parts.values())}
-            for model, parts in models.items()
-            for part, count in parts.items()
-            if count
-        ]
-    )  # fmt: skip
-    totals = pd.DataFrame(
-        [
-            {"model": model, "count": sum(parts.values()), "label": millions(sum(parts.values()))}
-            for model, parts in models.items()
-        ]
-    )
+    """Draw one stacked bar for each model, of the parameters of its parts, and their total."""
+    order = list(PART_COLORS).index
+    sums = {model: sum(parts.values()) for model, parts in models.items()}
+    rows = [
+        (model, part, count, order(part), count / sums[model])
+        for model, parts in models.items()
+        for part, count in parts.items()
+        if count
+    ]
+    frame = pd.DataFrame(rows, columns=["model", "part", "count", "order", "share"])
+    totals = pd.DataFrame(sums.items(), columns=["model", "count"])
+    totals["label"] = [millions(count) for count in totals["count"]]
     y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
     # space for the total after the longest bar
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
@@ -282,29 +249,16 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
         scale=scale,
         axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
     )
-    bars = (
-        alt.Chart(frame, height=ROW * len(models) + LEGEND)
-        .mark_bar(height={"band": 0.62})
-        .encode(
-            x=x,
-            y=y,
-            order="order:O",
-            color=alt.Color(
-                "part:N",
-                scale=alt.Scale(domain=list(PART_COLORS), range=list(PART_COLORS.values())),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=200),
-            ),
-            tooltip=[
-                alt.Tooltip("model:N"),
-                alt.Tooltip("part:N"),
-                alt.Tooltip("count:Q", format=","),
-                alt.Tooltip("share:Q", format=".2%"),
-            ],
-        )
+    color = named_color("part", PART_COLORS, orient="bottom", columns=1, labelLimit=200)
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("part:N"),
+        alt.Tooltip("count:Q", format=","),
+        alt.Tooltip("share:Q", format=".2%"),
+    ]
+    chart = alt.Chart(frame, height=ROW * len(models) + LEGEND)
+    bars = chart.mark_bar(height={"band": 0.62}).encode(
+        x, y, color, order="order:O", tooltip=tooltip
     )
-    words = (
-        alt.Chart(totals)
-        .mark_text(align="left", dx=6, fontSize=13, color=INK)
-        .encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")
-    )
-    return bars + words
+    words = alt.Chart(totals).mark_text(align="left", dx=6, fontSize=13, color=INK)
+    return bars + words.encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -23,6 +24,7 @@ from viz.app.model_variations import (
     TrainedRow,
     describe_change,
 )
+from viz.figures.axes import named_color
 from viz.figures.colors import GREY, OCHRE, VIOLET
 from viz.pages.architecture.parameters import millions
 
@@ -75,15 +77,13 @@ def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None
             if row is base:
                 continue
             name = _row_name(paper, row, base)
-            changes.append(
-                (
-                    name,
-                    "paper",
-                    paper.bleu - paper_base.bleu,
-                    paper.perplexity / paper_base.perplexity,
-                )
-            )
-            changes.append((name, "here", row.bleu - base.bleu, row.perplexity / base.perplexity))
+            whose: tuple[tuple[str, Any, Any], ...] = (
+                ("paper", paper, paper_base), ("here", row, base)
+            )  # fmt: skip
+            changes += [
+                (name, side, model.bleu - own_base.bleu, model.perplexity / own_base.perplexity)
+                for side, model, own_base in whose
+            ]
     if not changes:
         return
     st.subheader("What a change does, in the paper and here", anchor=False)
@@ -120,27 +120,24 @@ def _third(
         key="arch-table-3",
     )
     for row in rows:
-        if base is not None and model_variations.paper_row_of(row, base) is not None:
-            continue
-        st.text(
-            f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
-            f"BLEU {row.bleu:.1f}."
-        )
+        if base is None or model_variations.paper_row_of(row, base) is None:
+            st.text(
+                f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
+                f"BLEU {row.bleu:.1f}."
+            )
 
 
 def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
     """Format the four cells added to a row of the paper; several models share a cell."""
+    changes = (model_variations.changes(row, base).items() for row in rows)
     return [
-        " · ".join(_change(row, base) for row in rows),
+        " · ".join(
+            ", ".join(describe_change(*change) for change in row) or BASE for row in changes
+        ),
         " · ".join(f"{row.perplexity:.2f}" for row in rows),
         " · ".join(f"{row.bleu:.1f}" for row in rows),
         " · ".join(millions(row.parameters) for row in rows),
     ]
-
-
-def _change(row: TrainedRow, base: TrainedRow) -> str:
-    changes = model_variations.changes(row, base)
-    return ", ".join(describe_change(field, value) for field, value in changes.items()) or BASE
 
 
 def _setting_text(base: TrainedRow, count: int) -> str:
@@ -231,41 +228,28 @@ CHART_ROW = 30  # CSS pixels
 def difference_chart(
     changes: Sequence[tuple[str, str, float, float]], column: str
 ) -> alt.LayerChart:
-    """Draw the effect of each change relative to its own base, in the paper and here.
+    """Draw the effect of each change relative to its own base, in one of the `PANELS`.
 
-    Args:
-        changes: name of the row, `paper` or `here`, BLEU minus the base's, and perplexity over the
-            base's.
-        column: one of `PANELS`.
+    A change is the name of the row, `paper` or `here`, BLEU minus the base's, and perplexity over
+    the base's.
     """
     title, base = PANELS[column]
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))
-    domain, colors = list(SOURCE_COLORS), list(SOURCE_COLORS.values())
-    dots = (
-        alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
-        .mark_point(filled=True, size=90, opacity=0.9)
-        .encode(
-            x=alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
-            y=alt.Y(
-                "row:N",
-                sort=names,
-                title=None,
-                axis=alt.Axis(ticks=False, grid=True, labelLimit=220),
-            ),
-            color=alt.Color(
-                "whose:N",
-                scale=alt.Scale(domain=domain, range=colors),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            shape=alt.Shape("whose:N", scale=alt.Scale(domain=domain), legend=None),
-            tooltip=[
-                alt.Tooltip("row:N"),
-                alt.Tooltip("whose:N"),
-                alt.Tooltip("bleu:Q", format="+.2f", title="BLEU more"),
-                alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, times"),
-            ],
-        )
+    axis = alt.Axis(ticks=False, grid=True, labelLimit=220)
+    tooltip = [
+        alt.Tooltip("row:N"),
+        alt.Tooltip("whose:N"),
+        alt.Tooltip("bleu:Q", format="+.2f", title="BLEU more"),
+        alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, times"),
+    ]
+    chart = alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
+    dots = chart.mark_point(filled=True, size=90, opacity=0.9).encode(
+        alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
+        alt.Y("row:N", sort=names, title=None, axis=axis),
+        named_color("whose", SOURCE_COLORS),
+        alt.Shape("whose:N", scale=alt.Scale(domain=list(SOURCE_COLORS)), legend=None),
+        tooltip=tooltip,
     )
     rule = alt.Chart(pd.DataFrame({"base": [base]})).mark_rule(
         strokeDash=[4, 3], strokeWidth=1.5, color=GREY

@@ -48,7 +48,15 @@ TABLE_1 = {
 
 def show() -> None:
     """Draw the view."""
-    quantity, sizes, longest = _controls()
+    with controls_row():
+        quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
+        d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
+        k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
+        r = whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
+        h = whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
+        longest = whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
+    sizes = Sizes(d=d, k=k, r=r, h=h)
+    equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
@@ -56,7 +64,12 @@ def show() -> None:
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
-        st.text(_crossing_text(sizes))
+        st.text(
+            "Self-attention does less work than recurrence up to n = d = "
+            f"{equal_at[RECURRENT]}, less than convolution up to n = k · d = "
+            f"{equal_at[CONVOLUTIONAL]}, and is the same as restricted self-attention up to "
+            f"n = r = {equal_at[RESTRICTED]}."
+        )
     with right:
         _measured(quantity, sizes)
     _table(sizes)
@@ -68,17 +81,6 @@ def show() -> None:
         f"pair of tokens, {code_line(MultiHeadAttention.attend)}. The curves leave out "
         "constant factors, the stopwatch does not."
     )
-
-
-def _controls() -> tuple[str, Sizes, int]:
-    with controls_row():
-        quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
-        d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
-        k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
-        r = whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
-        h = whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
-        longest = whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
-    return quantity, Sizes(d=d, k=k, r=r, h=h), longest
 
 
 def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
@@ -93,15 +95,6 @@ def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
     }
     title = "operations, to a factor" if quantity == WORK else "numbers held, to a factor"
     return growth_chart(curves, quantity=title, crossings=points)
-
-
-def _crossing_text(sizes: Sizes) -> str:
-    equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
-    return (
-        f"Self-attention does less work than recurrence up to n = d = {equal_at['recurrent']}, "
-        f"less than convolution up to n = k · d = {equal_at['convolutional']}, and is the same as "
-        f"restricted self-attention up to n = r = {equal_at[RESTRICTED]}."
-    )
 
 
 def _shape(d: int, h: int, k: int) -> str:
@@ -137,13 +130,11 @@ def _measured(quantity: str, sizes: Sizes) -> None:
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("The two charts are of different sizes: compare their slopes, not their values.")
-        st.button("Formula for the measured size", on_click=_take_size, args=(d, h, k))
 
+        def take_size() -> None:
+            st.session_state.update(arch_d=d, arch_heads=h, arch_k=k)
 
-def _take_size(d: int, h: int, k: int) -> None:
-    """Set the fields to the measured size."""
-    for name, value in (("arch_d", d), ("arch_heads", h), ("arch_k", k)):
-        st.session_state[name] = value
+        st.button("Formula for the measured size", on_click=take_size)
 
 
 def _table(sizes: Sizes) -> None:
@@ -197,11 +188,8 @@ def growth_chart(
 ) -> alt.LayerChart | alt.Chart:
     """Draw one quantity over the length of the sequence, both axes logarithmic.
 
-    Args:
-        curves: lengths and values by the name of the layer, one of `LAYER_COLORS`.
-        quantity: title of the vertical axis.
-        crossings: length and value at which a curve meets that of self-attention, by layer.
-        dots: whether each value has a dot, as measured values have.
+    Curves are lengths and values by layer; crossings are the length and the value at which one
+    meets that of self-attention. Measured values have dots.
     """
     frame = pd.concat(
         pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
@@ -212,10 +200,8 @@ def growth_chart(
     lines = alt.Chart(frame, height=HEIGHT).mark_line(strokeWidth=2, **mark).encode(**encoding)
     if not crossings:
         return lines
-    points = pd.DataFrame(
-        [(name, n, value) for name, (n, value) in crossings.items()],
-        columns=["layer", "n", "value"],
-    )
+    rows = [(name, *point) for name, point in crossings.items()]
+    points = pd.DataFrame(rows, columns=["layer", "n", "value"])
     rings = alt.Chart(points).mark_point(size=110, strokeWidth=2.5, filled=False)
     return lines + rings.encode(**encoding)
 
@@ -226,22 +212,13 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
     powers = [2**n for n in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
     low, high = np.log10(frame["value"].min()), np.log10(frame["value"].max())
     tens = [10.0**n for n in range(int(np.floor(low)), int(np.ceil(high)) + 1)]
+    x = alt.Axis(grid=False, values=powers, format=",", labelOverlap=True)
+    y = alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True)
+    colors = [LAYER_COLORS[name] for name in names]
     return {
-        "x": alt.X(
-            "n:Q",
-            title="length n, tokens",
-            scale=log,
-            axis=alt.Axis(grid=False, values=powers, format=",", labelOverlap=True),
-        ),
-        "y": alt.Y(
-            "value:Q",
-            title=quantity,
-            scale=alt.Scale(type="log"),
-            axis=alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True),
-        ),
-        "color": curve_color(
-            "layer", names, [LAYER_COLORS[name] for name in names], labelLimit=200
-        ),
+        "x": alt.X("n:Q", title="length n, tokens", scale=log, axis=x),
+        "y": alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
+        "color": curve_color("layer", names, colors, labelLimit=200),
         "tooltip": [
             alt.Tooltip("layer:N"),
             alt.Tooltip("n:Q", format=",.0f"),

@@ -1,5 +1,384 @@
-"""The Inside page and all its parts."""
+"""The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
-from viz.pages.inside.page import show
+from __future__ import annotations
 
-__all__ = ["show"]
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import get_args
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
+from transformer.analysis.paper import scaling
+from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
+from transformer.analysis.paper.scaling import Scale
+from transformer.hooks import Hook
+from transformer.kinds import attention_name
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import menu
+from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
+from viz.app.chrome.mounts import mount_inside
+from viz.app.chrome.problems import say
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import show_candidate
+from viz.app.sentence.origin import origin_of
+from viz.draw.caption import head_caption
+from viz.draw.formatting import format_number
+from viz.draw.inside_head import encode_inside
+from viz.draw.labels import display_tokens, row_names
+from viz.figures.axes import curve_color
+from viz.figures.colors import GREY, INK
+from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
+
+STEP, WORD = "at", "word"
+"""Names in the URL: the step of the walk, and the query."""
+PAPER_SCALE: Scale = "÷ √d_k"
+TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+WIDTHS = 2 ** np.arange(11)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Choices of the page; layer, head and word count from 0."""
+
+    kind: Kind
+    layer: int
+    head: int
+    word: int
+    scale: Scale
+    temperature: float
+    every_head: bool
+
+    @property
+    def as_trained(self) -> bool:
+        """True if the scores are those of the paper's equation."""
+        return as_in_paper(self.scale, self.temperature)
+
+    @property
+    def place(self) -> Head:
+        """Kind, layer and head."""
+        return Head(self.kind, self.layer, self.head)
+
+    @property
+    def in_words(self) -> str:
+        """Scale, temperature, and the heads that they hold for."""
+        scale = "no scale" if self.scale == "none" else shown_scale(self.scale)
+        temperature = "" if self.temperature == 1 else f" and temperature {self.temperature:g}"
+        return f"{scale}{temperature} in {'every head' if self.every_head else self.place.title}"
+
+    @property
+    def cache_key(self) -> Hashable:
+        """Part of a cache key that the scale gives; None for the paper's scale."""
+        if self.as_trained:
+            return None
+        return self.scale, self.temperature, None if self.every_head else self.head
+
+
+def as_in_paper(scale: Scale, temperature: float) -> bool:
+    """Return whether scale and temperature are those of equation 1."""
+    return scale == PAPER_SCALE and temperature == 1
+
+
+def show() -> None:
+    """Draw the page for the sentence in the bar."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, translation, trace = bar
+    row = st.container(key="inside-controls", horizontal=True, gap="small")
+    below = st.container(key="inside-translation", horizontal=True, gap="medium")
+    choices = _choices(trace, row, below)
+    try:
+        edits = _edits(translator, choices)
+        values = memo_per_trace(
+            trace,
+            ("attended", choices.kind, choices.layer, choices.cache_key),
+            lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
+        )
+        _picture(translator, trace, values, choices)
+        navigation.link("heads", "the map of this head, among all others", in_link(*choices.place))
+        _charts(trace, values, choices)
+    except HeadlightError as error:
+        say(error)
+        return
+    explain(
+        "Every number is the model’s own, read at its hook points in one pass over the sentence "
+        f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
+        "scale. Left: where the scores are large, the softmax looks at one token alone, and its "
+        "gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model learns, goes towards 0; where they "
+        "are small, all weights are nearly equal. "
+        "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
+        "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
+    )
+    with below, st.container(gap=None):
+        if choices.as_trained:
+            st.text(
+                "Scale and temperature are the paper's: choose others to see the translation that "
+                "they lead to, in this head alone or in every head."
+            )
+        else:
+            show_rescaled_translation(translator, translation, edits, choices.in_words)
+
+
+def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
+    layers, heads = trace.cross.shape[:2]
+    with row:
+        kind = pick_kind()
+        layer, head = pick_layer_and_head(HEAD, layers, heads)
+        word = _word(trace, kind)
+        scale: Scale = menu(
+            "Scale",
+            get_args(Scale),
+            "scale_of",
+            width=150,
+            format_func=shown_scale,
+            help="What q · k is multiplied by. Equation 1 divides by √dₖ. None leaves q · k as it "
+            "is; × √dₖ is a misprint that is often copied.",
+        )
+        temperature = st.select_slider(
+            "Temperature",
+            TEMPERATURES,
+            1.0,
+            key="temperature",
+            bind="query-params",
+            width=200,
+            help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
+        )
+    every_head = below.toggle(
+        "In every head",
+        key="every",
+        bind="query-params",
+        disabled=as_in_paper(scale, temperature),
+        help="Scale and temperature of all heads of all layers, not of this one alone. There "
+        "is nothing to change in them while both are the paper's.",
+    )
+    return Choices(kind, layer, head, word, scale, float(temperature), every_head)
+
+
+def _word(trace: AttentionTrace, kind: Kind) -> int:
+    """Draw the menu of the query; return its position from 0."""
+    tokens = display_tokens(trace.labels(kind).queries)
+    names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
+    if isinstance(row := st.session_state.get(WORD), int):
+        # another kind or sentence may have fewer rows
+        st.session_state[WORD] = min(row, len(names) - 1)
+    rows: dict[Kind, str] = {
+        "encoder_self": f"Row of {trace.languages.source or 'the source'}",
+        "decoder_self": "Row that reads",
+        "cross": "Row that writes",
+    }
+    first = min(2, len(names) - 1)
+    places, named = range(len(names)), names.__getitem__
+    return menu(rows[kind], places, WORD, width=240, index=first, format_func=named)
+
+
+def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
+    """Return hooks that replace the paper's scale by the chosen one."""
+    if choices.as_trained:
+        return {}
+    d_k = translator.model.config.d_k
+    # of the model's own scores, which are already divided by √d_k
+    factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+    if not choices.every_head:
+        module = attention_name(choices.kind, choices.layer)
+        return {f"{module}.hook_attn_scores": scaling.rescale(factor, choices.head)}
+    points = translator.model.hook_points()
+    return {name: scaling.rescale(factor) for name in points if name.endswith("hook_attn_scores")}
+
+
+def _picture(
+    translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
+) -> None:
+    config = translator.model.config
+    factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
+    axes = by_pieces(trace, choices.kind)
+    row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
+    scale = choices.scale, choices.temperature
+    steps = walk_steps(config, choices.kind, row, len(axes.labels.keys), *scale)
+    at = st.query_params.get(STEP, "0")
+    data = encode_inside(
+        arithmetic(values, choices.head, choices.word, factor),
+        axes.labels.keys,
+        f"{row} looks",
+        choices.kind,
+        title=choices.place.title,
+        steps=steps,
+        step=int(at) if at.isdecimal() and len(at) < 3 else 0,
+        head=choices.head,
+        factor=scale_text(*scale),
+        caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
+    )
+
+    def remember(step: int) -> None:
+        st.query_params[STEP] = str(step)
+
+    mount_inside("inside", data, len(steps), remember)
+
+
+def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
+    d_k = values.q.shape[-1]
+    dots = (values.k[choices.head] @ values.q[choices.head, choices.word]).astype(np.float64)
+    dots = dots[values.seen[choices.word]]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("The softmax saturates", anchor=False)
+        scales = factors()
+        row = scaling.saturation(dots, scales)
+        maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
+        marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
+        if choices.temperature != 1:
+            marks["here"] = scaling.factor(choices.scale, d_k, choices.temperature)
+        altair_chart(
+            saturation_chart(scales, (row.largest, row.entropy / maximum, row.gradient), marks),
+            alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
+        )
+    with right:
+        st.subheader("The variance of q · k grows with dₖ", anchor=False)
+        q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
+        key = ("dot variance", *choices.place, choices.cache_key)
+        head = memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
+        altair_chart(
+            variance_chart(*head, WIDTHS, _gaussian()),
+            alt="Variance of q · k over the width of queries and keys.",
+        )
+
+
+@cache
+def _gaussian() -> npt.NDArray[np.float64]:
+    """Compute the variance of Gaussian vectors once; it takes 17 million random numbers."""
+    return scaling.gaussian_dot_variance(WIDTHS)
+
+
+def show_rescaled_translation(
+    translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
+) -> None:
+    """Translate under edits, which `name` identifies; mark differences from the bar."""
+    try:
+        edited = cached_results.translate_edited(
+            translator, translation.source, sentence_bar.settings(), edits, name
+        )
+    except HeadlightError as error:  # an edited translation can have untested settings
+        say(error)
+        return
+    verdict = "the same words"
+    if edited.text != translation.text:
+        verdict = "new words in bold, words that were left out struck through"
+    show_candidate(
+        edited.text,
+        translation.text,
+        f"translated with {name}: {verdict} · log p {format_number(edited.log_prob)}",
+    )
+    sentence_bar.show_notices_of(edited)
+
+
+Floats, Ints = npt.NDArray[np.float64], npt.NDArray[np.int64]
+
+MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
+"""Measures of a row of the softmax, in the order of the curves."""
+VARIANCES = (
+    "predicted: the width itself",
+    "drawn from N(0, 1)",
+    "this head, measured",
+    "this head, as if independent",
+)
+"""The curves of the variance of q·k, in the order of their colours."""
+_DECADES = (-2, 2)
+_PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its legend
+
+
+def factors() -> Floats:
+    """Return the factors of q·k along the axis of `saturation_chart`, `[scale]`."""
+    return np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], 81)
+
+
+def saturation_chart(
+    scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
+) -> alt.LayerChart:
+    """Draw the softmax of one row over the factor of its scores.
+
+    Args:
+        scales: `[scale]`, factors of q·k.
+        measures: `[scale]` each: the largest weight, the share of the largest possible entropy, and
+            the Frobenius norm of ∂α/∂s.
+        marks: marked scales by name.
+    """
+    frame = pd.concat(
+        pd.DataFrame({"measure": name, "scale": scales, "value": values})
+        for name, values in zip(MEASURES, measures, strict=True)
+    )
+    x = alt.X(
+        "scale:Q",
+        title="q · k is multiplied by",
+        scale=alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]]),
+        axis=alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g"),
+    )
+    axis = alt.Axis(values=[0, 0.5, 1], format="~g")
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    chart = alt.Chart(frame, height=_PLOT + _LEGEND_LINE * len(MEASURES))
+    lines = chart.mark_line(strokeWidth=2, clip=True).encode(
+        x,
+        y,
+        curve_color("measure", MEASURES),
+        tooltip=[
+            "measure:N",
+            alt.Tooltip("scale:Q", format=".3g"),
+            alt.Tooltip("value:Q", format=".4f"),
+        ],
+    )
+    marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
+    rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
+    texts = marked.mark_text(baseline="bottom", dy=-3, color=INK)
+    return lines + rules + texts.encode(x, y=alt.value(0), text="name:N")
+
+
+def variance_chart(
+    width: Ints, measured: Floats, predicted: Floats, gaussian_width: Ints, gaussian: Floats
+) -> alt.LayerChart:
+    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
+
+    The measured one is over all pairs of words; the predicted one is the sum of the variances of
+    the single products; the Gaussian one is that of vectors drawn from N(0, 1).
+    """
+    curves = {
+        VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
+        VARIANCES[1]: (gaussian_width, gaussian),
+        VARIANCES[2]: (width, measured),
+        VARIANCES[3]: (width, predicted),
+    }
+    frame = pd.concat(
+        pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
+    )
+    frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
+    height = _PLOT + _LEGEND_LINE * len(VARIANCES)
+    chart = alt.Chart(frame, height=height).encode(
+        alt.X(
+            "width:Q",
+            title="width of q and k",
+            scale=alt.Scale(type="log", base=2),
+            axis=alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024]),
+        ),
+        alt.Y(
+            "variance:Q",
+            title="variance of q · k",
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g"),
+        ),
+        curve_color("curve", VARIANCES),
+        tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
+    )
+    gaussian_only = f"datum.curve === '{VARIANCES[1]}'"
+    lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)
+    dots = chart.transform_filter(gaussian_only).mark_point(size=40, filled=True, opacity=1)
+    return lines + dots

@@ -85,7 +85,10 @@ def walk_steps(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
-            _scale_note(scale, temperature),
+            "As in the paper: sums of many products are divided by the root of their number."
+            if scale == "÷ √d_k" and temperature == 1
+            else "Not what the paper has, and not what this model was trained with: see the "
+            "softmax.",
             source_line(attention_scores, "math.sqrt"),
         ),
         WalkStep(
@@ -158,9 +161,3 @@ def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
         "× √d_k": row(dot, "·", root(_D_K)),
     }[scale]
     return scaled if temperature == 1 else row(fraction("1", f"{temperature:g}"), "·", scaled)
-
-
-def _scale_note(scale: Scale, temperature: float) -> str:
-    if scale == "÷ √d_k" and temperature == 1:
-        return "As in the paper: sums of many products are divided by the root of their number."
-    return "Not what the paper has, and not what this model was trained with: see the softmax."

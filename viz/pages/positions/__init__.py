@@ -1,5 +1,33 @@
-"""The Positions page and all its parts."""
+"""The page “Positions”: the encoding of §3.5, and edits of it in the model."""
 
-from viz.pages.positions.page import show
+from __future__ import annotations
 
-__all__ = ["show"]
+from collections.abc import Callable
+
+from transformer import HeadlightError
+from viz.app.chrome.fields import choose_one
+from viz.app.chrome.problems import say
+from viz.pages.positions import sentence, tables
+
+VIEW = "pe_view"
+"""Name in the URL."""
+
+VIEWS: dict[str, Callable[[], None]] = {
+    "Encoding": tables.encoding,
+    "Curves": tables.curves,
+    "Similarity": tables.similarity,
+    "Rotation": tables.rotation,
+    "Your sentence": sentence.embeddings,
+    "Learned": tables.learned,
+    "Beyond": sentence.beyond,
+    "Without": sentence.without,
+}
+
+
+def show() -> None:
+    """Draw the page: the menu of views, then the chosen view."""
+    draw = VIEWS[choose_one("View", VIEWS, VIEW)]
+    try:
+        draw()
+    except HeadlightError as error:  # such as invalid settings, or a table that cannot be read
+        say(error)

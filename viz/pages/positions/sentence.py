@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
-from typing import get_args
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import AttentionTrace, Translation, Translator
+from transformer import Translation, Translator
 from transformer.analysis.paper.positions import (
     Edit,
     Stack,
@@ -31,7 +30,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
@@ -39,9 +38,7 @@ from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.axes import curve_color, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
-
-STACK = "pe_stack"
-"""Name in the URL of the stack, shared with the learned positions."""
+from viz.pages.positions.tables import pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
@@ -50,15 +47,9 @@ MOVED: dict[str, tuple[Stack, ...]] = {
     "both stacks moved": ("encoder", "decoder"),
     "encoder alone moved": ("encoder",),
 }
-AS_IT_IS = "as they are"
 
 
-def pick_stack() -> Stack:
-    """Draw the choice of the stack."""
-    return choose_one("Stack", get_args(Stack), STACK, labelled=True)
-
-
-def sentence() -> None:
+def embeddings() -> None:
     """Draw token embeddings, positions and their sum for the sentence in the bar."""
     stack = pick_stack()
     if (bar := sentence_bar.traced()) is None:
@@ -68,21 +59,19 @@ def sentence() -> None:
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
-    titles = ("token", "+ position", "= sum")
+    titled = dict(zip(("token", "+ position", "= sum"), parts, strict=True))
+    # the scale fits the positions, which are smaller than the tokens
+    maximum = 2 * float(np.abs(parts.positions).max())
     st.plotly_chart(
-        # the scale fits the positions, which are smaller than the tokens
-        input_figure(
-            tokens,
-            dict(zip(titles, parts, strict=True)),
-            2 * float(np.abs(parts.positions).max()),
-        ),
+        input_figure(tokens, titled, maximum),
         key="pe_foot",
         alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
     )
     numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
         for label, values in zip(("RMS token", "position", "sum"), parts, strict=True):
-            st.metric(label, f"{_rms(values):.4f}", width="content")
+            rms = np.sqrt(np.mean(values.astype(np.float64) ** 2))
+            st.metric(label, f"{rms:.4f}", width="content")
     with explanation:
         sinusoidal = translator.model.config.positions == "sinusoidal"
         explain(
@@ -116,7 +105,11 @@ def beyond() -> None:
         )
         return
     log_p = {
-        name: _moved(translator, trace, stacks).sum(-1)  # [step]
+        name: memo_per_trace(
+            trace,
+            ("moved", stacks),
+            partial(moved_log_probs, translator.model, trace, stacks, STEPS),
+        ).sum(-1)  # [step]
         for name, stacks in MOVED.items()
     }
     picture, candidates = st.columns([2, 1], gap="large")
@@ -151,14 +144,18 @@ def without() -> None:
         "decoder removed": Edit("removed", ("decoder",)),
         "both removed": Edit("removed", ("encoder", "decoder")),
     }
-    piece_log_p = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
+    piece_log_p = {
+        name: memo_per_trace(
+            trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit)
+        )
+        for name, edit in edits.items()
+    }
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
+        curves = {"as they are": trace.log_probs, **piece_log_p}
         altair_chart(
-            pieces_chart(
-                trace.target_tokens, {AS_IT_IS: trace.log_probs, **piece_log_p}, languages
-            ),
+            pieces_chart(trace.target_tokens, curves, languages),
             key="pe_without",
             alt="The probability of each piece of the translation under each edit.",
         )
@@ -211,13 +208,9 @@ def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
     new = _edited(translator, translation, edit)
-    log_prob, bar_log_prob = format_number(new.log_prob), format_number(bar_log_p)
-    show_candidate(
-        new.text,
-        translation.text,
-        f"log p {log_prob} · of the translation in the bar {bar_log_prob}",
-        title=name,
-    )
+    log_p = f"log p {format_number(new.log_prob)}"
+    figures = f"{log_p} · of the translation in the bar {format_number(bar_log_p)}"
+    show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
 
@@ -225,24 +218,6 @@ def _edited(translator: Translator, translation: Translation, edit: Edit) -> Tra
     return cached_results.translate_edited(
         translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
     )
-
-
-def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    return memo_per_trace(
-        trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit)
-    )
-
-
-def _moved(
-    translator: Translator, trace: AttentionTrace, stacks: tuple[Stack, ...]
-) -> npt.NDArray[np.float32]:
-    return memo_per_trace(
-        trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
-    )
-
-
-def _rms(values: npt.NDArray[np.float32]) -> float:
-    return float(np.sqrt(np.mean(values.astype(np.float64) ** 2)))
 
 
 PAIR = ("The dog bites the man.", "The man bites the dog.")
@@ -259,12 +234,9 @@ def show_pair(translator: Translator) -> None:
     without = []
     for text in PAIR:
         plain = cached_results.translate(translator, text, beam_size)
+        settings = SearchSettings(beam_size=beam_size)
         edited = cached_results.translate_edited(
-            translator,
-            text,
-            SearchSettings(beam_size=beam_size),
-            _REMOVED.hooks(),
-            repr(_REMOVED),
+            translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
         )
         without.append(edited.text)
         st.text(
@@ -291,14 +263,10 @@ _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> go.Figure:
     """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
 
-    Args:
-        tokens: `[position]`, pieces.
-        parts: arrays `[position, d_model]`, by their titles.
-        maximum: value of the full colour; larger ones are clipped.
+    The parts are `[position, d_model]`; values beyond the maximum have the full colour.
     """
-    names = [
-        f"{position}: {escape(token)}" for position, token in enumerate(display_tokens(tokens))
-    ]
+    shown = [escape(token) for token in display_tokens(tokens)]
+    names = [f"{position}: {token}" for position, token in enumerate(shown)]
     hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
@@ -306,12 +274,9 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     labelled = list(range(0, len(tokens), interval))
     places = [axis_place(n, len(tokens)) for n in labelled]
     width = next(iter(parts.values())).shape[1]
-    texts = [escape(display_tokens(tokens)[n]) for n in labelled]
+    texts = [shown[n] for n in labelled]
     return maps(
-        {
-            title: signed_map(values, maximum, hover=hover, y=names)
-            for title, values in parts.items()
-        },
+        {name: signed_map(part, maximum, hover=hover, y=names) for name, part in parts.items()},
         across={"title": axis_title("dimension", width), "nticks": 4},
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
@@ -319,79 +284,50 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 
 def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
-    """Draw log P of a translation over the shift of its positions.
-
-    Args:
-        steps: `[step]`, shifts k, from 0.
-        curves: `[step]`, log P in nats, by the shifted stacks.
-        marked: the marked shift.
-    """
+    """Draw log P of a translation, `[step]` in nats, over the shift of its positions from 0."""
     table = pd.concat(
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
         for name, values in curves.items()
     )
     colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
+    ticks = [0, *(4**n for n in range(8))]
     x = alt.X(
         "k:Q",
         title="positions shifted by k",
         # logarithmic from 1 on, with a place for 0
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
-        axis=alt.Axis(
-            values=[0, *(4**n for n in range(8))],
-            grid=False,
-            labelExpr="format(datum.value, ',')",
-        ),
+        axis=alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')"),
     )
     y = alt.Y("log_p:Q", title="log p of the translation", scale=alt.Scale(zero=True))
     tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
-    lines = (
-        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
-        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True))
-        .encode(x, y, colour, tooltip=tooltip)
+    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
+        strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
     )
     rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
-    return rule.encode(x) + lines
+    return rule.encode(x) + lines.encode(x, y, colour, tooltip=tooltip)
 
 
 def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
-    """Draw log p of each piece of one translation, under each edit of the positions.
+    """Draw log p of each piece of one translation, `[piece]` in nats, under each edit.
 
-    Args:
-        pieces: `[piece]`, written pieces.
-        curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
-        languages: languages of the model.
+    The first curve is that of the unedited model.
     """
+    words = display_tokens(pieces)
+    columns = {"place": range(len(pieces)), "piece": words}
     table = pd.concat(
-        pd.DataFrame(
-            {
-                "positions": name,
-                "place": range(len(pieces)),
-                "piece": display_tokens(pieces),
-                "log_p": values,
-            }
-        )
+        pd.DataFrame({"positions": name, **columns, "log_p": values})
         for name, values in curves.items()
     )
-    return (
-        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
-        .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))
-        .encode(
-            x=word_axis(
-                display_tokens(pieces),
-                title=f"{capitalised(languages.name('target'))}: the piece being written",
-                labelLimit=180,
-                labelOverlap=len(pieces) > _ALL_LABELS,
-            ),
-            y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
-            color=curve_color(
-                "positions",
-                list(curves),
-                (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]),
-                labelLimit=320,
-                columns=2,
-            ),
-            tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
-        )
+    title = f"{capitalised(languages.name('target'))}: the piece being written"
+    colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
+    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
+        strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True)
+    )
+    return lines.encode(
+        word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
+        alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
+        curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
+        tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
     )

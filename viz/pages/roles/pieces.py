@@ -41,12 +41,9 @@ _UNKNOWN = "<unk>"
 def pick_written(
     trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
 ) -> tuple[int, str]:
-    """Draw the number field, by default at step `first`, and the pieces.
+    """Draw the number field and the pieces, at first at the step `first`.
 
-    Args:
-        trace: the sentence with its translation.
-        first: default step, from 0.
-        on_pick: function called before the next run when the reader selects another step.
+    The reader's choice of another step calls `on_pick`, before the next run.
 
     Returns:
         The step, from 0, and a message if the requested one does not exist, or "".
@@ -62,6 +59,16 @@ def pick_written(
     st.session_state[WRITTEN] = requested or first + 1
     # a default, which may differ for another sentence
     st.session_state[_BY_DEFAULT] = first + 1 if requested is None else None
+
+    def picked() -> None:
+        st.session_state[_BY_DEFAULT] = None
+        if on_pick:
+            on_pick()
+
+    def choose(index: int) -> None:
+        st.session_state[WRITTEN] = index + 1
+        picked()
+
     with st.container(key="written-controls", horizontal=True, gap="small"):
         number = st.number_input(
             "Piece",
@@ -70,12 +77,22 @@ def pick_written(
             None,  # no default value: Streamlit would leave it out of the link
             key=WRITTEN,
             bind="query-params",
-            on_change=_pick,
-            args=(on_pick,),
+            on_change=picked,
             width=190,
         )
         step = (number or first + 1) - 1
-        _draw_pieces(names, step, on_pick)
+        if len(names) <= MOST_BUTTONS:
+            _draw_pills("Written", names, _WRITTEN_BUTTONS, step, choose)
+        else:
+            st.session_state[_WRITTEN_BUTTONS] = step
+            st.selectbox(
+                "Written",
+                range(len(names)),
+                format_func=lambda n: f"{n + 1} {names[n]}",
+                key=_WRITTEN_BUTTONS,
+                on_change=lambda: choose(st.session_state[_WRITTEN_BUTTONS]),
+                label_visibility="collapsed",
+            )
     return step, problem
 
 
@@ -89,31 +106,6 @@ def _requested_number() -> int | None:
     except ValueError:
         return None
     return None if number == st.session_state.get(_BY_DEFAULT) else number
-
-
-def _pick(on_pick: Callable[[], None] | None) -> None:
-    st.session_state[_BY_DEFAULT] = None
-    if on_pick:
-        on_pick()
-
-
-def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | None) -> None:
-    def choose(index: int) -> None:
-        st.session_state[WRITTEN] = index + 1
-        _pick(on_pick)
-
-    if len(names) <= MOST_BUTTONS:
-        _draw_pills("Written", names, _WRITTEN_BUTTONS, step, choose)
-        return
-    st.session_state[_WRITTEN_BUTTONS] = step
-    st.selectbox(
-        "Written",
-        range(len(names)),
-        format_func=lambda n: f"{n + 1} {names[n]}",
-        key=_WRITTEN_BUTTONS,
-        on_change=lambda: choose(st.session_state[_WRITTEN_BUTTONS]),
-        label_visibility="collapsed",
-    )
 
 
 def _draw_pills(
@@ -191,15 +183,23 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
-        typed = _normalise(entry)
+        # no lone surrogates, and single spaces between words
+        typed = " ".join(entry.encode(errors="replace").decode().split())
         try:
             if typed:
-                piece = _require_other(written, find_piece(translator, typed), typed)
-                message = _compared_piece(translator, piece, typed)
+                piece = find_piece(translator, typed)
+                if piece == written:
+                    raise InputError(
+                        f"The first piece of {typed_text(typed)} is the one that was written: type "
+                        f"another one."
+                    )
+                text = piece_text(translator, piece)
+                if typed not in (shown_piece(text), text) and piece != EOS:
+                    first = quoted(shown_piece(text))
+                    message = f"Of {quoted(typed)} the first piece is compared, {first}."
         except InputError as error:
-            message = (
-                f"{without_paths(error)} Until then it is {quoted(shown_piece(choices[0].piece))}."
-            )
+            piece, default = top[0], quoted(shown_piece(choices[0].piece))
+            message = f"{without_paths(error)} Until then it is {default}."
 
         def choose(index: int) -> None:
             st.session_state[OTHER] = piece_name(translator, top[index])
@@ -267,28 +267,6 @@ def shown_piece(piece: str) -> str:
 def clear_other() -> None:
     """Reset to the most probable alternative, as when another step is chosen."""
     st.session_state[OTHER] = ""
-
-
-def _normalise(text: str) -> str:
-    """Normalise typed text: no lone surrogates, single spaces between words."""
-    return " ".join(text.encode(errors="replace").decode().split())
-
-
-def _require_other(written: int, piece: int, typed: str) -> int:
-    if piece == written:
-        raise InputError(
-            f"The first piece of {typed_text(typed)} is the one that was written: type another one."
-        )
-    return piece
-
-
-def _compared_piece(translator: Translator, piece: int, typed: str) -> str:
-    """Name the compared piece of a typed text; "" where it is the whole text."""
-    text = piece_text(translator, piece)
-    name = shown_piece(text)
-    if typed in (name, text) or piece == EOS:
-        return ""
-    return f"Of {quoted(typed)} the first piece is compared, {quoted(name)}."
 
 
 def _ids(translator: Translator) -> dict[str, int]:

@@ -1,5 +1,27 @@
-"""The Training page and all its parts."""
+"""The page “Training”: the curves of any run, live or ended, and how its heads formed."""
 
-from viz.pages.training.page import show
+from __future__ import annotations
 
-__all__ = ["show"]
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.app.chrome.fields import choose_one
+from viz.pages.training import curves, heads_forming
+
+VIEW = "training_view"
+"""Name in the URL."""
+
+VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
+    "Heads forming": heads_forming.show,
+    "Curves": curves.show,
+}
+
+
+def show() -> None:
+    """Draw the page: the menu of views, then the chosen view."""
+    row = st.container(key="training-controls", horizontal=True, gap="small")
+    with row:
+        view = choose_one("View", VIEWS, VIEW)
+    VIEWS[view](row)

@@ -38,11 +38,11 @@ from viz.pages.training.runs import (
 RUNS = "runs"
 """Name in the URL."""
 
-VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
+VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 """Fields of a validation."""
 
 
-def curves(row: DeltaGenerator) -> None:
+def show(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
     runs = offered_runs(RUNS, known_runs())
     names = row.multiselect(
@@ -78,13 +78,9 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
     picture, summaries = st.columns([2, 1], gap="large")
     with picture:
         st.subheader("Loss", anchor=False)
+        fields = {"loss": "training", "validation_loss": "validation"}
         altair_chart(
-            run_chart(
-                runs,
-                {"loss": "training", "validation_loss": "validation"},
-                unit="nats per piece",
-                height=380,
-            ),
+            run_chart(runs, fields, unit="nats per piece", height=380),
             alt="Training and validation loss over the steps of each run.",
         )
     with summaries:
@@ -101,33 +97,21 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             "other than 1 and a rate that falls to 0 towards the end are not in the paper. The "
             "broad dashed line is what was planned, the thin one what was used."
         )
-    _small(runs)
-
-
-def _small(runs: dict[str, Sequence[Record]]) -> None:
     left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Perplexity", anchor=False)
-        altair_chart(
-            run_chart(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
-            alt="Validation perplexity over the steps of each run.",
-        )
-        st.subheader("Learning rate", anchor=False)
-        altair_chart(
-            learning_rate_chart(runs),
-            alt="Planned and used learning rate over the steps of each run.",
-        )
-    with right:
-        st.subheader("BLEU", anchor=False)
-        altair_chart(
-            run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
-            alt="Validation BLEU over the steps of each run.",
-        )
-        st.subheader("Speed", anchor=False)
-        altair_chart(
-            run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
-            alt="Target tokens a second over the steps of each run.",
-        )
+    perplexity = run_chart(
+        runs, {"validation_perplexity": "validation"}, unit="per piece", log=True
+    )
+    bleu = run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU")
+    speed = run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
+    for column, title, chart, alt in (
+        (left, "Perplexity", perplexity, "Validation perplexity"),
+        (left, "Learning rate", learning_rate_chart(runs), "Planned and used learning rate"),
+        (right, "BLEU", bleu, "Validation BLEU"),
+        (right, "Speed", speed, "Target tokens a second"),
+    ):
+        with column:
+            st.subheader(title, anchor=False)
+            altair_chart(chart, alt=f"{alt} over the steps of each run.")
 
 
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
@@ -137,38 +121,34 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     except RunLogError as error:
         return (), f"{name}: {without_paths(error)}"
     if not log.records and not log.wrong:
-        # a live run is read again automatically
-        return (
-            (),
-            f"{name} has logged nothing yet{'' if is_live(folder) else ': reload when it has'}.",
-        )
+        advice = "" if is_live(folder) else ": reload when it has"  # a live one is read again
+        return (), f"{name} has logged nothing yet{advice}."
     return log.records, log_problem(name, log)
 
 
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
-    validations = [r for r in records if r.keys() >= VALIDATED]
+    validations = [r for r in records if r.keys() >= {*VALIDATED}]
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · going on' if live else ''}")
         lines = []
         if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            lines += _schedule(journal.plan(records))
+            plan = journal.plan(records)
+            if plan.keys() >= PLAN:
+                lines.append(_schedule(plan))
         if validations:
+            loss, perplexity, bleu = (float(validations[-1][field]) for field in VALIDATED)
             lines.append(
-                f"validation loss {float(validations[-1]['validation_loss']):.3f}, perplexity "
-                f"{float(validations[-1]['validation_perplexity']):.2f}, "
-                f"BLEU {float(validations[-1]['validation_bleu']):.1f}"
+                f"validation loss {loss:.3f}, perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
             )
         st.caption("  \n".join(lines))
 
 
-def _schedule(plan: Record) -> list[str]:
-    """Describe the planned learning rate; return no line where the log lacks it."""
-    if not plan.keys() >= PLAN:
-        return []
+def _schedule(plan: Record) -> str:
+    """Describe the planned learning rate."""
     factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
     times = f" × {factor:g}" if factor != 1 else ""
     end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
-    return [f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"]
+    return f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"

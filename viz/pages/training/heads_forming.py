@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
@@ -21,10 +20,10 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
-from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount, mount_grid
 from viz.app.chrome.problems import say
@@ -33,17 +32,21 @@ from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted, format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.open_head import OpenMap, heads_of_kind, open_map
+from viz.draw.open_head import heads_of_kind, open_map
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
 from viz.figures.colors import GREY
-from viz.pages.training.probes import Probes, find, load, load_all, nearest
 from viz.pages.training.runs import (
     RUNS_HELP,
+    Probes,
+    find,
     forget_unknown,
     is_live,
     known_runs,
+    load,
+    load_all,
     load_log,
+    nearest,
     offered_runs,
     report_missing,
 )
@@ -64,20 +67,21 @@ MAX_NAMED = 3
 """Unreadable files that are named one by one."""
 
 
-def heads_forming(row: DeltaGenerator) -> None:
+def show(row: DeltaGenerator) -> None:
     """Draw the menus of run and sentence, in the row of the views, and the saved steps."""
+    runs = offered_runs(RUN, known_runs())
     with row:
-        name, folder = _run()
+        name = menu("Run", list(runs), RUN, width=240, on_change=forget_unknown, help=RUNS_HELP)
     report_missing(RUN)
     try:
-        sentences = find(folder)
-        _show(name, folder, sentences, row)
+        _attention(name, runs.get(name, BUNDLED), row)  # a deleted run is no longer in the menu
     except HeadlightError as error:
         say(error)
 
 
-def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
+def _attention(name: str, folder: Path, row: DeltaGenerator) -> None:
     """Draw the saved attention of a run, or a message where there is none."""
+    sentences = find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)
     st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
@@ -92,21 +96,6 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
     _pictures(name, folder, probes)
 
 
-def _run() -> tuple[str, Path]:
-    """Draw the menu of runs; return name and folder of one."""
-    runs = offered_runs(RUN, known_runs())
-    name = st.selectbox(
-        "Run",
-        list(runs),
-        key=RUN,
-        bind="query-params",
-        on_change=forget_unknown,
-        width=240,
-        help=RUNS_HELP,
-    )
-    return name, runs.get(name, BUNDLED)  # a deleted run is no longer in the menu
-
-
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
     """Redraw the page when a run has saved more than is drawn, and when it has ended."""
     with suppress(HeadlightError):  # reported when the page is redrawn
@@ -117,15 +106,11 @@ def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
 
 def _sentence(sentences: Sequence[Probes]) -> Probes:
     """Draw the menu of sentences, named by their source; return one."""
-    names = [_name(probes) or f"sentence {n}" for n, probes in enumerate(sentences, start=1)]
-    number = st.selectbox(
-        "Sentence",
-        [str(n + 1) for n in range(len(names))],
-        format_func=lambda n: names[int(n) - 1],
-        key=SENTENCE,
-        bind="query-params",
-        width=330,
-    )
+    numbers = [str(n + 1) for n in range(len(sentences))]
+    names = {
+        n: _name(probes) or f"sentence {n}" for n, probes in zip(numbers, sentences, strict=True)
+    }
+    number = menu("Sentence", numbers, SENTENCE, width=330, format_func=names.__getitem__)
     return sentences[int(number) - 1]
 
 
@@ -149,14 +134,18 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         kind = pick_kind()
         layer, head = pick_layer_and_head(FORMING_HEAD, layers, count)
         step = _step(folder, list(traces))
-    _describe_step(folder, step)
+    after = f"After {counted(step, 'step')}{_loss(folder, step)}"
+    st.text(f"{after}: what every head looks at in a sentence that the run traced.")
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         # the kind of the open head comes first, beside its map
         kinds = sorted(KINDS, key=lambda other: other != kind)
-        parts = [_part(traces[step], other) for other in kinds]
+        parts = [
+            GridPart(other, drawn.weights(other), drawn.labels(other), roles(drawn, other))
+            for other in kinds
+        ]
         data = encode_grid(parts, key="forming-grid", opens="forming-map", caption=origin.caption())
         mount_grid(
             "forming-grid",
@@ -166,9 +155,26 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             on_pick=lambda clicked: open_head(clicked, FORMING_HEAD),
         )
     with picture:
-        opened = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
-        _large(opened, kind, drawn.languages, origin.caption(head_caption(kind, layer, head)))
-        name = _measure_name()
+        opened = open_map(heads_of_kind(drawn, kind, words=False, special=True), layer, head)
+        data = encode_map(
+            opened.weights,
+            opened.labels,
+            kind,
+            title=opened.title,
+            languages=drawn.languages,
+            reads=opened.reads,
+            writes=opened.writes,
+            caption=origin.caption(head_caption(kind, layer, head)),
+        )
+        mount("forming-map", data)
+        name = menu(
+            "Measure, step after step",
+            list(MEASURES),
+            MEASURE,
+            width=200,
+            index=list(MEASURES).index("confidence"),
+            help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
+        )
         altair_chart(
             measure_chart(
                 list(traces),
@@ -185,18 +191,6 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
         f"most: {code_line(head_roles)}. {describe_forming(traces)}"
-    )
-
-
-def _measure_name() -> str:
-    return st.selectbox(
-        "Measure, step after step",
-        list(MEASURES),
-        index=list(MEASURES).index("confidence"),
-        key=MEASURE,
-        bind="query-params",
-        width=200,
-        help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
     )
 
 
@@ -229,32 +223,24 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         width=290,
     )
     index = steps.index(step)
-    _step_button("Step before", steps[max(index - 1, 0)], ":material/arrow_back:", step)
-    _step_button(
-        "Next step", steps[min(index + 1, len(steps) - 1)], ":material/arrow_forward:", step
-    )
+
+    def go_to(step: int) -> None:
+        st.session_state[STEP] = step
+
+    before, after = steps[max(index - 1, 0)], steps[min(index + 1, len(steps) - 1)]
+    for label, target, direction in (
+        ("Step before", before, "back"),
+        ("Next step", after, "forward"),
+    ):
+        st.button(
+            label,
+            on_click=go_to,
+            args=(target,),
+            icon=f":material/arrow_{direction}:",
+            disabled=target == step,
+            key=f"forming-{label}",
+        )
     return step
-
-
-def _step_button(label: str, target: int, icon: str, step: int) -> None:
-    """Draw a button that leads to an adjacent step."""
-    st.button(
-        label,
-        on_click=_go_to,
-        args=(target,),
-        icon=icon,
-        disabled=target == step,
-        key=f"forming-{label}",
-    )
-
-
-def _go_to(step: int) -> None:
-    st.session_state[STEP] = step
-
-
-def _describe_step(folder: Path, step: int) -> None:
-    after = f"After {counted(step, 'step')}{_loss(folder, step)}"
-    st.text(f"{after}: what every head looks at in a sentence that the run traced.")
 
 
 def _loss(folder: Path, step: int) -> str:
@@ -269,25 +255,6 @@ def _loss(folder: Path, step: int) -> str:
         return ""
     first = max((logged_step for logged_step in losses if logged_step < last), default=0) + 1
     return f" · training loss {float(losses[last]):.2f}, mean of steps {first:,} to {last:,}"
-
-
-def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
-    axes = by_pieces(trace, kind)
-    return GridPart(kind, axes.weights, axes.labels, roles(trace, kind))
-
-
-def _large(opened: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:
-    data = encode_map(
-        opened.weights,
-        opened.labels,
-        kind,
-        title=opened.title,
-        languages=languages,
-        reads=opened.reads,
-        writes=opened.writes,
-        caption=caption,
-    )
-    mount("forming-map", data)
 
 
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
@@ -305,23 +272,19 @@ def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
     """Name the step of half the rise of each kind's confidence, and the first aligning head's.
 
-    Args:
-        traces: traces of one sentence and model, by step, in order.
-
-    Returns:
-        Two sentences; "" for fewer than two steps.
+    The traces are of one sentence and model, by step, in order; of fewer than two, "" is returned.
     """
     if len(traces) < 2:
         return ""
     first, *_, last = traces
     rises = "; that ".join(_rise(traces, kind) for kind in KINDS)
-    aligned = next((step for step, trace in traces.items() if _aligns(trace)), None)
-    if aligned is None:
-        alignment = "No cross head aligns at any step on the slider."
-    else:
-        alignment = (
-            f"Of the steps on the slider, {aligned:,} is the first at which a cross head aligns."
-        )
+    alignment = "No cross head aligns at any step on the slider."
+    for step, trace in traces.items():
+        if any("aligns" in layer for layer in roles(trace, "cross")):
+            alignment = (
+                f"Of the steps on the slider, {step:,} is the first at which a cross head aligns."
+            )
+            break
     return f"From step {first:,} to step {last:,}, the mean confidence {rises}. {alignment}"
 
 
@@ -338,13 +301,6 @@ def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
     return f"{heads_text} rises from {start} to {end}, halfway by step {halfway:,}"
 
 
-def _aligns(trace: AttentionTrace) -> bool:
-    return any("aligns" in layer for layer in roles(trace, "cross"))
-
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-
 HEIGHT = 260  # CSS pixels
 
 
@@ -357,15 +313,10 @@ def measure_chart(
     marked: int,
     unit: str,
 ) -> alt.LayerChart:
-    """Draw one line for each head, the open one in the colour of its kind.
+    """Draw one line for each head, the selected one in the colour of its kind.
 
-    Args:
-        steps: training steps, from 1, on a logarithmic axis, as heads form early.
-        values: `[step, layer, head]`.
-        kind: kind of attention, which gives the colour.
-        selected: layer and head of the open head, from 0.
-        marked: the marked step.
-        unit: title of the vertical axis.
+    The values are `[step, layer, head]`; the steps, of which one is marked, count from 1 on a
+    logarithmic axis, as heads form early.
     """
     step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
     frame = pd.DataFrame(
@@ -395,9 +346,6 @@ def measure_chart(
         strokeWidth=3,
         point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
     )
-    rule = (
-        alt.Chart(pd.DataFrame({"step": [marked]}))
-        .mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
-        .encode(x)
-    )
+    here = alt.Chart(pd.DataFrame({"step": [marked]}))
+    rule = here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x)
     return others + rule + opened

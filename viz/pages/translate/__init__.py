@@ -1,5 +1,62 @@
-"""The Translate page and all its parts."""
+"""The page “Translate”: an editor, the search as a tree, and links between words."""
 
-from viz.pages.translate.page import show
+from __future__ import annotations
 
-__all__ = ["show"]
+import streamlit as st
+
+from transformer.analysis.alignment import align
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.decoding import BeamSearch
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.mounts import show_late
+from viz.app.sentence import sentence_bar
+from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
+from viz.pages.translate.maps import draw_map, pick_map, show_words
+from viz.pages.translate.versus import show_both_maps, show_versus
+
+
+def show() -> None:
+    """Draw the page for the sentence in the bar."""
+    # each part has its own container: a change in one part would remount all parts below it
+    editor, notices, tree, comparison = (st.container() for _ in range(4))
+    if (bar := sentence_bar.current()) is not None:
+        with editor:
+            show_editor(bar)
+        with notices:
+            sentence_bar.show_notices()
+            show_late()
+    traced = sentence_bar.traced()
+    if bar is None or traced is None:
+        return
+    trace = traced.trace
+    with tree:
+        show_tree(bar)
+    with comparison:
+        compared = show_versus(bar)
+        alignment = read_alignment(bar.translator)
+        if compared is not None:
+            show_both_maps(bar, compared, pick_map(trace, alignment), alignment)
+    picture, details = st.columns([5, 4], gap="large")
+    with picture:
+        st.subheader("Which word comes from which", anchor=False)
+        show_words(bar.translator, trace, alignment)
+        if compared is None:  # otherwise the same map is drawn above
+            st.subheader("Piece by piece", anchor=False)
+            choice = pick_map(trace, alignment)
+            draw_map(bar.translator, trace, choice, alignment, "translate-map")
+    with details:
+        show_alternatives(bar, trace)
+        show_others(bar)
+        explain(
+            f"Each row of the decoder reads one token and writes the next; what names it stands "
+            f"over the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of "
+            f"equation 1 in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
+            f"They say where the model looked, not why it chose a word. Links between words are "
+            f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
+            f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
+            f"people drew is 0 % where all are the same. The tree is what the beam search of §6.1 "
+            f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
+            f"its first step, and forbidden words are left out of each."
+        )

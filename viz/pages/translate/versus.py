@@ -9,10 +9,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
-from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import text_field
+from viz.app.chrome.fields import menu, text_field
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say
 from viz.app.sentence import search_request
@@ -22,38 +22,22 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
-from viz.pages.translate.alternatives import figures
-from viz.pages.translate.piece_map import MapChoice, draw_map
+from viz.pages.translate.forcing import figures
+from viz.pages.translate.maps import MapChoice, draw_map
 
-VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
-    "versus",
-    "versus_beam",
-    "versus_alpha",
-    "versus_prefix",
-    "versus_model",
-    "versus_maps",
-)
-"""Names in the URL."""
+VERSUS = "versus"
+"""Name in the URL, and the beginning of those of the fields below."""
 
-NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = (
-    "nothing",
-    "greedy search",
-    "another beam",
-    "another α",
-    "another prefix",
-    "another model",
-)
+NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = SUBJECTS = (
+    "nothing", "greedy search", "another beam", "another α", "another prefix", "another model",
+)  # fmt: skip
+
+
+MAPS = "versus_maps"
 
 
 class OtherDecoding(NamedTuple):
-    """The second decoding before its search.
-
-    Args:
-        translator: the model.
-        model: name of the model in the menu.
-        text: source text for this model.
-        settings: settings of the search.
-    """
+    """The second decoding before its search: a model, its name in the menu, and a source text."""
 
     translator: Translator
     model: str
@@ -83,20 +67,15 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
     left, right = st.columns(2, gap="large")
     own = bar.translation
     with left, st.container(key="versus-here"):
-        show_candidate(
-            own.text,
-            own.text,
-            f"{_in_words(bar)} · {figures(own.best)}",
-            title="In the bar",
-        )
+        settings = bar.used.steers if bar.used.edited else _settings_in_words(own.settings)
+        about = f"{settings} · {figures(own.best)}"
+        show_candidate(own.text, own.text, about, title="In the bar")
     with right:
+        model = f"{escape(quoted(decoding.model))} · "
+        model = "" if decoding.translator is bar.translator else model
         same = " · the same words" if other.text == own.text else ""
-        show_candidate(
-            other.text,
-            own.text,
-            f"{_other_in_words(bar, decoding)} · {figures(other.best)}{same}",
-            title="The other decoding",
-        )
+        about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
+        show_candidate(other.text, own.text, about, title="The other decoding")
         show_notices_of(other)
         st.button(
             "Take this one",
@@ -116,19 +95,13 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     Raises:
         CheckpointError: if the chosen model cannot be loaded.
     """
-    subject = st.selectbox(
-        "Compare with",
-        [NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL],
-        key=VERSUS,
-        bind="query-params",
-        width=260,
-    )
+    subject = menu("Compare with", SUBJECTS, VERSUS, width=260)
     if subject == NOTHING:
         return None
     settings = settings_of(bar.used)
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
-        if (choice := pick_other(bar, MODEL)) is None:
+        if (choice := pick_other(bar, "versus_model")) is None:
             return None
         # its pieces differ, and so do the words of another language
         prefix = search_request.as_text(bar.used.pieces) if choice.same_target else ""
@@ -139,17 +112,14 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
         beams = search_request.BEAMS
-        beam_size = st.selectbox(
-            "Beam", beams, len(beams) - 1, key=BEAM, bind="query-params", width=120
-        )
+        beam_size = menu("Beam", beams, "versus_beam", width=120, index=len(beams) - 1)
         settings = replace(settings, beam_size=beam_size)
     elif subject == OTHER_ALPHA:
-        alpha = st.number_input(
-            "α", *search_request.ALPHAS, 1.0, 0.1, "%.1f", key=ALPHA, bind="query-params", width=170
-        )
+        bounds = *search_request.ALPHAS, 1.0, 0.1, "%.1f"
+        alpha = st.number_input("α", *bounds, key="versus_alpha", bind="query-params", width=170)
         settings = replace(settings, alpha=alpha)
     else:
-        prefix = text_field("Prefix", key=PREFIX, placeholder="none", width=320)
+        prefix = text_field("Prefix", key="versus_prefix", placeholder="none", width=320)
         settings = replace(settings, prefix=prefix)
     st.checkbox("both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
@@ -165,16 +135,6 @@ def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
             "compares them."
         ]
     return []
-
-
-def _in_words(bar: BarTranslation) -> str:
-    return bar.used.steers if bar.used.edited else _settings_in_words(bar.translation.settings)
-
-
-def _other_in_words(bar: BarTranslation, other: OtherDecoding) -> str:
-    settings = _settings_in_words(other.settings)
-    same = other.translator is bar.translator
-    return settings if same else f"{escape(quoted(other.model))} · {settings}"
 
 
 def _settings_in_words(settings: SearchSettings) -> str:
@@ -205,18 +165,21 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
 
 
 def show_both_maps(
-    bar: BarTranslation, compared: tuple[OtherDecoding, Translation], choice: MapChoice
+    bar: BarTranslation,
+    compared: tuple[OtherDecoding, Translation],
+    choice: MapChoice,
+    alignment: AlignmentSettings,
 ) -> None:
     """Draw a map of both translations, as `show_versus` returns them."""
     decoding, other = compared
-    columns = st.columns(2, gap="large")
-    other_choice = choice
+    here, there = st.columns(2, gap="large")
+    there_choice, there_alignment = choice, alignment
     if decoding.translator is not bar.translator:  # its layers and heads differ
-        alignment = read_alignment(decoding.translator)
-        other_choice = MapChoice(alignment.layer, alignment.head)
-    for column, translator, translation, drawn, key in (
-        (columns[0], bar.translator, bar.translation, choice, "versus-map-here"),
-        (columns[1], decoding.translator, other, other_choice, "versus-map-there"),
+        there_alignment = read_alignment(decoding.translator)
+        there_choice = MapChoice(there_alignment.layer, there_alignment.head)
+    for column, translator, translation, drawn, settings, key in (
+        (here, bar.translator, bar.translation, choice, alignment, "here"),
+        (there, decoding.translator, other, there_choice, there_alignment, "there"),
     ):
         with column:
             try:
@@ -224,4 +187,4 @@ def show_both_maps(
             except HeadlightError as error:
                 say(error)
             else:
-                draw_map(translator, trace, drawn, key)
+                draw_map(translator, trace, drawn, settings, f"versus-map-{key}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tests.viz.app_test import texts
-from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
+from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
 from transformer.analysis.paper.norms import batch_norm, deviations, layer_norm
 from viz.pages.architecture.drawing import NORMS
-from viz.pages.architecture.norms import NORM_COLORS, spread_chart
+from viz.pages.architecture.norms import spread_chart
 
 
 def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
@@ -31,13 +31,13 @@ def test_the_norms_view_prints_what_joining_changes(opened, translator: Translat
         assert cells[1] == "0 but for rounding"
         assert float(cells[2]) > 1e-4
     assert second[0] == f"and {(~both.real).sum()} pads that count"
-    (by_token,), (by_feature,) = drawn(app, 0), drawn(app, 1)
+    (by_token,), (by_feature,) = records(app, 0), records(app, 1)
     assert len(by_token) == 2 * both.real.sum()
     for rows, norm in ((by_token, "layer norm"), (by_feature, "batch norm")):
         flat = [row["spread"] for row in rows if row["norm"] == norm]
         np.testing.assert_allclose(flat, 1, atol=1e-3)
     app.toggle(key="arch_padding").set_value(True).run()
-    assert len(drawn(app)[0]) == 2 * both.real.size  # padding counts: it is drawn, too
+    assert len(records(app)[0]) == 2 * both.real.size  # padding counts: it is drawn, too
     app.text_area(key="more").set_value(SENTENCE).run()  # of one length, nothing is padded
     assert len(tables(app)[0]) == 3
 
@@ -58,13 +58,10 @@ def test_each_token_s_spread_is_drawn_under_its_name() -> None:
     (drawn,) = chart["datasets"].values()
     for norm, values in rows.items():
         own = [row for row in drawn if row["norm"] == norm]
-        assert [row["name"] for row in own] == names
-        assert [row["index"] for row in own] == [1, 2, 3, 4, 5]
+        assert [(row["index"], row["name"]) for row in own] == [*enumerate(names, start=1)]
         expected = [row.std() for row in values[counts]]
         np.testing.assert_allclose([row["spread"] for row in own], expected)
-    flat = [row["spread"] for row in drawn if row["norm"] == "layer norm"]
-    np.testing.assert_allclose(flat, 1)
     # two charts beside each other share the end of the axis
-    assert chart["encoding"]["y"]["scale"]["domain"][0] == 0
-    assert chart["encoding"]["y"]["scale"]["domain"][1] >= 2.0
-    assert chart["encoding"]["color"]["scale"]["range"] == list(NORM_COLORS.values())
+    low, high = chart["encoding"]["y"]["scale"]["domain"]
+    assert low == 0
+    assert high >= 2.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages.architecture.drawing import NORMS
-from viz.pages.architecture.page import DRAWING, VIEWS
+from viz.pages.architecture import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -20,11 +19,3 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, view: str, wro
 
 def test_a_view_that_does_not_exist_is_the_drawing(opened) -> None:
     assert opened(arch_view="x").subheader[0].value == "Self-attention of the encoder, layer 1"
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_without_a_translation_there_is_no_traceback(serve, view: str) -> None:
-    app = serve("architecture", text=" ", arch_view=view)
-    assert not app.exception
-    if view in (DRAWING, NORMS):
-        assert "Without a translation there is nothing to draw." in texts(app)

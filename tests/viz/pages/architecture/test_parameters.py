@@ -9,18 +9,15 @@ import safetensors.torch
 
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
-from tests.viz.pages.architecture.reading import drawn, tables
+from tests.viz.pages.reading import records, tables
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.paper.costs import (
     PARTS,
-    meta_model,
     parameters_by_formula,
     parameters_of_model,
 )
-from viz.draw.palette import COLOR
-from viz.pages.architecture.page import PARAMETERS
+from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.parameters import (
-    PART_COLORS,
     millions,
     parts_chart,
     start_token_parameters,
@@ -30,12 +27,13 @@ from viz.pages.architecture.parameters import (
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     app = opened(arch_view=PARAMETERS)
     assert app.metric[0].value == "63.05 M"
-    shown_texts = texts(app)
     count = "63,045,632"
-    assert (
-        f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M."
-        in shown_texts
-    )
+    text = f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M."
+    assert text in texts(app)
+    assert "Counted below: base." in texts(app)  # the fields hold the base model: it has its name
+    ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
+    assert ends["base"] == 63_045_632
+    assert "as chosen above" not in ends
     base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
@@ -61,18 +59,9 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
     assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
-    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
+    ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert (ends["as chosen above"], ends["this model"]) == (total, served)
     assert "Counted below: as chosen above." in texts(app)
-
-
-def test_this_model_is_the_one_that_translates(opened, translator: Translator) -> None:
-    served = sum(parameter.numel() for parameter in translator.model.parameters())
-    app = opened(arch_view=PARAMETERS)
-    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
-    assert (ends["base"], ends["this model"]) == (63_045_632, served)
-    assert "as chosen above" not in ends  # the fields hold the base model: it has its name
-    assert "Counted below: base." in texts(app)
 
 
 @pytest.mark.parametrize(("start", "is_added"), [("", True), ("<pad>", True), ("<s>", False)])
@@ -97,46 +86,27 @@ def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
     assert app.metric[0].value == "63.05 M"
 
 
-CONFIGS = {
-    "base": TransformerConfig.base(),
-    "small": TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9),
-}
-
-
 def test_every_part_of_every_model_is_drawn() -> None:
-    chart = parts_chart(
-        {name: parameters_by_formula(config) for name, config in CONFIGS.items()}
-    ).to_dict()
+    small = TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9)
+    models = {"base": parameters_by_formula(TransformerConfig.base())}
+    models["small"] = parameters_by_formula(small)
+    chart = parts_chart(models).to_dict()
     bars, words = chart["datasets"].values()
-    for name, config in CONFIGS.items():
-        real = parameters_of_model(meta_model(config))
-        total = sum(real.values())
-        own = {row["part"]: row for row in bars if row["model"] == name}
-        assert {part: row["count"] for part, row in own.items()} == {
-            part: count for part, count in real.items() if count
+    for name, parts in models.items():
+        own = [row for row in bars if row["model"] == name]
+        assert {row["part"]: row["count"] for row in own} == {
+            part: count for part, count in parts.items() if count
         }
-        assert [part for part in PARTS if part in own] == sorted(
-            own, key=lambda part: own[part]["order"]
-        )
-        for part, row in own.items():
-            assert row["share"] == pytest.approx(real[part] / total)
-    assert [(row["model"], row["count"]) for row in words] == [
-        (name, sum(parameters_by_formula(config).values())) for name, config in CONFIGS.items()
-    ]
+        assert sum(row["share"] for row in own) == pytest.approx(1)
+        ordered = sorted(own, key=lambda row: row["order"])
+        assert [row["part"] for row in ordered] == [part for part in PARTS if parts[part]]
+    totals = {name: sum(parts.values()) for name, parts in models.items()}
+    assert {row["model"]: row["count"] for row in words} == totals
     assert words[0]["label"] == "63.05 M"
-    assert chart["layer"][0]["encoding"]["y"]["sort"] == list(CONFIGS)
     # the words at the end of the longest bar have room
-    domain = chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    assert domain[1] > max(row["count"] for row in words)
-    assert chart["layer"][1]["encoding"]["x"]["scale"]["domain"] == domain
-
-
-def test_the_kinds_of_attention_have_their_colours_and_nothing_else_has() -> None:
-    assert set(PART_COLORS) == set(PARTS)
-    assert PART_COLORS["encoder self-attention"] == COLOR["encoder_self"]
-    assert PART_COLORS["decoder self-attention"] == COLOR["decoder_self"]
-    assert PART_COLORS["cross-attention"] == COLOR["cross"]
-    assert len(set(PART_COLORS.values())) == len(PART_COLORS)
+    domains = [layer["encoding"]["x"]["scale"]["domain"] for layer in chart["layer"]]
+    assert domains[0][1] > max(totals.values())
+    assert domains[0] == domains[1]
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
+from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
-from transformer.analysis.paper.costs import LAYERS, Sizes, crossings, work
-from viz.pages.architecture.page import WORK
+from transformer.analysis.paper.complexity import LAYERS, Sizes, crossings, work
+from viz.pages.architecture import WORK
 from viz.pages.architecture.work import LAYER_COLORS, MEASURED, growth_chart, lengths
 
 
 def test_work_is_drawn_by_formula_and_as_measured(opened, translator: Translator) -> None:
     app = opened(arch_view=WORK, arch_d="128", arch_k="5", arch_r="10", arch_n="1000")
     sizes = Sizes(d=128, k=5, r=10, h=8)
-    rings, rows = sorted(drawn(app), key=len)
+    rings, rows = sorted(records(app), key=len)
     for row in rows:
         assert row["value"] == pytest.approx(float(work(row["layer"], row["n"], sizes)))
     assert {row["layer"] for row in rows} == set(LAYERS)
     assert max(row["n"] for row in rows) == pytest.approx(1000)
     assert {row["n"] for row in rings} == {128, 640, 10}
     measurement = json.loads(MEASURED.read_text("utf-8"))
-    (dots,) = drawn(app, 1)
+    (dots,) = records(app, 1)
     assert [(dot["layer"], dot["n"], dot["value"]) for dot in dots] == [
         (layer, entry["n"], entry["seconds"] * 1000)
         for layer, entries in measurement["layers"].items()
@@ -55,7 +55,7 @@ def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> N
         f"By formula, d = {d}, h = {h}, k = {k}", measured
     }  # fmt: skip
     assert not any("different sizes" in text for text in texts(app))
-    (rows,) = (rows for rows in drawn(app) if len(rows) > 10)
+    (rows,) = (rows for rows in records(app) if len(rows) > 10)
     sizes = Sizes(d=d, k=k, r=64, h=h)
     for row in rows:
         assert row["value"] == pytest.approx(float(work(row["layer"], row["n"], sizes)))
@@ -63,11 +63,11 @@ def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> N
 
 def test_memory_is_another_picture(opened) -> None:
     app = opened(arch_view=WORK, arch_quantity="memory", arch_d="16", arch_heads="2", arch_n="64")
-    (rows,) = drawn(app)  # nothing crosses
+    (rows,) = records(app)  # nothing crosses
     for row in rows:
         if row["layer"] == "self-attention":
             assert row["value"] == pytest.approx(16 * row["n"] + 2 * row["n"] ** 2)
-    (dots,) = drawn(app, 1)
+    (dots,) = records(app, 1)
     measurement = json.loads(MEASURED.read_text("utf-8"))["layers"]
     assert dots[0]["value"] == measurement["self-attention"][0]["bytes"] / 2**20
 
@@ -95,27 +95,16 @@ def test_without_a_translation_table_1_has_one_column_less_and_the_rest_is_drawn
 SIZES = Sizes(d=512, k=3, r=64, h=8)
 
 
-def test_every_point_of_every_curve_is_drawn() -> None:
+def test_each_curve_has_its_points_its_crossing_and_its_colour() -> None:
     n = lengths(4096, 512)
     curves = {layer: (n, work(layer, n, SIZES)) for layer in LAYERS}
     met = {layer: (at, float(work(layer, at, SIZES))) for layer, at in crossings(SIZES).items()}
     chart = growth_chart(curves, quantity="operations", crossings=met).to_dict()
     lines, rings = chart["datasets"].values()
-    for layer in LAYERS:
+    for layer, (_, values) in curves.items():
         drawn = [(row["n"], row["value"]) for row in lines if row["layer"] == layer]
-        d, k, r = 512, 3, 64
-        expected = {
-            "self-attention": n * n * d,
-            "recurrent": n * d * d,
-            "convolutional": k * n * d * d,
-            "restricted self-attention": np.minimum(r, n) * n * d,
-        }[layer]
-        np.testing.assert_allclose(drawn, np.stack([n, expected], axis=1))
-    assert {(row["layer"], row["n"], row["value"]) for row in rings} == {
-        ("recurrent", 512, 512**3),
-        ("convolutional", 1536, 3 * 1536 * 512**2),
-        ("restricted self-attention", 64, 64 * 64 * 512),
-    }
+        np.testing.assert_allclose(drawn, np.stack([n, values], axis=1))
+    assert {row["layer"]: (row["n"], row["value"]) for row in rings} == met
     for layer in chart["layer"]:
         assert all(layer["encoding"][axis]["scale"]["type"] == "log" for axis in "xy")
         scale = layer["encoding"]["color"]["scale"]
@@ -138,9 +127,3 @@ def test_lengths_rise_from_the_first_to_the_last_and_hold_what_fits() -> None:
     assert (np.diff(n) > 0).all()
     assert 64 in n
     assert 1000 not in n
-
-
-def test_every_layer_of_table_1_has_a_colour_of_its_own() -> None:
-    assert set(LAYER_COLORS) == set(LAYERS)
-    assert len(set(LAYER_COLORS.values())) == len(LAYERS)
-    assert not set(LAYER_COLORS.values()) & {"#009E73", "#0072B2", "#D55E00"}

@@ -1,4 +1,4 @@
-"""The inside of a head as Streamlit runs it."""
+"""The inside of a head as Streamlit runs it, and the numbers of its charts."""
 
 from __future__ import annotations
 
@@ -6,32 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts, unsure
-from tests.viz.draw.message import decode
+from tests.viz.pages.reading import SENTENCE, frames, html, message
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.paper.scaling import rescale, saturation
-from transformer.analysis.teacher_forcing import batch_traces
+from transformer.analysis.batch import batch_traces
+from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale, saturation
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
-from viz.pages.inside.charts import MEASURES, factors
-
-SENTENCE = "The dog sleeps in the garden."
-
-
-def html(app: AppTest) -> list[str]:
-    return [element.proto.body for element in app.get("html")]
+from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
 
 
 def drawn(app: AppTest, measure: str) -> np.ndarray:
-    spec = app.get("vega_lite_chart")[0].proto
-    for dataset in spec.datasets:
-        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
-        if "measure" in frame:
-            return frame[frame["measure"] == measure]["value"].to_numpy()
-    raise AssertionError("no such dataset")
+    (frame,) = [frame for frame in frames(app) if "measure" in frame]
+    return frame[frame["measure"] == measure]["value"].to_numpy()
 
 
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
@@ -72,8 +61,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve("inside", text=SENTENCE, kind=kind)
     assert app.selectbox(key="word").label == label
-    (component,) = app.get("bidi_component")
-    meta, _ = decode(component.proto.bytes)
+    meta, _ = message(app, "inside_head")
     english, read, written = (
         f"“\u2068{display_tokens(tokens)[2]}\u2069”"
         for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
@@ -109,27 +97,17 @@ def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serv
     assert len(app.get("vega_lite_chart")) == 2
 
 
-@pytest.mark.parametrize("every", [False, True])
 def test_the_translation_under_another_scale_is_the_models_own(
-    serve, translator: Translator, every: bool
+    serve, translator: Translator
 ) -> None:
     """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
-    app = serve(
-        "inside", text=SENTENCE, kind="cross", layer="2", head="1", scale_of="× √dₖ",
-        every=str(every).lower(),
-    )  # fmt: skip
-    model = translator.model
+    url = {"kind": "cross", "layer": "2", "head": "1", "scale_of": "× √dₖ"}
+    app = serve("inside", text=SENTENCE, **url)
     here = "decoder.layers.1.cross_attention.hook_attn_scores"
-    edits = {
-        name: rescale(8.0) if every else rescale(8.0, 0)
-        for name in model.hook_points()
-        if (name.endswith("hook_attn_scores") if every else name == here)
-    }
-    with model.hooks(edits):
+    with translator.model.hooks({here: rescale(8.0, 0)}):
         expected = translator.translate(SENTENCE)
     (line,) = [line for line in html(app) if "translated with" in line]
-    where = "every head" if every else "L2 H1 · cross"
-    assert f"× √dₖ in {where}" in line
+    assert "× √dₖ in L2 H1 · cross" in line
     assert f"log p −{-expected.log_prob:.2f}" in line
     assert all(word in line for word in expected.text.split())
 
@@ -147,14 +125,20 @@ def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) 
         with translator.model.hooks({name: rescale(by) for name in points}):
             expected = translator.translate(SENTENCE)
         (line,) = [line for line in html(app) if "translated with" in line]
+        assert "in every head" in line
         assert f"log p −{-expected.log_prob:.2f}" in line
 
 
-def test_two_tokens_are_enough(serve, translator: Translator) -> None:
+def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
+    serve, translator: Translator
+) -> None:
     assert len(translator.trace("e").source_tokens) == 2
     app = serve("inside", text="e", kind="encoder")
     assert not app.exception
     assert app.selectbox(key="word").value == 1
+    app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
+    assert not app.exception
+    assert app.selectbox(key="word").value == 0
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -174,12 +158,6 @@ def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: 
 def _ids(translator: Translator):
     pair = batch_traces([translator.trace(SENTENCE, target=GIVEN[SENTENCE])])
     return pair.source, pair.target
-
-
-def test_the_first_word_of_the_decoder_sees_itself_alone(serve) -> None:
-    app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
-    assert not app.exception
-    assert app.selectbox(key="word").value == 0
 
 
 def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Translator) -> None:
@@ -214,7 +192,43 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     assert len(app.get("vega_lite_chart")) == 2
 
 
-def test_without_a_translation_the_page_says_so(serve) -> None:
-    app = serve("inside")
-    app.text_area(key="text").set_value(" ").run()
-    assert texts(app)[-1] == "Without a translation there is nothing to draw."
+def test_the_axis_holds_each_scale_that_the_page_marks() -> None:
+    at = factors()
+    assert at[0] == pytest.approx(0.01)
+    assert at[-1] == pytest.approx(100)
+    np.testing.assert_allclose(np.diff(np.log(at)), np.log(at[1] / at[0]))
+
+
+def test_each_measure_is_drawn_over_the_scale() -> None:
+    at = np.array([0.1, 1.0, 10.0])
+    row = saturation(np.array([0.5, 2.0, -1.0]), at)
+    chart = saturation_chart(at, row, {"none": 1.0, "÷ √dₖ": 0.177}).to_dict()
+    lines, marks = chart["datasets"].values()
+    for name, values in zip(MEASURES, row, strict=True):
+        drawn = [(r["scale"], r["value"]) for r in lines if r["measure"] == name]
+        assert drawn == list(zip(at.tolist(), values.tolist(), strict=True))
+    assert marks == [{"name": "none", "scale": 1.0}, {"name": "÷ √dₖ", "scale": 0.177}]
+    (y,) = {layer["encoding"]["y"].get("field") for layer in chart["layer"][:1]}
+    assert y == "value"
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["line", "rule", "text"]
+
+
+def test_each_variance_is_drawn_over_the_width() -> None:
+    width, wide = np.array([1, 2, 3]), np.array([1, 4, 16])
+    measured, predicted = np.array([0.0, 2.5, 4.0]), np.array([1.0, 2.0, 3.0])
+    gaussian = gaussian_dot_variance(wide)
+    chart = variance_chart(width, measured, predicted, wide, gaussian).to_dict()
+    (rows,) = chart["datasets"].values()
+    drawn = {
+        name: [(row["width"], row["variance"]) for row in rows if row["curve"] == name]
+        for name in VARIANCES
+    }
+    pairs = lambda x, y: list(zip(x.tolist(), y.tolist(), strict=True))  # noqa: E731
+    assert drawn[VARIANCES[0]] == pairs(wide, wide)
+    assert drawn[VARIANCES[1]] == pairs(wide, gaussian)
+    assert drawn[VARIANCES[3]] == pairs(width, predicted)
+    assert drawn[VARIANCES[2]] == pairs(width, measured)[1:]  # a logarithm of 0 has no place
+    lines, dots = chart["layer"]
+    assert (lines["mark"]["type"], dots["mark"]["type"]) == ("line", "point")
+    assert lines["transform"][0]["filter"] == f"!({dots['transform'][0]['filter']})"
+    assert VARIANCES[1] in dots["transform"][0]["filter"]

@@ -42,13 +42,10 @@ def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
         assert line.strip().startswith(code)
 
 
-def test_the_code_of_a_kind_is_its_own() -> None:
+def test_the_code_of_a_kind_and_of_a_step_is_its_own() -> None:
     assert "self.self_attention(x, x, mask)" in named_steps("encoder_self")["x"].code
     assert "self.self_attention.attend" in named_steps("decoder_self")["x"].code
     assert "self.cross_attention.attend" in named_steps("cross")["x"].code
-
-
-def test_the_code_of_a_step_does_that_step() -> None:
     does = {
         "q, k, v": "W_Q", "q · k": "k.transpose", "scale": "math.sqrt", "mask": "masked_fill",
         "softmax": "softmax", "Σ α v": "@ v", "Wᴼ": "W_O", "+ x": "x + self.dropout",
@@ -70,6 +67,7 @@ def test_shapes_are_those_of_the_model_and_the_sentence() -> None:
     assert shapes["q · k"] == "11 × 5 products, 11 sums"
     assert shapes["Σ α v"] == "11 × 7 to 7"
     assert shapes["Wᴼ"] == "3 × 7 side by side, times 21 × 24"
+    assert named_steps()["x"].says.startswith("The residual stream at the row:")
 
 
 def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
@@ -82,26 +80,22 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
         assert "Not what the paper has" in other["scale"].says
 
 
-def test_the_equation_of_the_scale_follows_it() -> None:
-    assert letters(named_steps()["scale"].equation) == "sj=q·kjdk"
-    assert "mfrac" in tags(named_steps()["scale"].equation)
-    assert "mfrac" not in tags(named_steps(scale="none")["scale"].equation)
-    assert letters(named_steps(scale="none")["scale"].equation) == "sj=q·kj"
-    assert letters(named_steps(scale="× √d_k")["scale"].equation) == "sj=q·kj·dk"
-    assert letters(named_steps(temperature=0.5)["scale"].equation) == "sj=10.5·q·kjdk"
-
-
-def test_the_equation_of_the_whole_follows_the_scale() -> None:
-    assert letters(named_steps()["All"].equation) == "softmax(QKTdk)V"
-    assert "mfrac" in tags(named_steps()["All"].equation)
-    assert letters(named_steps(scale="none")["All"].equation) == "softmax(QKT)V"
-    assert letters(named_steps(scale="× √d_k")["All"].equation) == "softmax(QKT·dk)V"
-    assert "mfrac" not in tags(named_steps(scale="× √d_k")["All"].equation)
-    assert letters(named_steps(temperature=0.5)["All"].equation) == "softmax(10.5·QKTdk)V"
-
-
-def test_x_is_that_of_the_row_that_looks() -> None:
-    assert named_steps()["x"].says.startswith("The residual stream at the row:")
+@pytest.mark.parametrize(
+    ("scale", "temperature", "quotient", "of_all", "of_step"),
+    [
+        ("÷ √d_k", 1.0, True, "softmax(QKTdk)V", "sj=q·kjdk"),
+        ("none", 1.0, False, "softmax(QKT)V", "sj=q·kj"),
+        ("× √d_k", 1.0, False, "softmax(QKT·dk)V", "sj=q·kj·dk"),
+        ("÷ √d_k", 0.5, True, "softmax(10.5·QKTdk)V", "sj=10.5·q·kjdk"),
+    ],
+)
+def test_the_equations_follow_the_scale(
+    scale: Scale, temperature: float, quotient: bool, of_all: str, of_step: str
+) -> None:
+    steps = named_steps(scale=scale, temperature=temperature)
+    for name, expected in (("All", of_all), ("scale", of_step)):
+        assert letters(steps[name].equation) == expected
+        assert ("mfrac" in tags(steps[name].equation)) == quotient
 
 
 def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
@@ -120,12 +114,9 @@ def test_the_scale_over_its_column() -> None:
 
 
 def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:
-    biased = {
-        step.name: step
-        for step in walk_steps(
-            replace(CONFIG, attention_bias=True), "cross", "the row", 11, "none", 1.0
-        )
-    }
+    config = replace(CONFIG, attention_bias=True)
+    steps = walk_steps(config, "cross", "the row", 11, "none", 1.0)
+    biased = {step.name: step for step in steps}
     assert letters(biased["q, k, v"].equation).count("b") == 3
     assert letters(biased["+ x"].equation).endswith("+bO)")
     assert "with a bias each" in biased["q, k, v"].says

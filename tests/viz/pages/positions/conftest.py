@@ -1,20 +1,10 @@
-"""The positions page at a URL."""
-
-from __future__ import annotations
+"""A view of the Positions page at a URL."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.positions.reading import SENTENCE
 
 
 @pytest.fixture
-def opened(serve):
-    """The page at a URL."""
-
-    def open_(view: str, **url: str) -> AppTest:
-        app = serve("positions", pe_view=view, text=SENTENCE, **url)
-        assert not app.exception
-        return app
-
-    return open_
+def opened(opened):
+    return lambda view, **url: opened(pe_view=view, **{"text": SENTENCE} | url)

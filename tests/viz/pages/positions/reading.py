@@ -13,7 +13,3 @@ BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
 def picture(app: AppTest) -> str:
     (chart,) = app.get("plotly_chart")
     return chart.proto.spec
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}

@@ -9,7 +9,7 @@ from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import picture
 from tests.viz.plotly_values import map_values
 from transformer.embedding import sinusoidal_positions
-from viz.pages.positions.page import VIEWS
+from viz.pages.positions import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -15,7 +15,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts, unsure
-from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture
+from tests.viz.pages.positions.reading import BOTH, SENTENCE, picture
+from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
 from transformer.analysis.paper import positions
@@ -162,14 +163,6 @@ def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -
     monkeypatch.setattr(Translation, "text", property(lambda self: self.source))
     monkeypatch.setattr(cached_results, "translate_edited", differs)
     assert any("still finds two different" in text for text in texts(opened("Without")))
-
-
-@pytest.mark.parametrize("view", ["Your sentence", "Beyond", "Without"])
-def test_without_a_translation_a_view_of_the_sentence_says_so(serve, view: str) -> None:
-    app = serve("positions", pe_view=view, text="")
-    assert texts(app)[-1] == "Without a translation there is nothing to draw."
-    app = serve("positions", pe_view="Encoding", text="")
-    assert map_values(picture(app)).shape == (256, 128)  # the formula needs none
 
 
 def test_a_model_with_learned_positions_cannot_be_moved(

@@ -1,14 +1,16 @@
-"""Reports with figures that were made up, beside a checkpoint that is there."""
+"""Made-up reports beside a checkpoint, and the charts of a page as a browser gets them."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import numpy as np
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.pages.reading import frames, records
 from transformer import KINDS, Translator
 from transformer.analysis.corpus import faithfulness_report, head_report
 from transformer.analysis.corpus.corpus_roles import corpus_role, measures_of
@@ -31,10 +33,7 @@ EXAMPLE = "My *brother* eats."
 
 def charts(app: AppTest) -> list[list[dict]]:
     """The rows of the first data set of each chart, in the order of the page."""
-    return [
-        convert_arrow_bytes_to_pandas_df(chart.proto.datasets[0].data.data).to_dict("records")
-        for chart in app.get("vega_lite_chart")
-    ]
+    return [records(app, number)[0] for number in range(len(app.get("vega_lite_chart")))]
 
 
 def near(value: float, apart: float = 0.02) -> Figure:
@@ -96,3 +95,12 @@ def folder_with(source: Path, target: Path, *reports: HeadReport | FaithfulnessR
 
 def _curves(fall: float) -> Curves:
     return Curves((near(fall),) * len(FRACTIONS), (near(2 - fall),) * len(FRACTIONS))
+
+
+def chart_tables(app: AppTest, text: str, column: str) -> list[pd.DataFrame]:
+    """The table with a column of each chart whose specification says something, in their order."""
+    return [
+        next(frame for frame in frames(app, number) if column in frame)
+        for number, element in enumerate(app.get("vega_lite_chart"))
+        if text in str(json.loads(element.proto.spec))
+    ]

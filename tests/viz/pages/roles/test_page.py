@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.app_test import texts
-from viz.pages.roles.page import VIEWS
-
-SENTENCE = "The dog sleeps in the garden."
+from tests.viz.pages.reading import SENTENCE
+from viz.pages.roles import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -21,9 +19,3 @@ def test_a_view_that_there_is_not_opens_the_page_as_ever(serve) -> None:
     app = serve("roles", text=SENTENCE, roles_view="x", layer="99", head="-1", kind="<b>")
     assert not app.exception
     assert app.button_group(key="roles_view").value == next(iter(VIEWS))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_without_a_translation_each_view_says_so(serve, view: str) -> None:
-    app = serve("roles", text="", roles_view=view)
-    assert any("nothing to draw" in line for line in texts(app))

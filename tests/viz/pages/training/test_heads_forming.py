@@ -32,9 +32,9 @@ STEPS = (1, 2, 64, 250)
 def forming_page() -> None:
     import streamlit as st
 
-    from viz.pages.training.heads_forming import heads_forming
+    from viz.pages.training import heads_forming
 
-    heads_forming(st.container(horizontal=True))
+    heads_forming.show(st.container(horizontal=True))
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
@@ -96,13 +96,6 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
     return app
 
 
-def test_the_bundled_run_is_shown_where_none_is_named() -> None:
-    app = AppTest.from_function(forming_page, default_timeout=60).run()
-    assert not app.exception
-    assert app.selectbox(key="forming_run").value == "bundled"
-    assert app.select_slider(key="trained").value == 1
-
-
 def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> None:
     app = opened()
     assert app.select_slider(key="trained").value == STEPS[0]
@@ -116,25 +109,18 @@ def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> N
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
-    app = opened()
+    app = opened(kind="encoder", forming_layer="1", forming_head="3")
     back, forth = "forming-Step before", "forming-Next step"
     assert app.button(key=back).disabled
     for step in STEPS[1:]:
         app.button(key=forth).click().run()
         assert app.select_slider(key="trained").value == step
-        assert np.array_equal(shown["weights"], _at(step).cross[-1, 0])
-    assert app.button(key=forth).disabled
-    app.button(key=back).click().run()
-    assert app.select_slider(key="trained").value == STEPS[-2]
-
-
-def test_the_slider_walks_through_the_steps(shown: dict) -> None:
-    app = opened(kind="encoder", forming_layer="1", forming_head="3")
-    for step in STEPS:
-        app.select_slider(key="trained").set_value(step).run()
         assert np.array_equal(shown["weights"], _at(step).encoder_self[0, 2])
         assert np.array_equal(shown["parts"]["cross"].weights, _at(step).cross)
     assert shown["selected"] == ("encoder_self", 0, 2)
+    assert app.button(key=forth).disabled
+    app.button(key=back).click().run()
+    assert app.select_slider(key="trained").value == STEPS[-2]
 
 
 def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) -> None:
@@ -258,11 +244,6 @@ def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> 
     assert np.array_equal(shown["parts"]["cross"].weights, _at(250).cross)
 
 
-def test_a_link_to_any_other_folder_is_one_sentence(tmp_path: Path, shown: dict) -> None:
-    text = texts(opened(tmp_path))[0]
-    assert text == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
-
-
 def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
     run: Path, shown: dict
 ) -> None:
@@ -383,36 +364,21 @@ def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
     assert "No cross head aligns" in text
 
 
-CHART_STEPS = [1, 2, 250]
-VALUES = np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
-
-
-def _spec() -> dict:
-    chart = measure_chart(
-        CHART_STEPS, VALUES, kind="encoder_self", selected=(1, 2), marked=2, unit="confidence"
-    )
-    spec: dict = chart.to_dict()
-    return spec
-
-
-def test_each_value_stands_at_its_step_under_the_name_of_its_head() -> None:
-    rows = [row for rows in _spec()["datasets"].values() for row in rows if "value" in row]
-    result = {(row["step"], row["head"]): row["value"] for row in rows}
-    assert result == {
-        (step, f"L{layer + 1} H{head + 1}"): VALUES[n, layer, head]
-        for n, step in enumerate(CHART_STEPS)
+def test_each_value_stands_at_its_step_and_the_open_head_in_front() -> None:
+    steps, values = [1, 2, 250], np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
+    spec = measure_chart(
+        steps, values, kind="encoder_self", selected=(1, 2), marked=2, unit="confidence"
+    ).to_dict()
+    others, rule, opened_row = spec["layer"]
+    rows = [row for rows in spec["datasets"].values() for row in rows if "value" in row]
+    assert {(row["step"], row["head"]): row["value"] for row in rows} == {
+        (step, f"L{layer + 1} H{head + 1}"): values[n, layer, head]
+        for n, step in enumerate(steps)
         for layer, head in np.ndindex(2, 4)
     }
     assert {row["head"] for row in rows if row["selected"]} == {"L2 H3"}
-
-
-def test_the_open_head_is_in_front_in_the_colour_of_its_kind_and_the_step_is_marked() -> None:
-    spec = _spec()
-    others, rule, row = spec["layer"]
-    assert row["mark"]["color"] == row["mark"]["point"]["color"] == COLOR["encoder_self"]
-    assert row["transform"] == [{"filter": "datum.selected"}]
+    assert opened_row["mark"]["color"] == COLOR["encoder_self"] != others["mark"]["color"]
+    assert opened_row["transform"] == [{"filter": "datum.selected"}]
     assert others["transform"] == [{"filter": "!datum.selected"}]
-    assert others["mark"]["color"] not in COLOR.values()
-    (marked,) = spec["datasets"][rule["data"]["name"]]
-    assert (rule["mark"]["type"], marked["step"]) == ("rule", 2)
-    assert row["encoding"]["x"]["scale"]["type"] == "log"  # heads form early
+    assert spec["datasets"][rule["data"]["name"]] == [{"step": 2}]
+    assert opened_row["encoding"]["x"]["scale"]["type"] == "log"  # heads form early

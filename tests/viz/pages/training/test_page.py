@@ -1,11 +1,24 @@
-"""The Training page opens with the heads that form and leads to its curves."""
+"""The Training page opens with the heads that form, and leads to the curves of its runs."""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import MagicMock
+
 import pytest
+import streamlit as st
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from viz.pages.training.page import VIEWS
+from tests.viz.app_test import ROOT, texts
+from training.config import RunConfig
+from training.run import journal
+from transformer.files.installed import BUNDLED
+from viz.pages.training import curves
+from viz.pages.training.runs import RUNS_VARIABLE
 
 
 def training_page() -> None:
@@ -14,7 +27,7 @@ def training_page() -> None:
     training.show()
 
 
-def opened(**url: str) -> AppTest:
+def opened(**url: str | list[str]) -> AppTest:
     app = AppTest.from_function(training_page, default_timeout=60)
     for name, value in url.items():
         app.query_params[name] = value
@@ -23,17 +36,167 @@ def opened(**url: str) -> AppTest:
     return app
 
 
-def test_opens_with_the_heads_that_form() -> None:
+def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:
     app = opened()
-    assert list(VIEWS) == ["Heads forming", "Curves"]
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_link_that_names_a_view_opens_it(view: str) -> None:
-    app = opened(training_view=view)
-    if view == "Heads forming":
-        assert app.select_slider(key="trained").value == 1
-        return
+    assert app.select_slider(key="trained").value == 1
+    app = opened(training_view="Curves")
     assert [box.key for box in app.multiselect] == ["runs"]
     assert app.subheader[0].value == "Loss"
+
+
+def opened_curves(*runs: str) -> AppTest:
+    return opened(training_view="Curves", **{"runs": list(runs)} if runs else {})
+
+
+def losses(app: AppTest) -> dict[str, list[float]]:
+    """The first picture: loss by the name of the run, the log's own and the validation's."""
+    result: dict[str, list[float]] = {}
+    for dataset in app.get("vega_lite_chart")[0].proto.datasets:
+        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
+        (column,) = [name for name in frame if name not in ("run", "step", "what")]
+        for name, rows in frame.groupby("run"):
+            result.setdefault(str(name), []).extend(rows[column].tolist())
+    return result
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run in the folder of this server."""
+    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path / "experiments"))
+    folder = tmp_path / "experiments" / "mine"
+    folder.mkdir(parents=True)
+    log = journal.RunLog(folder / "run.jsonl")
+    log.write(step=0, parameters=10, d_model=8, warmup=4, lr_factor=1.0, steps=9, cooldown=0)
+    for step in (1, 2, 3):
+        log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
+    log.write(step=3, validation_loss=0.5, validation_perplexity=1.6, validation_bleu=3.0)
+    return folder
+
+
+def test_opens_with_the_bundled_run() -> None:
+    app = opened_curves()
+    assert app.multiselect(key="runs").value == ["bundled"]
+    (drawn,) = losses(app).values()
+    logged = journal.read(BUNDLED / "run.jsonl")
+    expected = [r[f] for f in ("loss", "validation_loss") for r in logged if f in r]
+    assert sorted(drawn) == sorted(expected)
+    planned = journal.plan(logged)
+    assert f"warm-up of {planned['warmup']:,} steps" in app.caption[0].value
+
+
+def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
+    card = " ".join((BUNDLED / "MODEL_CARD.md").read_text("utf-8").split())
+    recipe = RunConfig.load(ROOT / "training/configs/demo-cpu.toml").recipe
+    records = journal.read(BUNDLED / "run.jsonl")
+    planned = journal.plan(records)
+    for name in ("steps", "cooldown", "warmup", "lr_factor"):
+        assert planned[name] == getattr(recipe, name), name
+    assert records[-1]["step"] == recipe.steps
+    hours = [float(r["seconds"]) for r in records if "seconds" in r][-1] / 3600
+    for text in (
+        f"{recipe.steps:,} steps",
+        f"over the last {recipe.cooldown:,} steps",
+        f"{hours:.1f} h",
+    ):
+        assert text in card, text
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ({"lr_factor": 1.0, "cooldown": 0}, "learning rate: equation 3, warm-up of 4 steps"),
+        (
+            {"lr_factor": 0.5, "cooldown": 3},
+            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 over the last "
+            "3 steps",
+        ),
+    ],
+)
+def test_the_schedule_is_told_as_the_log_has_it(
+    run: Path, plan: dict[str, float], expected: str
+) -> None:
+    log = journal.RunLog(run / "run.jsonl", after_step=3)
+    log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
+    assert expected in opened_curves("runs/mine").caption[0].value.split("  \n")
+
+
+def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:
+    drawn = losses(opened_curves("bundled", "runs/mine"))
+    assert {3.0, 2.0, 1.0, 0.5} <= set(drawn["runs/mine"])
+    assert "bundled" in drawn
+
+
+def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Again(Exception):
+        pass
+
+    followed: list[tuple[Callable[[], None], str | None]] = []
+
+    def fragment(values: Callable[..., None], *, run_every: str | None) -> Callable[..., None]:
+        return lambda *given: followed.append((lambda: values(*given), run_every))
+
+    monkeypatch.setattr(st, "fragment", fragment)
+    monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
+    monkeypatch.setattr(curves, "is_live", lambda folder: folder == run)
+    opened_curves("runs/mine")
+    pictures, every = followed[-1]
+    assert every == "3s"
+    pictures()
+    monkeypatch.setattr(curves, "is_live", lambda _: False)
+    with pytest.raises(Again):
+        pictures()
+    opened_curves("runs/mine")
+    pictures, every = followed[-1]
+    assert every is None
+    pictures()
+
+
+def test_a_line_that_is_being_written_waits(run: Path) -> None:
+    with (run / "run.jsonl").open("a") as file:
+        file.write('{"step": 4, "lo')
+    (mine,) = losses(opened_curves("runs/mine")).values()
+    assert {3.0, 2.0, 1.0, 0.5} == set(mine)
+
+
+def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> None:
+    app = opened_curves("runs/mine", "/etc")
+    text = "“\u2068/etc\u2069” is no run of this server: choose one from the menu."
+    assert text in texts(app)
+    assert list(losses(app)) == ["runs/mine"]
+    assert app.multiselect(key="runs").value == ["runs/mine"]
+    app.multiselect(key="runs").set_value(["bundled"]).run()
+    assert text not in texts(app)
+
+
+def test_a_run_cannot_be_typed(run: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    run.rename(outside)
+    app = opened_curves()
+    assert not app.multiselect(key="runs").proto.accept_new_options
+    assert list(losses(opened_curves(str(outside)))) == ["bundled"]
+
+
+def test_a_run_that_has_logged_nothing_is_named_and_the_others_are_drawn(run: Path) -> None:
+    log = run.with_name("new") / "run.jsonl"
+    log.parent.mkdir()
+    log.touch()
+    app = opened_curves("runs/mine", "runs/new")
+    assert "runs/new has logged nothing yet." in texts(app)  # it is read again while it goes on
+    os.utime(log, (0, 0))
+    assert "runs/new has logged nothing yet: reload when it has." in texts(app.run())
+    assert len(losses(app)) == 1
+
+
+def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
+    other = run.with_name("other")
+    other.mkdir()
+    (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
+    app = opened_curves("runs/mine", "runs/other")
+    text = (
+        "runs/other: line 2 of run.jsonl is no record of a run (not a JSON object), and neither is "
+        "1 more; the other lines are drawn."
+    )
+    assert text in texts(app)
+    assert losses(app)["runs/other"] == [2.5]
+    assert {3.0, 2.0, 1.0, 0.5} == set(losses(app)["runs/mine"])

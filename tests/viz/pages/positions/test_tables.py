@@ -1,0 +1,183 @@
+"""The views of the formula for any size, and a learned table beside the sinusoids."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.positions.reading import BOTH, picture
+from tests.viz.pages.reading import metrics
+from tests.viz.plotly_values import map_values
+from transformer.analysis.paper import positions
+from transformer.analysis.paper.positions import TABLE, learned_positions
+from transformer.embedding import sinusoidal_positions
+from viz.pages.positions import tables as positions_learned
+from viz.pages.positions.tables import cosine_maps, neighbours_chart
+
+
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def test_the_encoding_is_drawn_for_any_size(opened) -> None:
+    app = opened("Encoding", pe_length="7", pe_width="10")
+    np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
+    app.number_input(key="pe_length").set_value(1024).run()
+    app.number_input(key="pe_width").set_value(1024).run()
+    means = sinusoidal_positions(1024, 1024).numpy().T.reshape(256, 4, 256, 4).mean((1, 3))
+    np.testing.assert_allclose(map_values(picture(app)), means, atol=1e-6)
+
+
+@pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])
+def test_an_odd_width_gets_one_sentence_and_the_controls_stay(opened, view: str) -> None:
+    app = opened(view, pe_width="511")
+    assert texts(app)[-1].startswith("A width of 511 leaves a sine without its cosine: choose")
+    assert not app.get("plotly_chart")
+    app.number_input(key="pe_width").set_value(64).run()
+    assert not any("cosine" in text for text in texts(app))
+
+
+def test_the_wavelengths_are_the_papers(opened) -> None:
+    result = metrics(opened("Curves", pe_width="512"))
+    assert result["First pair, i = 0"] == f"{2 * math.pi:.2f}" == "6.28"
+    last = 2 * math.pi * 10_000 ** (510 / 512)
+    assert result["Last pair, i = 255"] == f"{last:,.2f}" == "60,611.48"
+    assert result["10000 · 2π, which no pair reaches"] == "62,831.85"
+
+
+def test_the_chosen_dimensions_are_the_curves(opened) -> None:
+    app = opened("Curves", pe_width="32")
+    # of the first choice only these are dimensions of so narrow a model
+    assert [text for text in texts(app) if "is no dimension" in text] == [
+        f"“\u2068{n}\u2069” is no dimension of a width of 32: choose from 0 to 31."
+        for n in (64, 128, 129)
+    ]
+    app.multiselect(key="pe_dimensions").set_value(["31", "<b>", "2", "02"]).run()
+    curves, _ = specs(app)
+    names = curves["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert [name.split(":")[0] for name in names] == ["31", "2"]
+    assert sum("is no dimension" in text for text in texts(app)) == 1
+    app.multiselect(key="pe_dimensions").set_value(["²"]).run()
+    assert texts(app)[-1] == "There is no curve: choose a dimension."
+
+
+def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
+    app = opened("Similarity", pe_length="20", pe_width="32")
+    (shown,) = metrics(app).values()
+    table = sinusoidal_positions(20, 32).double().numpy()
+    distances = np.arange(20)[None] - np.arange(20)[:, None]
+    formula = positions.similarity(distances.ravel(), 32).reshape(20, 20)
+    digits, power = f"{np.abs(table @ table.T - formula).max():.1e}".split("e-0")
+    assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
+    app.button_group(key="pe_drawn").set_value("map").run()
+    np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
+
+
+def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
+    app = opened("Rotation", pe_length="30", pe_width="32", pe_pos="4", pe_k="7")
+    matrix = positions.rotation(7, 32)
+    before, after = positions.exact_encoding(np.array([4, 11]), 32)
+    for number, expected in enumerate((matrix[:16], before, after, after)):
+        result = map_values(picture(app), number)
+        assert len(result) == 16
+        np.testing.assert_allclose(result.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
+    error = positions.rotation_error(7, 30, 32)
+    exact, model = metrics(app).values()
+    assert exact.startswith(f"{error.exact:.1e}"[:3])
+    assert exact.endswith(("· 10⁻¹⁵", "· 10⁻¹⁴"))
+    assert model.startswith(f"{error.model:.1e}"[:3])
+    assert model.endswith("· 10⁻⁸")
+    app.button_group(key="pe_part").set_value("whole").run()
+    np.testing.assert_allclose(map_values(picture(app)), matrix, atol=1e-7)
+
+
+def rows(folder: Path) -> None:
+    """Two twins as their training leaves them."""
+    from transformer.files.installed import BUNDLED
+
+    table = torch.randn(40, 8, generator=torch.Generator().manual_seed(1))
+    for name in ("sinusoidal", "learned"):
+        (folder / name).mkdir(parents=True)
+        shutil.copy(BUNDLED / "config.json", folder / name)
+        (folder / name / "run.jsonl").write_text(
+            '{"step": 0, "parameters": 5}\n{"step": 800, "validation_loss": 1.5, '
+            f'"validation_perplexity": 4.5, "validation_bleu": 3{len(name)}.06}}\n'
+        )
+    tables = {"encoder": table, "decoder": -2 * table.flip(0).clone()}
+    safetensors.torch.save_file(tables, folder / "learned" / TABLE)
+
+
+@pytest.mark.parametrize("stack", BOTH)
+def test_a_learned_table_stands_beside_the_sinusoids(
+    opened, monkeypatch, tmp_path: Path, stack: str
+) -> None:
+    rows(tmp_path / "rows")
+    monkeypatch.setattr(positions_learned, "ROWS", tmp_path / "rows")
+    path = tmp_path / "rows" / "learned" / TABLE
+    trained_anew = path.read_bytes()
+    earlier = torch.rand(40, 8, generator=torch.Generator().manual_seed(2))
+    safetensors.torch.save_file({"encoder": earlier, "decoder": earlier.clone()}, path)
+    app = opened("Learned", pe_stack=stack)
+    path.write_bytes(trained_anew)
+    app.run()
+    table = getattr(learned_positions(tmp_path / "rows" / "learned"), stack)
+    waves = sinusoidal_positions(40, 8).numpy()
+    for number, item in enumerate((waves, table)):
+        lengths = np.linalg.norm(item, axis=1)
+        expected = item @ item.T / lengths / lengths[:, None]
+        np.testing.assert_allclose(map_values(picture(app), number), expected, atol=1e-5)
+    assert list(metrics(app).values()) == ["310.1 · 4.50", "37.1 · 4.50"]
+    (message,) = [text for text in texts(app) if "In the paper" in text]
+    assert "BLEU 25.8 with sinusoids and 25.7 with learned positions" in message
+    assert "after 100,000 steps" in message
+    assert "had 800 steps: the 273.0 BLEU between them" in message
+
+
+def test_without_the_learned_table_one_sentence(opened, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(positions_learned, "ROWS", tmp_path)
+    message = texts(opened("Learned"))[-1]
+    assert message.startswith("There are no learned positions: ")
+    assert message.endswith("is missing; copy the folder again.")
+    rows(tmp_path / "rows")
+    monkeypatch.setattr(positions_learned, "ROWS", tmp_path / "rows")
+    (tmp_path / "rows" / "sinusoidal" / "run.jsonl").write_text("nonsense\n")
+    app = opened("Learned")
+    assert any("sinusoidal" in text and text.endswith(".") for text in texts(app))
+    assert list(metrics(app)) == ["learned · BLEU and perplexity, validation"]
+
+
+MAPS = {
+    "sinusoidal": np.array([[1, 0.5], [0.5, 1]]),
+    "learned": np.array([[1, -0.25], [-0.25, 1]]),
+}
+
+
+def test_both_tables_are_drawn_on_one_scale_under_their_names() -> None:
+    figure = cosine_maps(MAPS)
+    for number, (name, cosines) in enumerate(MAPS.items()):
+        np.testing.assert_array_equal(map_values(figure, number), cosines)
+        assert figure.layout.annotations[number].text == name
+        assert (figure.data[number].zmin, figure.data[number].zmax) == (-1, 1)
+
+
+def test_neighbours_stand_beside_what_chance_gives() -> None:
+    lines = {"sinusoidal": np.array([0.9, 0.8]), "learned": np.array([0.7, 0.1])}
+    chart = neighbours_chart(lines, 0.1).to_dict()
+    band, curves = chart["layer"]
+    assert chart["datasets"][band["data"]["name"]] == [{"low": -0.2, "high": 0.2}]
+    assert (band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]) == ("low", "high")
+    drawn_rows = chart["datasets"][curves["data"]["name"]]
+    for name, values in lines.items():
+        result = [row for row in drawn_rows if row["table"] == name]
+        assert [row["cosine"] for row in result] == list(values)
+        assert [row["position"] for row in result] == [0, 1]

@@ -1,0 +1,231 @@
+"""The map and the card say what the report says, and no more; the report is read once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.viz.app_test import in_url, texts
+from tests.viz.pages.reading import SENTENCE
+from tests.viz.pages.roles.made_reports import (
+    EXAMPLE,
+    charts,
+    folder_with,
+    head_report_of,
+    made_figures,
+)
+from transformer import KINDS, Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.corpus_roles import corpus_role
+from transformer.analysis.corpus.head_report import FILE, HeadReport
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.means import COMMAND
+from transformer.analysis.heads.roles import head_roles
+from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.pages.roles.corpus_map import (
+    deciding_measure,
+    importance_text,
+    interval_verdict,
+    report_cells,
+    role_text,
+    stored_report,
+)
+
+URL = {"text": SENTENCE, "roles_view": "Roles"}
+ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
+
+
+@pytest.fixture
+def report(translator: Translator) -> HeadReport:
+    return head_report_of(translator)
+
+
+@pytest.fixture
+def opened(opened, report: HeadReport, trained_folder: Path, tmp_path: Path):
+    folder = folder_with(trained_folder, tmp_path / "measured", report)
+    return partial(opened, checkpoint=folder)
+
+
+def plain(text: str) -> str:
+    """A text without what keeps a number and its unit on one line."""
+    return text.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("place", "values", "text"),
+    [
+        (ENCODER, {"positional": 0.93, "offset": -1.0}, "Looks at the token before: 93 % of its "
+         "largest weights lie there. Voita et al. 2019 call a head positional from 90 %."),
+        (ENCODER, {"positional": 0.93, "offset": 3.0}, "Looks 3 tokens ahead: 93 % of"),
+        (ENCODER, {"previous": 0.6, "positional": 0.7}, "from 40 %, a choice of this page. At one "
+         "offset (−1) lie 70 % of its largest weights: fewer than the 90 % from which Voita et al. "
+         "2019 call a head positional."),
+        (CROSS, {"positional": 0.95, "aligns": 0.7}, "Looks at one word for each that is written, "
+         "in order, as an alignment does: 70 % of the way from what even attention would put "
+         "there to all of its weight. The name is given from 50 %"),
+        (CROSS, {"rare_word": 0.8}, "80 % of its largest weights lie there. Voita et al. 2019 "
+         "describe such heads and give no threshold; 50 % is a choice of this page."),
+        (ENCODER, {"spread": 0.97}, "its entropy is 97 % of the largest possible one."),
+        (CROSS, {"same_word": 0.2}, "Nothing dominates on this corpus: the nearest is “same word” "
+         "with 20 %, and the page gives a name from 25 %."),
+    ],
+)  # fmt: skip
+def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, text) -> None:
+    assert text in plain(role_text(made_figures(place, **values)))
+
+
+def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
+    draw = np.random.default_rng(1)
+    names: set[str] = set()
+    for kind in KINDS * 60:
+        offset = int(draw.integers(-2, 3))
+        figures = made_figures(
+            Head(kind, 0, 0),
+            offset=offset,
+            **{name: draw.random() for name in ("positional", "rare word", "spread", "first")},
+        )
+        measure, figure, least = deciding_measure(figures)
+        values = {name: item.value for name, item in figures.measures.items()}
+        assert figures.role == corpus_role(values, kind, offset)
+        assert (figure.value >= least) == bool(figures.role)
+        if figures.role and measure != "positional":
+            assert measure == figures.role
+        names.add(measure)
+    assert names >= {"positional", "rare word", "spread", "first"}
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.45, 0.41, 0.5, "41 to 50 %, lies above 40 %."),
+        (0.45, 0.39, 0.5, "reaches below 40 %: another sample could name the head otherwise."),
+        (0.35, 0.3, 0.39, "30 to 39 %, lies below 40 %."),
+        (0.35, 0.3, 0.41, "reaches above 40 %: another sample could give the head this name."),
+    ],
+)
+def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, text) -> None:
+    figures = made_figures(CROSS, first=value)
+    measures = {**figures.measures, "first": Figure(value, low, high)}
+    assert plain(interval_verdict(replace(figures, measures=measures), 60)).endswith(text)
+
+
+def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) -> None:
+    places = [figures.place for figures in report.heads]
+    loss = [figures.measures["loss without"].value for figures in report.heads]
+    most, least = int(np.argmax(loss)), int(np.argmin(loss))
+    assert f"raises the loss by {loss[most]:.3f}" in importance_text(report, report.heads[most])
+    assert f"rank 1 of {len(loss)}" in importance_text(report, report.heads[most])
+    assert "lowers the loss" in importance_text(report, report.heads[least])
+    assert f"rank {len(loss)} of {len(loss)}" in importance_text(report, report.heads[least])
+    layer = [figures for figures in report.heads if figures.place[:2] == places[0][:2]]
+    first = max(layer, key=lambda figures: figures.measures["gradient"].value)
+    assert f"rank 1 of {len(layer)} in its layer" in importance_text(report, first)
+
+
+def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) -> None:
+    app = opened(kind="decoder", layer="2", head="2", roles_measure="change of loss")
+    largest = max(abs(head.measures["loss without"].value) for head in report.heads)
+    for kind, rows in zip(KINDS, charts(app), strict=False):
+        values = {f.place: f.measures["loss without"].value for f in report.heads}
+        for row in rows:
+            value = values[Head(kind, row["layer"], row["head"])]
+            assert row["opacity"] == pytest.approx(0.05 + 0.55 * abs(value) / largest, abs=1e-4)
+            assert (row["color"] == "#888800") == (value < 0)
+            assert f"{abs(value):.3f}" in row["description"]
+            assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
+        assert len(rows) == sum(place.kind == kind for place in values)
+    assert any("Olive is below 0" in caption.value for caption in app.caption)
+    app.selectbox(key="roles_measure").set_value("alignment").run()
+    encoder, _, cross = charts(app)[:3]
+    assert {row["description"] for row in encoder} == {"not measured for this kind"}
+    assert all(row["text"] == "10" for row in cross)
+    app.selectbox(key="roles_measure").set_value("role").run()
+    spoken = "".join(html.proto.body for html in app.get("html"))
+    assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
+    for row, figures in zip(charts(app)[0], report.heads, strict=False):
+        assert row["description"].startswith(figures.role or "no one role, nearest ")
+        assert row["description"] in spoken  # who hears the page gets the same
+
+
+def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
+    figures = made_figures(ENCODER, same_word=-0.001, loss_without=-0.001)
+    for quantity in ("same word", "change of loss"):
+        (cell,) = report_cells(replace(report, heads=(figures,)), quantity)["encoder_self"]
+        assert cell.text == "0"
+
+
+def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:
+    app = opened(kind="cross", layer="1", head="2")
+    figures = report.head(Head("cross", 0, 1))
+    assert f"{role_text(figures)} {interval_verdict(figures, 60)}" in texts(app)
+    assert importance_text(report, figures) in texts(app)
+    like = next(element for element in app.button if element.key.startswith("similar-measures"))
+    kind, layer, head = like.key.removeprefix("similar-measures-").split("-")
+    like.click().run()
+    place = Head(kind, int(layer), int(head))
+    assert role_text(report.head(place)) in " ".join(texts(app))
+    title = f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · "
+    assert any(element.value.startswith(title) for element in app.subheader)
+    assert in_url(app, "layer") == str(place.layer + 1)
+
+
+def test_an_example_goes_into_the_bar_as_it_is_written(opened) -> None:
+    app = opened()
+    assert EXAMPLE in texts(app)  # as text: its stars are no Markdown
+    app.button(key="measured-show-0").click().run()
+    assert app.text_area(key="text").value == EXAMPLE
+
+
+def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
+    app = opened(kind="cross", layer="2", head="3")
+    button = app.button(key="measured-take-away")
+    for _ in range(2):  # a double click: the second comes when the field is there
+        button.click().run()
+        assert not app.exception
+        assert in_url(app, "roles_view") == "Take away"
+        assert app.text_input(key="removed").value == in_url(app, "removed") == "c1.2"
+
+
+@pytest.mark.parametrize("content", [None, "{}", '{"format": 2, "heads": 3}'])
+def test_without_a_report_the_roles_on_the_sentence_are_there(
+    serve, trained_folder: Path, tmp_path: Path, translator: Translator, content
+) -> None:
+    folder = folder_with(trained_folder, tmp_path / "plain")
+    if content:
+        (folder / FILE).write_text(content)
+    app = serve("roles", checkpoint=folder, text=SENTENCE, roles_view="Roles", kind="encoder")
+    (message,) = [text for text in texts(app) if COMMAND in text]
+    assert folder.name in message
+    assert str(tmp_path) not in message  # readers see names
+    trace = translator.trace(SENTENCE)
+    for kind, rows in zip(KINDS, charts(app), strict=True):
+        roles = head_roles(by_pieces(trace, kind), kind)
+        for row in rows:
+            role = roles[row["layer"]][row["head"]]
+            assert row["description"].startswith(role or "no one role, nearest ")
+    assert any("On the sentence in the bar" in text for text in texts(app))
+
+
+def test_a_report_is_read_again_only_when_it_was_written(
+    trained_folder: Path, tmp_path: Path
+) -> None:
+    model = Translator.load(trained_folder)
+    first, second = (replace(head_report_of(model), sentences=n) for n in (60, 61))
+    translator = Translator.load(folder_with(trained_folder, tmp_path / "made", first))
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 60
+    assert stored_report(translator) is result
+    path = translator.folder / head_report.FILE
+    path.write_text(head_report.to_json(second) + "\n", encoding="utf-8")
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 61
+    path.unlink()
+    assert stored_report(translator) is None

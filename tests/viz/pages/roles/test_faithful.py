@@ -1,0 +1,241 @@
+"""The tests of faithfulness on the page: computed on the sentence, read from the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE
+from tests.viz.pages.roles.made_reports import (
+    charts,
+    faithfulness_of,
+    folder_with,
+    near,
+)
+from transformer import KINDS, InputError, Translator
+from transformer.analysis.corpus.faithfulness import (
+    FRACTIONS,
+    lens_faithfulness,
+    permuted_changes,
+    random_erasing,
+)
+from transformer.analysis.corpus.faithfulness_report import COMMAND
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.lenses import NAMES
+from viz.app.cache import progress
+from viz.draw.formatting import format_number
+from viz.pages.roles import faithful_results as faithful_sentence
+from viz.pages.roles.faithful import ERASE, PERMUTED, RANDOM, UNIFORM, erasing_chart, upper_end
+from viz.pages.roles.faithful_results import (
+    MOST_WORDS,
+    attention_text,
+    corpus_sentences,
+    screen_name,
+)
+
+URL = {"text": SENTENCE, "roles_view": "Faithful?"}
+
+
+@pytest.fixture
+def opened(opened, translator: Translator, trained_folder: Path, tmp_path: Path):
+    folder = folder_with(trained_folder, tmp_path / "tested", faithfulness_of(translator, norm=1.5))
+    return lambda test, **url: opened(checkpoint=folder, faithful_test=test, **url)
+
+
+def curves(rows: list[dict]) -> dict[str, list[float]]:
+    result: dict[str, list[float]] = {}
+    for row in rows:
+        result.setdefault(row["lens"], []).append(row["value"])
+    return result
+
+
+def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
+    report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
+    most, random, least = corpus_sentences(report)
+    assert most.startswith("The words that come first by norms")
+    assert (
+        "fell by 1.50 nats, mean over the shares, which has no interval, and by 0.50 with random "
+        "words"
+    ) in most
+    unparted = "overlaps at every share with ALTI: the intervals alone do not tell them apart."
+    assert most.endswith(unparted)
+    assert random == (
+        "Not to be told from random words by the 95 % intervals: rollout at every share. "
+        "Below random words: gradient × weights at every share."
+    )
+    assert least.startswith("Kept alone, the first words by norms cost least: 0.50 nats, mean")
+    assert least.endswith(unparted)
+    most, random, _ = corpus_sentences(faithfulness_of(translator, gradient=2.0))
+    assert most.startswith("The words that come first by gradient")
+    assert "No other lens has an interval that overlaps with its own at every share." in most
+    assert random == (
+        "Every lens lies above random words at every share, beyond the 95 % intervals."
+    )
+
+
+@pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
+def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
+    assert upper_end([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
+    random = Figure(fall, fall - 3, fall + 3)
+    most = upper_end([random], [near(fall)])
+    chart = erasing_chart({"a": [near(fall)]}, [random], [0.5], most, legend=False).to_dict()
+    ((low, high),) = [
+        layer["encoding"]["y"]["scale"]["domain"]
+        for layer in chart["layer"]
+        if "scale" in layer["encoding"]["y"]
+    ]
+    assert low <= fall - 3 < fall + 3 <= high
+
+
+def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
+    translator: Translator,
+) -> None:
+    report = faithfulness_of(translator)
+    falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
+    item = replace(report.lenses["weights"], comprehensiveness=falls, sufficiency=falls)
+    random = corpus_sentences(replace(report, lenses={**report.lenses, "weights": item}))[1]
+    text = random.replace("\u00a0", " ")
+    assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in text
+
+
+def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
+    opened, translator: Translator
+) -> None:
+    app = opened(ERASE, faithful_seed="3")
+    assert len(charts(app)) == 2  # of the corpus
+    app.button(key="faithful-erase").click().run()
+    assert not app.exception
+    first, others = charts(app)[:2]
+    trace = translator.trace(SENTENCE)
+    targets = faithful_sentence.measured_pieces(trace)
+    best: dict[str, float] = {}
+    for name in NAMES:
+        result = lens_faithfulness(translator, trace, name, targets=targets)
+        falls = result.erasing.comprehensiveness.mean(0)
+        np.testing.assert_allclose(curves(first)[screen_name(name)], falls, atol=1e-4)
+        np.testing.assert_allclose(
+            curves(others)[screen_name(name)], result.erasing.sufficiency.mean(0), atol=1e-4
+        )
+        best[screen_name(name)] = falls.mean()
+        tau = format_number(float(np.nan_to_num(result.kendall).mean()))
+        assert tau in list(app.dataframe[0].value["Kendall's τ"])
+    random = random_erasing(translator.model, trace, 3, targets=targets)
+    np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)
+    (message,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    assert f"the first words by {max(best, key=lambda name: best[name])} are erased" in message
+    # another sentence is asked for anew
+    app.text_area(key="text").set_value("Her horse waits.").run()
+    assert len(charts(app)) == 2
+
+
+def test_the_stored_curves_are_those_of_the_report(opened, translator: Translator) -> None:
+    app = opened(ERASE)
+    for rows, norm_text in zip(charts(app), (1.5, 0.5), strict=True):
+        for name in NAMES:
+            value = norm_text if name == "norm" else 1.0
+            assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
+    assert set(corpus_sentences(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
+
+
+def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Short:
+        """Time for two lenses that were not yet computed."""
+
+        def __init__(self) -> None:
+            self.left = 2 + len(asked)
+
+        def __call__(self) -> bool:
+            self.left -= 1
+            return self.left < 0
+
+    as_ever = lens_faithfulness
+
+    def counted(*args, **more):
+        asked.append(args[2])
+        return as_ever(*args, **more)
+
+    monkeypatch.setattr(faithful_sentence, "SearchBudget", Short)
+    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", counted)
+    app = opened(ERASE, text="The old cat sleeps under the table.")
+    app.button(key="faithful-erase").click().run()
+    assert asked == [*NAMES[:2]]
+    (message,) = [text for text in texts(app) if "time for one go" in text]
+    assert all(screen_name(name) in message for name in NAMES[2:])
+    app.button(key="faithful-erase").click().run()
+    assert asked == [*NAMES[:4]]  # what was computed is remembered
+
+
+def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_, **__):
+        raise InputError("It cannot be done.")
+
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", fails)
+    app = opened(ERASE, text="The dog waits under the table.")
+    app.button(key="faithful-erase").click().run()
+    assert "It cannot be done." in texts(app)
+    assert not app.get("progress")
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("Dog", "fewer than two words"),
+    ("dog " * (MOST_WORDS + 1), f"tests up to {MOST_WORDS}"),
+])  # fmt: skip
+def test_a_sentence_that_cannot_be_tested_is_said_so_before_it_is_asked_for(
+    opened, text: str, message: str
+) -> None:
+    app = opened(ERASE, text=text)
+    assert any(message in line for line in texts(app))
+    app.button(key="faithful-erase").click().run()
+    assert any(message in line for line in texts(app))
+
+
+def test_uniform_attention_is_an_even_row_in_every_head(opened, translator: Translator) -> None:
+    app = opened(UNIFORM, kind="encoder", faithful_layers="2")
+    trace = translator.trace(SENTENCE)
+    even = {
+        "encoder.layers.1.self_attention.hook_pattern": lambda x, _: torch.full_like(
+            x, 1 / x.size(-1)
+        )
+    }
+    with translator.model.hooks(even):
+        changed = translator.trace(SENTENCE, target=trace.target).log_probs
+    total = float((changed - trace.log_probs).sum())
+    rows = charts(app)[0]
+    assert sum(row["change"] for row in rows) == pytest.approx(total, abs=1e-3)
+    assert any(format_number(total, sign=True) in text for text in texts(app))
+    app.selectbox(key="faithful_layers").set_value("all").run()
+    assert sum(row["change"] for row in charts(app)[0]) != pytest.approx(total, abs=1e-3)
+
+
+def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
+    opened, translator: Translator
+) -> None:
+    app = opened(PERMUTED, kind="cross", faithful_seed="5")
+    trace = translator.trace(SENTENCE)
+    for seed in (5, 6):
+        changes = permuted_changes(translator.model, trace, "cross", seed=seed)
+        drawn = sum(row["change"] for row in charts(app)[0])
+        assert drawn == pytest.approx(changes.sum(), abs=1e-3)
+        app.number_input(key="faithful_seed").set_value(6).run()
+    attention = faithfulness_of(translator).attention
+    stored = {kind: attention[kind]["permuted"] for kind in KINDS}
+    text = attention_text(stored, "permuted")
+    assert text in texts(app)
+    assert text.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
+    assert [row["value"] for row in charts(app)[1]] == [stored[kind].value for kind in KINDS]
+
+
+def test_without_a_measurement_the_command_is_named(serve, trained_folder: Path) -> None:
+    app = serve("roles", checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
+    (message,) = [text for text in texts(app) if COMMAND in text]
+    assert f"--checkpoint {trained_folder.name} " in message  # no path of the server

@@ -1,0 +1,203 @@
+"""“Layer by layer”: the table, the sum and the shares are what the model holds."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE
+from tests.viz.pages.roles.made_reports import chart_tables
+from transformer import AttentionTrace, Translator
+from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.lenses.decomposition import block_measure
+from transformer.analysis.logits.logit_lens import LayerPredictions
+from transformer.analysis.teacher_forcing import forced_pair, measure_layers
+from transformer.decoding import NEVER_WRITTEN
+from viz.app.cache import cached_results
+from viz.pages.roles import layer_by_layer as layers
+from viz.pages.roles.layer_by_layer import (
+    BEFORE,
+    SOURCE,
+    START,
+    first_stable_layers,
+    predictions_html,
+    word_shares,
+)
+from viz.pages.roles.pieces import shown_piece
+
+STEP = 2
+URL = {"text": SENTENCE, "roles_view": "Layer by layer"}
+
+
+@pytest.fixture
+def trace(translator: Translator) -> AttentionTrace:
+    return translator.trace(SENTENCE)
+
+
+def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]:
+    """The logits of each decoder layer, `[target, vocab]`, layer after layer by hand."""
+    model, pair = translator.model, forced_pair(translator.model, trace)
+    result: list[torch.Tensor] = []
+
+    def watch(_module: object, _read: object, written: Any) -> None:
+        written = written[0] if isinstance(written, tuple) else written
+        result.append((written[0] @ model.shared_embedding.T).detach().double())
+
+    handles = [layer.register_forward_hook(watch) for layer in model.decoder.layers]
+    try:
+        with torch.no_grad():
+            model(pair.source, pair.target)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return result
+
+
+def cells(html: str) -> list[list[tuple[str, str]]]:
+    """The first piece of each cell and what stands below it, `[layer][step]`."""
+    rows = re.findall(r"<tr.*?</tr>", html, re.DOTALL)[1:]  # a hover has lines
+    cell = re.compile(r"<td.*?<bdi>(.*?)</bdi><br><span[^>]*>([^<]*)", re.DOTALL)
+    return [[(unescape(a), unescape(b)) for a, b in cell.findall(row)] for row in rows]
+
+
+def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> None:
+    app = opened()
+    (table,) = [h.proto.body for h in app.get("html") if "<table" in h.proto.body]
+    drawn = cells(table)
+    by_layer = outputs(translator, trace)
+    assert len(drawn) == len(by_layer) == translator.model.config.N
+    ranks: list[list[int]] = []
+    for row, logits in zip(drawn, by_layer, strict=True):
+        assert len(row) == len(trace.target_pieces)
+        ranks.append([])
+        for (text, below), p, piece in zip(
+            row, logits.softmax(-1), trace.target_pieces, strict=True
+        ):
+            own = float(p[piece.id])
+            p[list(NEVER_WRITTEN)] = -1
+            (first,) = translator.tokenizer.pieces_of([int(p.argmax())])
+            assert text == shown_piece(first.text)
+            rank = int((p > own).sum())
+            ranks[-1].append(rank)
+            expected = f"rank {rank + 1:,}" if rank else f"{own:.2f}"
+            assert below == (expected if rank or own >= 0.005 else "< 0.01")
+    held = first_stable_layers(np.array(ranks))
+    assert table.count("stays from here") == sum(layer is not None for layer in held)
+
+
+def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, trace) -> None:
+    app = opened(written=str(STEP + 1))
+    (rows,) = chart_tables(app, "logit, added up", "part")
+    logit = float(outputs(translator, trace)[-1][STEP, trace.target_pieces[STEP].id])
+    *parts, whole = rows["value"]
+    assert whole == pytest.approx(logit, abs=1e-3)
+    assert sum(parts) == pytest.approx(logit, abs=1e-3)
+    np.testing.assert_allclose(rows["end"][:-1], np.cumsum(parts), atol=1e-6)
+    np.testing.assert_allclose(rows["start"][1:-1], rows["end"][:-2], atol=1e-6)
+    printed = [float(text.replace("−", "-")) for text in rows["figure"]]
+    (within,) = [re.search(r"up to (\d\.\d\d)", c.value) for c in app.caption if "miss" in c.value]
+    assert within
+    assert abs(sum(printed[:-1]) - printed[-1]) <= float(within[1]) + 1e-9
+    assert any(f"the logit {printed[-1]:.2f}" in line.value for line in app.subheader)
+    tables = chart_tables(app, "fillOpacity", "strength")
+    assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
+    named = dict(zip(rows["part"], rows["value"], strict=True))
+    for table, part in zip(tables, ("self-attention", "cross-attention"), strict=True):
+        for layer, added in enumerate(table.groupby("layer")["value"].sum(), start=1):
+            assert added == pytest.approx(named[f"L{layer} {part}"], abs=1e-5)
+
+
+def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
+    source, target = len(trace.source_pieces), len(trace.target_pieces)
+    memory = np.eye(source)
+    shares = measure_layers(block_measure(contributions), translator.model, trace)
+    for layer in shares["encoder_self"]:
+        memory = layer @ memory
+    # what each state holds of the source, then of what the decoder reads
+    state = np.hstack([np.zeros((target, source)), np.eye(target)])
+    own, cross = shares["decoder_self"], shares["cross"]
+    for layer in range(len(own)):
+        read = own[layer] @ state
+        over = cross[layer]
+        state = over[:, -1:] * read
+        state[:, :source] += over[:, :-1] @ memory
+    (table,) = chart_tables(opened(), "share", "share")
+    words = [piece.word for piece in trace.target_pieces]
+    for place, word in enumerate(dict.fromkeys(words)):
+        mean = np.mean([state[n] for n in range(target) if words[n] == word], axis=0)
+        expected = {
+            SOURCE: mean[:source].sum(), START: mean[source], BEFORE: mean[source + 1 :].sum()
+        }  # fmt: skip
+        drawn = table[table["place"] == place].set_index("from")["share"].to_dict()
+        assert drawn == pytest.approx(expected, abs=1e-5)
+        assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
+    first, _ = word_shares(trace, state)
+    assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
+
+
+def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:
+    monkeypatch.setattr(layers, "MOST_UNASKED", 3)
+    app = opened()
+    assert not chart_tables(app, "share", "share")
+    app.toggle(key="shares").set_value(True).run()
+    assert len(chart_tables(app, "share", "share")) == 1
+
+
+def test_a_step_that_is_not_there_is_one_sentence(opened, trace) -> None:
+    app = opened(written="77")
+    assert len([text for text in texts(app) if "no piece 77" in text]) == 1
+    assert any(line.value.startswith("Step ") for line in app.subheader)
+
+
+def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
+    trace = translator.trace(SENTENCE, target="Das ist $ $ .")
+    monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
+    step = 1 + trace.target_tokens.index("$")
+    (heading,) = [
+        item.value for item in opened(written=str(step)).subheader if "Step" in item.value
+    ]
+    assert re.findall(r"(.)\$", heading) == ["\\"]  # two bare ones are a formula
+
+
+def test_what_the_last_layer_would_not_write_was_searched_or_given(
+    opened, trace, monkeypatch
+) -> None:
+    monkeypatch.setattr(layers, "first_stable_layers", lambda rank: [None] * rank.shape[1])
+    first = trace.target_pieces[0].text
+    for url, searched in (
+        ({"written": "1"}, True),
+        ({"written": "1", "edited": "Der Hund."}, False),
+        ({"written": "1", "prefix": first}, False),
+        ({"written": "2", "prefix": first}, True),
+    ):
+        (message,) = [
+            text for text in texts(opened(**url)) if text.startswith("The last layer finds")
+        ]
+        assert message.endswith(
+            ": the search kept this one." if searched else ": this one was given."
+        )
+
+
+def test_the_frame_stands_where_the_piece_stays() -> None:
+    rank = np.array([[0, 3, 0, 5], [2, 0, 0, 0], [0, 0, 0, 1]])
+    assert first_stable_layers(rank) == [2, 1, 0, None]
+
+
+def test_pieces_are_text_in_the_table() -> None:
+    result = LayerPredictions(
+        pieces=((("▁<b>", '"x'), ("·", "&")),),
+        probabilities=np.array([[[0.5, 0.2], [0.4, 0.1]]]),
+        written=np.array([[0.5, 0.1]]),
+        rank=np.array([[0, 1]]),
+    )
+    html = predictions_html(result, ["▁<i>", "</s>"], 0)
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert cells(html) == [[("<b>", "0.50"), ("·", "rank 2")]]
+    assert 'title="&lt;b&gt; 0.50\n·&quot;x 0.20"' in html

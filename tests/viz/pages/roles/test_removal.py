@@ -1,0 +1,376 @@
+"""The view “Take away” shows what the model itself does without these heads."""
+
+from __future__ import annotations
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from weakref import ref
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import choice, in_url, meanwhile, texts
+from tests.viz.pages.reading import SENTENCE, frames, html, message
+from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
+from transformer import Translator
+from transformer.analysis.corpus.head_report import Curve, CurvePoint
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads import means as means_file
+from transformer.analysis.heads.effect import effect
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
+from transformer.analysis.heads.removal_text import parse_removals
+from transformer.decoding.settings import SearchSettings
+from transformer.kinds import KINDS
+from viz.app.cache import cached_results
+from viz.app.cache.memory import forget_server_wide
+from viz.app.chrome.mounts import LATE
+from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.request_translation import settings_of
+from viz.app.sentence.search_request import SearchRequest
+from viz.pages.roles import removal as view
+from viz.pages.roles.removal import AFTER, BEFORE, effect_of, most_changed, words_chart
+from viz.pages.roles.removal_controls import curve_chart, painted_squares
+
+TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
+LINK = "c1.3,e0.0u"
+URL = {"text": SENTENCE, "roles_view": "Take away"}
+
+
+def candidate(app: AppTest) -> str:
+    (body,) = [body for body in html(app) if "headlight-candidate" in body]
+    return body
+
+
+def words_of(app: AppTest) -> dict[tuple[str, str], float]:
+    # the only chart of a model without a report
+    (long,) = [frame for frame in frames(app, -1) if "log_p" in frame]
+    return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
+
+
+def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
+    opened, translator: Translator
+) -> None:
+    prefix = [piece.text for piece in translator.tokenizer.pieces("Mein Bruder")]
+    app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
+    steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
+    trace = translator.trace_of(steered)
+    found = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    assert found.translation.text.startswith("Mein Bruder")
+    assert mark_changed_words(found.translation.text, steered.text) in candidate(app)
+
+
+def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
+    opened, translator: Translator
+) -> None:
+    url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
+    app = opened(**url)
+    trace = translator.trace(SENTENCE)
+    found = effect(translator, trace, TWO)
+    assert np.abs(found.changes).max() > 0.01
+    new = mark_changed_words(found.translation.text, translator.translate(SENTENCE).text)
+    assert new in candidate(app)
+    grid, levels = message(app, "head_grid")
+    assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
+    assert grid["switches"] is True
+    assert message(app, "selection")[0]["key"] == grid["key"]
+    for kind in ("encoder_self", "decoder_self", "cross"):
+        after = np.rint(found.after.weights(kind) * 255)
+        np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
+    _, arrays = message(app, "attention_map")
+    differences = {k: found.after.weights(k) - found.before.weights(k) for k in KINDS}
+    np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
+    drawn = words_of(app)
+    for name, log_probs in (
+        ("before", trace.log_probs),
+        ("with heads taken away", found.after.log_probs),
+    ):
+        total = sum(value for (_, model), value in drawn.items() if model == name)
+        assert total == pytest.approx(log_probs.sum(), abs=1e-4)
+    # the decoder's first row is the same in every head
+    rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
+    moved = [of_kind.mean(-1).ravel() / 2 for of_kind in rows]
+    (first, distance), *others = most_changed(found)
+    named = [distance, *(other for _, other in others)]
+    assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
+    buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
+    assert buttons[0].label.endswith(f"{distance:.2f}")
+    buttons[0].click().run()
+    assert app.selectbox(key="layer").value == str(first.layer + 1)
+    assert app.selectbox(key="head").value == str(first.head + 1)
+
+
+def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:
+    app = opened(removed_map="difference")
+    assert not message(app, "attention_map")[1]["weights"].any()
+    assert "<b>" not in candidate(app)
+    assert "<del>" not in candidate(app)
+    drawn = words_of(app)
+    words = {word for word, _ in drawn}
+    assert all(drawn[word, "before"] == drawn[word, "with heads taken away"] for word in words)
+
+
+def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None:
+    for how, paints in (("zero", False), ("painted", True)):
+        app = opened(removed_how=how)
+        assert message(app, "attention_map")[0]["paints"] is paints
+        assert message(app, "head_grid")[0]["switches"] is not paints
+        click = "open it, then paint its rows" if paints else "switch it off"
+        assert any(f"click one in the map to {click}." in body for body in html(app))
+
+
+def test_each_change_can_be_undone_and_done_again(opened) -> None:
+    app = opened(removed="c1.3")
+    app.text_input(key="removed").set_value(LINK).run()
+    crossed = lambda: len(message(app, "head_grid")[0]["crossed"])  # noqa: E731
+    assert crossed() == 2
+    app.button(key="removal-undo").click().run()
+    assert (crossed(), in_url(app, "removed")) == (1, "c1.3")
+    assert app.button(key="removal-undo").disabled
+    app.button(key="removal-redo").click().run()
+    assert (crossed(), in_url(app, "removed")) == (2, LINK)
+    app.button(key="removal-none").click().run()
+    assert crossed() == 0
+    app.button(key="removal-undo").click().run()
+    assert crossed() == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("c9.9", "there is no layer 9"),
+        ("e0.0p2x2_0-0", "on this sentence it is"),
+        ("c0.0m", "The mean output of"),
+        ("c0.0z", "type one"),
+    ],
+)
+def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
+    opened, wrong: str, why: str
+) -> None:
+    app = opened(removed=f"c1.3,{wrong}")
+    assert len([text for text in texts(app) if why in text]) == 1
+    assert "attention_map" in message(app, "attention_map")[0]["component"]
+    assert message(app, "head_grid")[0]["crossed"] == [["cross", 1, 3]]
+    assert "1 of " in candidate(app)
+    for picture in ("head_grid", "attention_map"):  # what a saved file says
+        assert "heads changed: L2 H4 · cross." in message(app, picture)[0]["caption"]
+
+
+def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator) -> None:
+    url = {"removed_how": "painted", "kind": "cross", "layer": "1", "head": "2"}
+    app = opened(**url)
+    app.multiselect(key="removal-keys").set_value([1, 2]).run()
+    trace = translator.trace(SENTENCE)
+    queries, keys = trace.cross.shape[2:]
+    assert in_url(app, "removed") == f"c0.1p{queries}x{keys}_0-1.2"
+    weights = trace.cross[0, 1].copy()
+    weights[0] = np.eye(keys)[[1, 2]].mean(0)
+    drawn = message(app, "attention_map")[1]["weights"]
+    np.testing.assert_allclose(drawn, weights, atol=1e-6)
+    found = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
+    shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    again = opened(**url, removed=in_url(app, "removed"))
+    np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
+    assert again.multiselect(key="removal-keys").value == [1, 2]
+    # what waits for the next square holds no weights
+    removals, _ = parse_removals(in_url(app, "removed") or "", translator.model)
+    settings = settings_of(SearchRequest(SENTENCE))
+    translation = translator.translate(SENTENCE)
+    remembered = effect_of(translator, translation, trace, None, removals, settings).after
+    held = ref(remembered.cross)
+    np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
+    del remembered
+    forget_server_wide()
+    gc.collect()
+    assert held() is None
+
+
+def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened()
+    first = choice(app, "roles-grid", ["cross", 0, 0])
+    app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
+    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
+    app._run(first)
+    assert in_url(app, "removed") == "c0.0,c0.1"
+    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    shown, arrays = message(app, "attention_map")
+    queries, keys = arrays["weights"].shape
+    rows = f"c0.1p{queries}x{keys}_0-1"
+    first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
+    app.text_input(key="removed").set_value(rows)
+    second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
+    meanwhile(monkeypatch, view, "effect_of", [second])
+    app._run(first)
+    assert in_url(app, "removed") == f"{rows}.2"
+    app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
+    app.multiselect(key="removal-keys").set_value([1]).run()
+    assert in_url(app, "removed") == f"e0.0,{rows}"
+
+
+def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    app.text_area(key="text").set_value("The cat sings.")
+    typed = app._tree.get_widget_states()
+    shown, _ = message(app, "attention_map")
+    app.multiselect(key="removal-keys").set_value([1])
+    painted_late = choice(app, "roles-map", shown | {"squares": [[1, 2]]})
+    meanwhile(monkeypatch, cached_results, "search", [painted_late])
+    app._run(typed)
+    assert app.text_area(key="text").value == "The cat sings."
+    assert in_url(app, "removed") is None
+    assert LATE in [caption.value for caption in app.caption]
+
+
+def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:
+    app = opened(removed="c9.0,c1.3,c1.3,e0.9")
+    app._run(choice(app, "roles-grid", ["cross", 0, 0]))
+    assert in_url(app, "removed") == "c1.3,c0.0"
+
+
+def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:
+    app = opened(removed="c1.3z", donor="Dog.")
+    assert any("a patch needs as many pieces" in text for text in texts(app))
+    trace = translator.trace(SENTENCE)
+    others = (translator.trace(english) for english, _ in pairs)
+    other = next(
+        one for one in others if one.source != SENTENCE and one.cross.shape == trace.cross.shape
+    )
+    app = opened(removed="c1.3z", donor=other.source)
+    with patched(translator.model, other, [Head("cross", 1, 3)]):
+        found = effect(translator, trace, [])
+    shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+
+
+@pytest.fixture
+def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path) -> Path:
+    order = tuple(reversed(all_heads(translator.model.config)))
+    bleu = {0: 30.0, 2: 20.5, len(order): 30.0}
+    points = tuple(CurvePoint(count, near(value)) for count, value in bleu.items())
+    report = replace(head_report_of(translator), curves={"gradient": Curve(order, points)})
+    return folder_with(trained_folder, tmp_path / "measured", report)
+
+
+def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
+    translator = Translator.load(measured_folder)
+    translation = translator.translate(SENTENCE)
+    trace = translator.trace_of(translation)
+    removals, _ = parse_removals("c1.3m", translator.model)
+    shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
+    found = set()
+    for value in (0.0, 9.0):
+        means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
+        save_file(means, measured_folder / means_file.FILE)
+        of = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        found.add(of.after.log_probs.tobytes())
+    assert len(found) == 2
+
+
+def test_the_same_words_in_other_pieces_are_another_translation(translator: Translator) -> None:
+    known = [piece.text for piece in translator.tokenizer.pieces("Der Hund im Garten.")]
+    lengths = [len(piece) for piece in known]
+    at = next(n for n, length in enumerate(lengths) if length > 1 and lengths.count(length) > 1)
+    both = [n for n, length in enumerate(lengths) if length == lengths[at]][:2]
+    removals, _ = parse_removals("c1.3", translator.model)
+    for n in both:  # one piece in letters: as many pieces either way
+        pieces = [*known[:n], *known[n], *known[n + 1 :]]
+        translation = translator.score(SENTENCE, pieces).translation
+        trace = translator.trace_of(translation)
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        alone = effect(translator, trace, [Removal("cross", 1, 3)])
+        np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
+
+
+def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
+    opened, measured_folder: Path
+) -> None:
+    app = opened(checkpoint=measured_folder)
+    app.slider(key="removal-count").set_value(2).run()
+    assert in_url(app, "removed") == "c1.3,c1.2"
+    assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
+    assert any("among those that gave the order" in one.value for one in app.caption)
+    app.text_input(key="removed").set_value("e0.0").run()
+    assert app.slider(key="removal-count").value == 0
+    assert any("not the first of this order" in one.value for one in app.caption)
+
+
+def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
+    assert any("python -m training.evaluate heads" in text for text in texts(opened()))
+
+
+def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
+    forget_server_wide()
+    links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
+    translation = translator.translate(SENTENCE)
+    trace = translator.trace_of(translation)
+
+    def look(link: str) -> np.ndarray:
+        removals, _ = parse_removals(link, translator.model)
+        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        return found.after.log_probs
+
+    with ThreadPoolExecutor(6) as people:
+        found = list(people.map(look, links))
+    for link, log_probs in zip(links, found, strict=True):
+        removals, _ = parse_removals(link, translator.model)
+        with removed(translator, [Removal(*removal.place) for removal in removals]):
+            alone = translator.trace(SENTENCE, target=translation.text)
+        np.testing.assert_array_equal(log_probs, alone.log_probs)
+    assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2
+
+
+def rows(chart) -> list[list[dict]]:
+    spec = chart.to_dict()
+    layers = [layer.get("data") or spec["data"] for layer in spec["layer"]]
+    return [spec["datasets"][data["name"]] for data in layers]
+
+
+def test_each_word_stands_before_and_after_with_a_rule_between() -> None:
+    before, after = np.array([-1.0, -0.5]), np.array([-1.5, -0.25])
+    rules, points = rows(words_chart(["Der", "<b>"], before, after))
+    assert [(row["before"], row["after"]) for row in rules] == [(-1, -1.5), (-0.5, -0.25)]
+    drawn = {(row["word"], row["model"]): (row["log_p"], row["change"]) for row in points}
+    assert drawn == {
+        ("Der", BEFORE): (-1, -0.5),
+        ("Der", AFTER): (-1.5, -0.5),
+        ("<b>", BEFORE): (-0.5, 0.25),
+        ("<b>", AFTER): (-0.25, 0.25),
+    }
+
+
+def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:
+    points = (CurvePoint(0, Figure(30, 29, 31)), CurvePoint(2, Figure(20, 19, 21)))
+    curve = Curve((Head("cross", 0, 0), Head("cross", 0, 1)), points)
+    band, line, here = rows(curve_chart(curve, 1))
+    assert band == line
+    assert [tuple(row.values()) for row in line] == [(0, 30, 29, 31), (2, 20, 19, 21)]
+    assert here == [{"removed": 1}]
+    assert len(rows(curve_chart(curve, None))) == 2
+
+
+ENCODER, DECODER = Head("encoder_self", 0, 0), Head("decoder_self", 1, 2)
+
+
+def test_pressed_squares_do_what_the_first_of_them_does() -> None:
+    text = ""
+    for keys, painted in (
+        ([2], "e0.0p3x3_1-2"),
+        ([0, 1, 2], "e0.0p3x3_1-0.1.2"),
+        ([2, 1], "e0.0p3x3_1-0"),
+        ([0], ""),
+    ):
+        removals, _ = parse_removals(text, None)
+        text = painted_squares(removals, ENCODER, (3, 3), [(1, key) for key in keys])
+        assert text == painted
+    assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
+    assert painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"

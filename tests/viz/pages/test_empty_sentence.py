@@ -1,0 +1,30 @@
+"""Every view that needs a translation says so where there is none, and the others are drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.app_test import texts
+from viz.pages import architecture, masks, positions, roles
+
+DRAWN = {"parameters", "work and memory", "tables 2 and 3"}
+DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
+"""Views that need none."""
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "view"),
+    [
+        *(("architecture", "arch_view", view) for view in architecture.VIEWS),
+        *(("positions", "pe_view", view) for view in positions.VIEWS),
+        *(("roles", "roles_view", view) for view in roles.VIEWS),
+        *(("masks", "mask-view", view) for view in masks.VIEWS),
+        ("inside", "at", "0"),
+    ],
+)
+def test_a_view_without_a_translation_says_so(serve, page: str, url: str, view: str) -> None:
+    app = serve(page, text=" ", **{url: view})
+    message = "Without a translation there is nothing to draw."
+    assert (message in texts(app)) == (view not in DRAWN)
+    pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
+    assert view in DRAWN or not pictures

@@ -1,0 +1,365 @@
+"""The Masks page as Streamlit runs it, and the numbers of its charts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import GIVEN, in_url, texts
+from tests.viz.pages.reading import frames, message
+from transformer import Translator
+from transformer.analysis.paper import masking
+from transformer.analysis.paper.masking import Leak, leak
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
+from viz.draw.labels import display_tokens
+from viz.draw.mask_reasons import describe_row
+from viz.pages.masks import describe_change, loss_chart, share_chart, shift_chart
+
+FIRST = "The old cat sleeps under the table."
+MORE = "Her horse waits.\nThe baker sings in the garden."
+
+URL = {"text": FIRST, "more": MORE}
+
+pytestmark = pytest.mark.usefixtures("given_translations")
+
+
+def decoder_row(read: str, written: str) -> str:
+    return f"the row that reads “\u2068{read}\u2069” and writes “\u2068{written}\u2069”"
+
+
+def made_of(translator: Translator, *sentences: str) -> TraceBatch:
+    return batch_traces([translator.trace(text, target=GIVEN[text]) for text in sentences])
+
+
+@pytest.fixture
+def made(translator: Translator) -> TraceBatch:
+    return made_of(translator, FIRST, *MORE.splitlines())
+
+
+def grids(app: AppTest) -> dict[str, Any]:
+    return message(app, "mask_grids")[0]
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value for heading in app.subheader]
+
+
+def drawn_whys(app: AppTest) -> list[list[list[str]]]:
+    names = np.array(["seen", "later", "padding", "both"])
+    meta, arrays = message(app, "mask_grids")
+    return [names[arrays[f"codes.{n}"]].tolist() for n in range(len(meta["grids"]))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+)
+@pytest.mark.parametrize("which", ["in use", "padding", "causal", "both"])
+def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
+    app = opened(kind=name, mask=which)
+    used = masking.MODEL_MASKS[kind]
+    expected = masking.mask_reasons(made, kind, used if which == "in use" else which)
+    assert drawn_whys(app) == expected.tolist()
+    # no row of cross-attention is causal, so both masks together are that of padding
+    own = which in ("in use", used) or (kind, which) == ("cross", "both")
+    (heading,) = headings(app)
+    assert heading.startswith(name.capitalize())
+    assert heading.endswith("as the model uses it" if own else "which the model does not use")
+    for grid, labels in zip(grids(app)["grids"], masking.labels(made, kind), strict=True):
+        assert (grid["queries"], grid["keys"]) == tuple(display_tokens(tokens) for tokens in labels)
+
+
+def test_the_titles_count_the_tokens_without_padding(opened, made) -> None:
+    titles = [grid["title"] for grid in grids(opened())["grids"]]
+    counts = [sum(token != "<pad>" for token in row) for row in made.decoder_tokens]
+    assert titles == [f"Sentence {n + 1}: {count} tokens" for n, count in enumerate(counts)]
+
+
+def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
+    app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
+    assert grids(app)["chosen"] == [1, 2]
+    tokens = display_tokens(made.decoder_tokens[1])
+    why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
+    writes = display_tokens(made.target_tokens[1])
+    message = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
+    assert len(message) == 3  # seen, later, padding
+    assert [text for text in texts(app) if text in message] == message
+    app.number_input(key="mask-row").set_value(1).run()
+    assert grids(app)["chosen"] == [1, 0]
+    assert in_url(app, "mask-row") in (None, "1")
+
+
+def test_a_row_of_padding_says_that_it_is_one(opened, made) -> None:
+    last = len(made.decoder_tokens[1])
+    assert made.decoder_tokens[1][-1] == "<pad>"
+    padding = "This row is padding itself: it is computed, and nobody reads it."
+    app = opened(kind="decoder", **{"mask-sentence": "2", "mask-row": str(last)})
+    assert padding in texts(app)
+    app.number_input(key="mask-row").set_value(1).run()
+    assert padding not in texts(app)
+
+
+def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, translator) -> None:
+    last = len(made.source_tokens[0])
+    # by a link: the nearest is shown
+    app = opened(kind="encoder", **{"mask-sentence": "9", "mask-row": "999"})
+    assert grids(app)["chosen"] == [2, last - 1]
+    # by sentences that were longer, or more of them, a moment before
+    app = opened(kind="encoder", **{"mask-sentence": "3", "mask-row": str(last)})
+    assert grids(app)["chosen"] == [2, last - 1]
+    app.text_area(key="more").set_value("").run()
+    assert not app.exception
+    assert grids(app)["chosen"] == [0, last - 1]
+    app.text_area(key="text").set_value("Her horse waits.").run()
+    assert not app.exception
+    shorter = len(translator.trace("Her horse waits.").source_tokens)
+    assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]
+
+
+@pytest.mark.parametrize("name", ["mask-view", "kind", "mask", "mask-as", "mask-row"])
+def test_nonsense_in_a_link_opens_the_page_as_ever(opened, name) -> None:
+    as_ever = opened()
+    odd = opened(**{name: "<b>"})
+    assert (grids(odd), drawn_whys(odd)) == (grids(as_ever), drawn_whys(as_ever))
+
+
+def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
+    made = grids(opened(**{"mask-as": "numbers"}))
+    assert made["asNumbers"] is True
+    assert [text for _, text in made["legend"]] == [
+        "0 is added: may be seen",
+        "−∞ is added: hidden",
+    ]
+    assert grids(opened())["asNumbers"] is False
+
+
+def test_the_shift_is_that_of_the_batch(opened, made) -> None:
+    app = opened(**{"mask-view": "shift right"})
+    drawn = next(frame for frame in frames(app) if "side" in frame)
+    for n, (reads, writes) in enumerate(zip(made.decoder_tokens, made.target_tokens, strict=True)):
+        for side, tokens in ((0, reads), (1, writes)):
+            column = drawn[drawn["column"] == 3 * n + side]
+            assert column.sort_values("position")["token"].tolist() == display_tokens(tokens)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+)
+def test_without_the_mask_the_page_shows_what_leaks(
+    opened, made, translator: Translator, kind, name
+) -> None:
+    app = opened(kind=name, **{"mask-view": "take it away", "mask-sentence": "2"})
+    masked, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Loss with the mask"] == f"{masked.mean_loss:.3f} nats"
+    assert metrics["Loss without it"] == f"{gone.mean_loss:.3f} nats"
+    assert f"{gone.to_hidden.mean():.1%}" in metrics.values()
+    (frame,) = frames(app)
+    at = frame["layer"] - 1, frame["head"] - 1
+    np.testing.assert_allclose(frame["share"], gone.to_hidden[at])
+    np.testing.assert_allclose(frame["padding"], gone.to_padding[at])
+    dots = next(frame for frame in frames(app, 1) if "mask" in frame)
+    for mask, heads in (("with the mask", masked), ("without it", gone)):
+        drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
+        np.testing.assert_allclose(drawn, heads.loss[1][~np.isnan(heads.loss[1])])
+    message = describe_change(masked, gone, kind)
+    assert any(text.value.startswith(message) for text in app.markdown)
+
+
+def test_under_a_sentence_without_padding_stands_that_nothing_leaks(opened) -> None:
+    """The first is the longest; the second is padded."""
+    text = "This sentence has no padding: nothing can leak into it."
+    url = {"kind": "encoder", "mask-view": "take it away"}
+    assert text in texts(opened(**url, **{"mask-sentence": "1"}))
+    assert text not in texts(opened(**url, **{"mask-sentence": "2"}))
+
+
+def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:
+    app = opened(kind="cross", **{"mask-view": "take it away"})
+    app.text_area(key="more").set_value("My brother eats.").run()
+    made = made_of(translator, FIRST, "My brother eats.")
+    gone = leak(translator.model, made, "cross", masked=False)
+    assert f"{gone.mean_loss:.3f} nats" in [metric.value for metric in app.metric]
+
+
+def test_a_batch_of_one_sentence_is_drawn(opened, translator: Translator) -> None:
+    app = opened(more=" \n ")
+    assert not any(text.startswith("Line") for text in texts(app))  # an empty line is no sentence
+    made = made_of(translator, FIRST)
+    assert drawn_whys(app) == masking.mask_reasons(made, "decoder_self", "causal").tolist()
+
+
+def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translator) -> None:
+    app = opened(more=f"Her horse waits.\n \n{'catcatcat' * 60}")
+    assert any(text.startswith("Line 3: The text has") for text in texts(app))
+    assert (
+        drawn_whys(app)
+        == masking.mask_reasons(
+            made_of(translator, FIRST, "Her horse waits."), "decoder_self", "causal"
+        ).tolist()
+    )
+
+
+def test_more_lines_than_a_picture_holds_wait_and_are_told_of(opened) -> None:
+    app = opened(more="\n".join(["Her horse waits."] * 3 + ["", "The baker sings."]))
+    assert len(grids(app)["grids"]) == 4  # the bar's own and three
+    assert "The batch takes 3 further sentences: line 5 and later are left out." in texts(app)
+
+
+def test_what_is_typed_is_shown_as_it_is(opened) -> None:
+    app = opened(more="<b>**cat**</b> $x$ :smile:")
+    typed = [text for text in texts(app) if "may" in text]
+    assert typed
+    assert not any("cat" in text.value for text in app.markdown)
+
+
+def planted_leak(*losses: list[float], hides: tuple[bool, ...] = (True, True)) -> Leak:
+    """Build a leak over sentences with these losses; NaN is padding."""
+    none = np.zeros((2, 4))
+    return Leak(none, none, np.array(losses), np.array(hides[: len(losses)]))
+
+
+WITH = planted_leak([0.25, 0.25, 0.25], [0.25, 0.25, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("kind", "losses", "says"),
+    [
+        ("decoder_self", ([1.5, 1.75, 1.5], [1.5, 1.5, np.nan]),
+         "**rises**, from 0.250 to 1.550 nats: this model was trained with the mask"),
+        ("decoder_self", ([0.1, 0.1, 0.1], [0.1, 0.15, np.nan]),
+         "**falls**, from 0.250 to 0.110 nats: the model uses what leaks from what comes later"),
+        ("cross", ([0.1, 0.1, 0.1], [0.1, 0.15, np.nan]),
+         "**falls**, from 0.250 to 0.110 nats: what leaks in happens to help"),
+        ("encoder_self", ([0.27, 0.26, 0.27], [0.27, 0.28, np.nan]),
+         "**rises** slightly, from 0.250 to 0.270 nats"),
+        ("encoder_self", ([0.2501, 0.25, 0.25], [0.25, 0.25, np.nan]),
+         "the loss stays what it is, 0.250 nats."),
+    ],
+)  # fmt: skip
+def test_the_words_follow_what_was_found(kind, losses, says):
+    text = describe_change(WITH, planted_leak(*losses), kind)
+    assert says in text
+    assert sum(word in text for word in ("rises", "falls", "stays", "too little")) == 1
+
+
+def test_what_the_pieces_cannot_tell_from_no_change_is_no_effect():
+    """Up on one piece and down on others: the mean falls, and that means nothing."""
+    text = describe_change(
+        WITH, planted_leak([0.75, 0.0, 0.0], [0.2, 0.25, np.nan]), "encoder_self"
+    )
+    error = 2 * np.std([0.5, -0.25, -0.25, -0.05, 0.0], ddof=1) / 5**0.5
+    assert "goes from 0.250 to 0.240 nats" in text
+    assert f"by −0.010 ± {error:.3f} (two standard errors over 5 pieces)" in text
+    assert "too little to tell from no change at all" in text
+    assert "falls" not in text
+    text = describe_change(
+        planted_leak([0.25, np.nan]), planted_leak([1.25, np.nan]), "decoder_self"
+    )
+    assert "too little" in text  # one piece alone
+
+
+@pytest.mark.parametrize(("off", "says"), [(0.0, "to the last digit"), (3e-7, "rounding, 3e-07")])
+def test_into_a_sentence_without_padding_nothing_leaks(off, says):
+    hides = (False, True)
+    masked = planted_leak([0.25, 0.25, 0.25], [0.25, 0.25, np.nan], hides=hides)
+    without = planted_leak([0.25 + off, 0.25, 0.25], [1.0, 1.25, np.nan], hides=hides)
+    text = describe_change(masked, without, "encoder_self")
+    assert "**rises**, in sentence 2, the padded one, from 0.250 to 1.125 nats" in text
+    assert "Sentence 1 has no padding: nothing can leak in, and the loss is the same" in text
+    assert says in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("encoder_self", "No sentence of this batch is padded"),
+        ("cross", "No sentence of this batch is padded"),
+        ("decoder_self", "Every sentence of this batch has one position"),
+    ],
+)
+def test_where_nothing_is_hidden_it_says_so(kind, says):
+    nothing = planted_leak([0.25], [0.5], hides=(False, False))
+    text = describe_change(nothing, nothing, kind)
+    assert text.startswith(says)
+    assert text.endswith("add one of another length.")
+
+
+READS = [("<s>", "▁Ein", "▁Hu", "nd"), ("<s>", "▁Ja", "<pad>", "<pad>")]
+WRITES = [("▁Ein", "▁Hu", "nd", "</s>"), ("▁Ja", "</s>", "<pad>", "<pad>")]
+
+
+def datasets(chart) -> tuple[dict, list[list[dict]]]:
+    spec = chart.to_dict()
+    # what all layers share stands once, above them
+    names = [(layer.get("data") or spec["data"])["name"] for layer in spec["layer"]]
+    return spec, [spec["datasets"][name] for name in names]
+
+
+def test_each_token_stands_in_its_column_and_at_its_position():
+    spec, (tokens, same, _, heads) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
+    assert tokens is same  # one side is filtered out of each
+    at = {(row["column"], row["position"]): row["token"] for row in tokens}
+    for n, (reads, writes) in enumerate(zip(READS, WRITES, strict=True)):
+        shown = [[at[3 * n + side, position] for position in range(len(reads))] for side in (0, 1)]
+        plain = [[t.removeprefix("▁") for t in row] for row in (reads, writes)]
+        assert shown == [[t if t != "nd" else "·nd" for t in row] for row in plain]
+    sides = [layer["transform"][0]["filter"] for layer in spec["layer"][:2]]
+    assert sides == ["(datum.side === 'reads')", "(datum.side === 'writes')"]
+    assert {row["side"] for row in tokens if row["column"] % 3 == 0} == {"reads"}
+    assert {row["side"] for row in tokens if row["column"] % 3 == 1} == {"writes"}
+    assert [row["title"] for row in heads] == ["first", "second"]
+    faded = {row["token"] for row in tokens if row["opacity"] < 1}
+    assert faded == {"<pad>"}
+
+
+def test_a_line_leads_from_what_is_written_to_where_it_is_read():
+    _, (tokens, _, lines, _) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
+    at = {(row["column"], row["position"]): row["token"] for row in tokens}
+    for line in lines:
+        assert (line["written"], line["from"]) == (line["read"] + 1, line["to"] - 1)
+        token = at[line["written"], line["from"]]
+        assert token == at[line["read"], line["to"]] != "<pad>"
+        assert line["text"] == (
+            f"position {line['from'] + 1} writes “{token}”, position {line['to'] + 1} reads it"
+        )
+    # all but the last token of each sentence is read again, and no padding
+    assert [(line["read"], line["to"]) for line in lines] == [(0, 1), (0, 2), (0, 3), (3, 1)]
+
+
+def test_each_head_has_its_share_with_layers_down_and_heads_across():
+    hidden = np.linspace(0, 1, 6).reshape(2, 3)
+    spec, (squares, texts) = datasets(share_chart(hidden, hidden / 4))
+    assert squares is texts
+    for row in squares:
+        layer, head = row["layer"] - 1, row["head"] - 1
+        assert row["share"] == hidden[layer, head]
+        assert row["padding"] == hidden[layer, head] / 4
+    assert len(squares) == 6
+    square = spec["layer"][0]["encoding"]
+    assert (square["x"]["field"], square["y"]["field"]) == ("head", "layer")
+    assert square["opacity"]["field"] == "share"
+    assert square["opacity"]["scale"]["domain"] == [0, 1]  # the same for each batch
+
+
+def test_each_token_has_its_two_losses_and_padding_has_none():
+    masked = np.array([0.5, 0.25, np.nan])
+    opened = np.array([0.125, 4.0, np.nan])
+    spec, (rules, dots) = datasets(loss_chart(["▁Ja", "</s>", "<pad>"], masked, opened))
+    drawn = {(row["position"], row["mask"]): row["nats"] for row in dots}
+    masked_name, open_name = "with the mask", "without it"
+    assert drawn == {
+        (0, masked_name): 0.5, (0, open_name): 0.125, (1, masked_name): 0.25, (1, open_name): 4.0
+    }  # fmt: skip
+    assert {row["position"]: row["change"] for row in dots} == {0: -0.375, 1: 3.75}
+    assert [(row[masked_name], row[open_name]) for row in rules] == [(0.5, 0.125), (0.25, 4.0)]
+    axis = spec["layer"][1]["encoding"]["y"]["axis"]["labelExpr"]
+    assert json.loads(axis.removesuffix("[datum.value]")) == ["Ja", "</s>", "<pad>"]
+    color = spec["layer"][1]["encoding"]["color"]
+    shape = spec["layer"][1]["encoding"]["shape"]
+    for encoding in (color, shape):  # told apart without colour, too
+        assert encoding["scale"]["domain"] == [masked_name, open_name]
+        assert len(set(encoding["scale"]["range"])) == 2

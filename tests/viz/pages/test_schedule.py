@@ -1,0 +1,78 @@
+"""The schedule page as Streamlit runs it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.reading import metrics
+from training.run import journal
+from training.schedule import learning_rate
+from transformer.files.installed import BUNDLED
+
+
+def schedule_page() -> None:
+    from viz.pages import schedule
+
+    schedule.show()
+
+
+def opened(**url: str) -> AppTest:
+    app = AppTest.from_function(schedule_page, default_timeout=60)
+    for name, value in url.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def spec(app: AppTest) -> dict:
+    (chart,) = app.get("vega_lite_chart")
+    return json.loads(chart.proto.spec)
+
+
+def test_opens_with_the_papers_own_curve_and_its_peak() -> None:
+    app = opened()
+    assert metrics(app) == {"d_model 512, warmup 4,000": "6.99e-04"}
+    assert learning_rate(4000, 512) == pytest.approx(6.99e-4, rel=1e-3)
+
+
+def test_a_pair_of_ones_own_is_drawn() -> None:
+    app = opened()
+    app.multiselect(key="pairs").set_value(["512 · 4000", "768, 2000"]).run()
+    assert not app.exception
+    assert list(metrics(app)) == ["d_model 512, warmup 4,000", "d_model 768, warmup 2,000"]
+    domain = spec(app)["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert domain == list(metrics(app))
+
+
+@pytest.mark.parametrize("wrong", ["x", "0 · 4000", "512", "512 · 0", "99999999 · 1", "-1 · 5"])
+def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
+    app = opened()
+    app.multiselect(key="pairs").set_value([wrong]).run()
+    text, empty = texts(app)
+    assert wrong in text
+    assert text.endswith("write it as 512 · 4000.")
+    assert "no curve" in empty
+
+
+def test_all_curves_at_once_are_drawn() -> None:
+    app = opened(axes="logarithmic", steps="1000", used="true")
+    app.multiselect(key="pairs").set_value(["512 · 4000", "64 · 10", "8 · 100"]).run()
+    app.button_group(key="others").set_value(
+        ["constant", "linear", "cosine", "warmup, stable, decay"]
+    ).run()
+    assert not app.exception
+    assert len(spec(app)["layer"][0]["encoding"]["color"]["scale"]["domain"]) == 8
+
+
+def test_the_used_rate_is_that_of_the_bundled_run() -> None:
+    from viz.pages.schedule import _bundled_rates
+
+    steps, rates = _bundled_rates()
+    logged = {r["step"]: r["lr"] for r in journal.read(BUNDLED / "run.jsonl") if "lr" in r}
+    assert dict(zip(steps, rates, strict=True)) == logged
+    assert len(logged) > 50

@@ -1,0 +1,470 @@
+"""The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, Kind
+from transformer.analysis.batch import TraceBatch, batch_traces
+from transformer.analysis.paper import masking
+from transformer.analysis.paper.leaks import Leak, leak
+from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
+from transformer.attention import attention_scores
+from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.text.languages import Languages
+from viz.app.cache.cached_results import trace_identity
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
+from viz.app.chrome.head_picker import pick_kind
+from viz.app.chrome.mounts import mount_masks
+from viz.app.sentence import further_sentences, sentence_bar
+from viz.app.sentence.origin import batch_caption
+from viz.draw.formatting import counted, format_number, listing
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
+from viz.draw.mask_grids import PADDING, MaskGrid, Row, encode_masks
+from viz.draw.mask_reasons import describe_row
+from viz.figures.axes import bare_axis, pair_encoding
+from viz.figures.colors import GREY, INK
+
+VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "take it away"
+IN_USE = "in use"
+"""Choice of the mask that the model has."""
+VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
+"""Names in the URL; sentences and rows count from 1 there."""
+
+_NAMES: dict[MaskName, str] = {
+    "padding": "padding mask",
+    "causal": "causal mask",
+    "both": "padding and causal mask",
+}
+
+
+def show() -> None:
+    """Draw the page for the sentence in the bar and the further ones."""
+    row = controls_row("mask-controls")
+    with row:
+        view = choose_one("View", VIEWS, VIEW)
+        kind = pick_kind(default="decoder", disabled=view == SHIFT)
+    if view == WITHOUT_MASK:
+        _without_mask(kind, row)
+        return
+    picture = st.container(key="mask-picture")
+    explanation, sentences = st.columns([2, 1], gap="large")
+    with sentences:
+        traces = further_sentences.traces()
+    if not traces:
+        return
+    if view == GRIDS:
+        _grids(traces, kind, row, picture, explanation)
+    else:
+        _shift(batch_traces(traces), picture, explanation)
+
+
+def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
+    """Draw a field that counts from 1; return an index from 0."""
+    default = min(default, maximum)
+    clamp_state(key, maximum, default)
+    return whole_number(label, key, 1, maximum, default, width=120) - 1
+
+
+def _grids(
+    traces: Sequence[AttentionTrace],
+    kind: Kind,
+    row: DeltaGenerator,
+    picture: DeltaGenerator,
+    description: DeltaGenerator,
+) -> None:
+    """Draw the masks of the batch as grids, and describe one row."""
+    batch = batch_traces(traces)
+    labels = masking.labels(batch, kind)
+    with row:
+        choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
+        mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
+        style = choose_one("Drawn as", ("booleans", "numbers"), STYLE)
+    with description, controls_row():
+        sentence = _number("Sentence", SENTENCE, len(labels))
+        # the first row sees nothing but itself
+        query = _number("Row", ROW, len(labels[sentence].queries), default=3)
+
+    def choose(row: Row) -> None:
+        st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)
+
+    reasons = masking.mask_reasons(batch, kind, mask)
+    real = masking.real_queries(batch, kind)
+    titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
+    names = [_row_names(batch, kind, number) for number in range(len(labels))]
+    title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
+    with picture:
+        # cross-attention has no causal mask, so both masks together are that of padding
+        in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
+        use = "as the model uses it" if in_use else "which the model does not use"
+        st.subheader(f"{title}, {use}", anchor=False)
+        grids = [MaskGrid(*parts) for parts in zip(titles, reasons, labels, names, strict=True)]
+        data = encode_masks(
+            grids,
+            kind,
+            title=title,
+            as_numbers=style == "numbers",
+            chosen=(sentence, query),
+            caption=batch_caption(traces, f"{title}, {use}."),
+        )
+        mount_masks("mask-grids", data, grids, choose)
+    with description:
+        keys = display_tokens(labels[sentence].keys)
+        with st.container(key="mask-words", gap="xsmall"):
+            row_reasons = reasons[sentence, query].tolist()
+            for text in describe_row(names[sentence][query], keys, row_reasons):
+                st.text(text)
+            if not real[sentence, query]:
+                st.text("This row is padding itself: it is computed, and nobody reads it.")
+        _explain_grids(kind, traces[0].languages)
+
+
+def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
+    if kind == "encoder_self":
+        return row_names(batch.source_tokens[sentence])
+    reads, writes = batch.decoder_tokens[sentence], batch.target_tokens[sentence]
+    return row_names(reads, reads=reads, writes=writes)
+
+
+def _title(number: int, real: int) -> str:
+    return f"Sentence {number}: {counted(real, 'token')}"
+
+
+def _explain_grids(kind: Kind, languages: Languages) -> None:
+    rows: dict[Kind, str] = {
+        "encoder_self": f"Each row is {languages.with_article('source', 'token')} that looks",
+        "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
+        "the next",
+        "cross": "Each row of the decoder reads one token and writes the next, by which it is "
+        "named here",
+    }
+    which_mask: dict[Kind, str] = {
+        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
+        "the encoder has the padding mask alone.",
+        "decoder_self": "A position of the decoder may not see what it has still to write, so it "
+        "has the causal mask. Padding stands on the right, where that mask hides it from every "
+        "real token.",
+        "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
+        f"after {languages.with_article('source', 'one')}, so there is no causal mask between the "
+        "languages, and “both” is the padding mask of the source.",
+    }
+    explain(
+        f"{rows[kind]}, each column is a token that it may see or not. Sentences of "
+        "one batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
+        "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
+        f"(§3.2.3). {which_mask[kind]} {code_line(padding_mask)}, "
+        f"{code_line(causal_mask)}, {code_line(padding_and_causal_mask)}, "
+        f"{code_line(attention_scores)}."
+    )
+
+
+def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
+    """Draw what the decoder reads and writes, for each sentence."""
+    with picture:
+        st.subheader("The decoder reads what it wrote one step before", anchor=False)
+        real = masking.real_queries(batch, "decoder_self").sum(1)
+        titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
+        with st.container(key="mask-shift"):
+            altair_chart(
+                shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
+                width="content",
+                alt="What the decoder reads and what it writes at each position of each sentence.",
+            )
+    with explanation:
+        explain(
+            "The decoder's input is its output, shifted right by one position (§3.1): it begins "
+            "with `<s>`, and each written token is read one position later, along the line. "
+            "Together with the causal mask this makes a prediction depend on earlier tokens alone, "
+            f"so all positions are trained in one pass. {code_line(batch_traces)}."
+        )
+
+
+def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
+    """Draw the leaks without the mask, and the change of the loss."""
+    leaks, losses = st.columns(2, gap="large")
+    picture = losses.container(key="mask-losses")
+    with losses:
+        traces = further_sentences.traces()
+    if not traces:
+        return
+    translator = sentence_bar.drawn_from().translator
+    batch = batch_traces(traces)
+    with row:
+        sentence = _number("Sentence", SENTENCE, len(traces))
+    identities = tuple(map(trace_identity, traces))
+
+    def run(*, masked: bool) -> Leak:
+        key = ("leak", identities, kind, masked)
+        return memo_per_trace(
+            traces[0], key, lambda: leak(translator.model, batch, kind, masked=masked)
+        )
+
+    masked, unmasked = run(masked=True), run(masked=False)
+    with leaks:
+        st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
+        altair_chart(
+            share_chart(unmasked.to_hidden, unmasked.to_padding),
+            alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
+        )
+        _explain_leak(masked, unmasked, kind)
+    with picture:
+        with_mask, without_mask = (leak.mean_losses[sentence] for leak in (masked, unmasked))
+        st.subheader(
+            f"Loss on each next token of sentence {sentence + 1}: {with_mask:.3f} nats with the "
+            f"mask, {without_mask:.3f} without it",
+            anchor=False,
+        )
+        tokens = batch.target_tokens[sentence]
+        altair_chart(
+            loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
+            alt="The loss on each next word, with the mask and without it.",
+        )
+        if not unmasked.hides[sentence]:
+            hidden = "later token" if kind == "decoder_self" else "padding"
+            st.text(f"This sentence has no {hidden}: nothing can leak into it.")
+
+
+SAME, SMALL = 0.0005, 0.05
+"""Changes in nats: one below `SAME` is not printed, one below `SMALL` changes the probability of a
+piece by less than a twentieth."""
+
+HIDDEN: dict[Kind, str] = {
+    "encoder_self": "padding",
+    "decoder_self": "what comes later",
+    "cross": "padding",
+}
+_MEANING: dict[Kind, str] = {
+    "encoder_self": "Padding has no meaning, but it has an embedding and a position, and a "
+    "softmax gives weight to whatever it may see: without its mask, what a sentence means would "
+    "depend on the other sentences of its batch.",
+    "decoder_self": "A model that may peek while it is trained learns to copy: the shift has put "
+    "the next word one position ahead of where it is asked for, so the loss falls towards 0, and "
+    "nothing has been learnt for the day when there is no next word yet.",
+    "cross": "The encoder's output at padding is a vector like any other: without its mask, a "
+    "translation would depend on the other sentences of its batch.",
+}
+
+
+def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
+    """Draw the figures of the whole batch, and explain them."""
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
+        st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
+        st.metric(
+            f"Attention to {HIDDEN[kind]}",
+            f"{unmasked.to_hidden.mean():.1%}",
+            help=f"Mean over all heads without the mask; {unmasked.to_padding.mean():.1%} goes to "
+            f"padding. With the mask it is {masked.to_hidden.max():.4f} in every head.",
+            width="content",
+        )
+    explain(
+        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made "
+        "True everywhere in all layers; the others stay. The loss is −log p of the next piece in "
+        "nats. Shares are means over real queries and losses over real pieces of the whole batch: "
+        f"what padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
+    )
+
+
+def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
+    """Describe the change of the loss without the mask, where the mask hid something.
+
+    A change counts where the mean over the pieces is more than two standard errors from 0.
+    """
+    hides = unmasked.hides
+    if not hides.any():
+        reason = "has one position" if kind == "decoder_self" else "is padded"
+        scope = "Every" if kind == "decoder_self" else "No"
+        return (
+            f"{scope} sentence of this batch {reason}, so this mask hides nothing, nothing can "
+            "leak, and the loss is the same: add one of another length."
+        )
+    with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
+    padded = "the padded one" if hides.sum() == 1 else "the padded ones"
+    subset = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
+    numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
+    changes = (unmasked.loss - masked.loss)[hides]
+    changes = changes[~np.isnan(changes)]
+    change, pieces = float(changes.mean()), len(changes)
+    # one piece has no standard error
+    error = float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
+    others = ""
+    if not hides.all():  # there the loss differs by rounding alone
+        largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
+        rounding = (
+            f"but for rounding, {largest:.0e} nats at most" if largest else "to the last digit"
+        )
+        others = (
+            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} no "
+            f"padding: nothing can leak in, and the loss is the same {rounding}."
+        )
+    if abs(change) < SAME:
+        return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
+    if not abs(change) > 2 * error:
+        return (
+            f"Without the mask the loss goes {numbers}: by "
+            f"{format_number(change, 3, sign=True)} ± {2 * error:.3f} (two standard errors over "
+            f"{pieces} pieces), which is too little to tell from no change at all.{others}"
+        )
+    slightly = " slightly" if abs(change) < SMALL else ""
+    if change > 0:
+        return (
+            f"Without the mask the loss **rises**{slightly}, {numbers}: this model was trained "
+            f"with the mask, so it never learnt what to do with {HIDDEN[kind]}, and what leaks "
+            f"in disturbs it.{others}"
+        )
+    meaning = (
+        f"the model uses what leaks from {HIDDEN[kind]}, although it was trained without it"
+        if kind == "decoder_self"
+        else "what leaks in happens to help on these sentences"
+    )
+    return f"Without the mask the loss **falls**{slightly}, {numbers}: {meaning}.{others}"
+
+
+def _sentences(selected: npt.NDArray[np.bool_]) -> str:
+    numbers = [str(number) for number in np.flatnonzero(selected) + 1]
+    return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
+
+
+Floats = npt.NDArray[np.float64]
+
+LEAKED = "#9166CC"  # visible on a light and on a dark page
+_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
+    ("reads", "right", 14),
+    ("writes", "left", -14),
+)
+WITH, WITHOUT = "with the mask", "without it"
+
+_LINE = 24  # CSS pixels of a token in a list
+_FADED = 0.68  # opacity of padding, which is still readable
+# the first label of a list is aligned with the others
+_PLAIN: dict[str, Any] = {"labelFlush": False, "labelBound": False}
+# columns of the shift: tokens read at 0, tokens written at 1, the next sentence from 3
+_APART, _MARGIN, _UNIT = 3, 0.9, 88  # the last in CSS pixels
+
+
+def shift_chart(
+    reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
+) -> alt.LayerChart:
+    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1).
+
+    A line joins each written token with the position that reads it. Both are
+    `[sentence][target]`, `<s>` and `<pad>` included; each sentence has a title.
+    """
+    rows: list[tuple[int, int, str, str, float]] = []
+    ends: list[tuple[int, int, int, int, str]] = []
+    for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
+        # both sides together, so that a piece is marked in the same way on each
+        shown = display_tokens([*read, *written])
+        left = _APART * sentence
+        for position in range(len(read)):
+            opacity = _FADED if written[position] == PADDING else 1.0
+            rows.append((left, position, "reads", shown[position], opacity))
+            rows.append((left + 1, position, "writes", shown[len(read) + position], opacity))
+            if position and written[position] != PADDING:
+                text = f"position {position} writes “{shown[position]}”, "
+                text += f"position {position + 1} reads it"
+                ends.append((left + 1, position - 1, left, position, text))
+    tokens = pd.DataFrame(rows, columns=["column", "position", "side", "token", "opacity"])
+    lines = pd.DataFrame(ends, columns=["written", "from", "read", "to", "text"])
+    headings = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _MARGIN, "title": titles})
+    last = _APART * (len(titles) - 1) + 1 + _MARGIN
+    scale = alt.Scale(domain=[-_MARGIN, last], nice=False)
+    columns = [_APART * n + side for n in range(len(titles)) for side in (0, 1)]
+    names = f"datum.value % {_APART} == 0 ? 'reads' : 'writes'"
+    axis = bare_axis(values=columns, labelExpr=names, orient="top", **_PLAIN)
+    x = alt.X("column:Q", title=None, scale=scale, axis=axis)
+    y = alt.Y("position:O", title=None, axis=bare_axis(labelExpr="datum.value + 1", **_PLAIN))
+    texts = [
+        alt.Chart(tokens)
+        .transform_filter(alt.datum.side == side)
+        .mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
+        .encode(x, y, text="token:N", opacity=alt.Opacity("opacity:Q", scale=None), tooltip="token")
+        for side, align, dx in _SIDES
+    ]
+    line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
+    rules = line.encode(
+        x=alt.X("written:Q"),
+        x2="read:Q",
+        y=alt.Y("from:O"),
+        y2="to:O",
+        tooltip=alt.Tooltip("text:N", title="shift right"),
+    )
+    heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
+    layers = [*texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
+    width = round(_UNIT * (last + _MARGIN))
+    return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
+
+
+def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
+    """Draw the share of each head's attention, `[layer, head]`, on keys that the mask would hide.
+
+    The second is the part of it on padding.
+    """
+    layer, head = np.indices(to_hidden.shape)
+    frame = pd.DataFrame(
+        {
+            "layer": layer.ravel() + 1,
+            "head": head.ravel() + 1,
+            "share": to_hidden.ravel(),
+            "padding": to_padding.ravel(),
+        }
+    )
+    base = alt.Chart(frame, height=alt.Step(40)).encode(
+        x=alt.X("head:O", axis=bare_axis(labelAngle=0, orient="top", **_PLAIN)),
+        y=alt.Y("layer:O", axis=bare_axis(**_PLAIN)),
+        tooltip=[
+            alt.Tooltip("layer:O"),
+            alt.Tooltip("head:O"),
+            alt.Tooltip("share:Q", title="to all that was hidden", format=".4%"),
+            alt.Tooltip("padding:Q", title="of it to padding", format=".4%"),
+        ],
+    )
+    # a scale of opacity: pale means little on a light and on a dark page
+    opacity = alt.Scale(domain=[0, 1], range=[0.06, 0.9])
+    squares = base.mark_rect(color=LEAKED, cornerRadius=2).encode(
+        opacity=alt.Opacity("share:Q", scale=opacity, legend=None)
+    )
+    text = alt.Text("share:Q", format=".0%")
+    return squares + base.mark_text(fontSize=12, color=INK).encode(text=text)
+
+
+def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
+    """Draw the loss on each next token with the mask and without it.
+
+    All are `[target]`; the loss is -log p in nats, and NaN at padding.
+    """
+    names = display_tokens(tokens)
+    frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
+    frame["token"] = names
+    frame["change"] = unmasked - masked
+    frame = frame.dropna()
+    long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
+    y = alt.Y(
+        "position:O",
+        title="next token",
+        axis=bare_axis(labelExpr=f"{json.dumps(names)}[datum.value]", labelLimit=120, **_PLAIN),
+    )
+    tooltip = [
+        alt.Tooltip("token:N", title="next token"),
+        alt.Tooltip("mask:N"),
+        alt.Tooltip("nats:Q", format=".4f"),
+        alt.Tooltip("change:Q", title="changed by", format="+.4f"),
+    ]
+    rule = alt.Chart(frame).mark_rule(color=GREY, strokeWidth=1.5)
+    rules = rule.encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
+    color, shape, size = pair_encoding("mask", {WITH: GREY, WITHOUT: LEAKED}, (150, 60))
+    x = alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5))
+    dots = alt.Chart(long, height=alt.Step(_LINE)).mark_point(filled=True, opacity=1)
+    return rules + dots.encode(x, y, color, shape, size, tooltip=tooltip)

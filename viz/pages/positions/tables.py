@@ -1,0 +1,365 @@
+"""Views of the Positions page on tables: by the formula of §3.5 for any size, and a learned one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, get_args
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from transformer.analysis.paper import positions
+from transformer.analysis.paper.positions import (
+    TABLE,
+    Stack,
+    cosines,
+    learned_positions,
+)
+from transformer.embedding import Embedding, sinusoidal_positions
+from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
+from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
+from viz.draw.formatting import format_number
+from viz.draw.labels import quoted
+from viz.figures.axes import curve_color
+from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.positions import (
+    encoding_map,
+    rotation_figure,
+    similarity_curves,
+    similarity_map,
+    wave_curves,
+    wavelength_chart,
+)
+from viz.figures.signed_maps import axis_title, maps, signed_map
+
+MAX_SIZE = 1024
+"""Largest length and width."""
+
+DIMENSIONS = ("0", "64", "128", "129")
+WAVE_POINTS = 512
+"""Largest number of points of a drawn wave, where there are fewer positions."""
+FIRST_DIMENSIONS = 16  # dimensions of M_k that are distinct on a phone
+_WHOLE = "whole"
+_FIRST_ONLY = f"first {FIRST_DIMENSIONS} dimensions"
+
+
+class Size(NamedTuple):
+    """Length of the table and width of the model."""
+
+    length: int
+    d_model: int
+
+
+def encoding() -> None:
+    """Draw the encoding as a map."""
+    with controls_row():
+        size = _size()
+    if size is None:
+        return
+    waves = positions.wavelengths(size.d_model)
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            encoding_map(sinusoidal_positions(*size).numpy(), waves),
+            key="pe_encoding",
+            alt="The encoding of each position (across) in each dimension (down).",
+        )
+    with explanation:
+        st.latex(
+            r"\begin{aligned} PE_{(pos,\,2i)} &= \sin(pos / 10000^{2i/d_\text{model}}) \\ "
+            r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
+        )
+        explain(
+            "Each column is what is added to the token at one position, each row one dimension; "
+            "where there are more of them than pixels, neighbours are drawn as their mean, and the "
+            "axis says so. Two neighbours are the sine and the cosine of one wave, and the waves "
+            f"grow longer downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
+            f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."
+        )
+
+
+def curves() -> None:
+    """Draw single dimensions as curves, and the wavelengths of all."""
+    with controls_row():
+        size = _size()
+        texts = st.multiselect(
+            "Dimensions, from 0",
+            [str(n) for n in (0, 1, 2, 4, 8, 16, 32, 64, 128, 129, 256)],
+            default=DIMENSIONS,
+            key="pe_dimensions",
+            bind="query-params",
+            accept_new_options=True,
+            max_selections=len(CURVE_COLORS),
+            placeholder="Choose or type a dimension",
+            width=420,
+        )
+    if size is None:
+        return
+    dimensions = _dimensions(texts, size.d_model)
+    if not dimensions:
+        st.text("There is no curve: choose a dimension.")
+        return
+    waves = positions.wavelengths(size.d_model)
+    steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
+    points = np.arange(steps * (size.length - 1) + 1) / steps
+    table, exact = (
+        sinusoidal_positions(*size).numpy(),
+        positions.exact_encoding(points, size.d_model),
+    )
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        altair_chart(
+            wave_curves(table, dimensions, waves, points, exact),
+            key="pe_curves",
+            alt="The value of each chosen dimension over the positions.",
+        )
+    with explanation:
+        altair_chart(
+            wavelength_chart(waves, dimensions),
+            key="pe_wavelengths",
+            alt="The wavelength of every dimension on a logarithmic axis.",
+        )
+        last, never = f"Last pair, i = {len(waves) - 1}", "10000 · 2π, which no pair reaches"
+        st.metric("First pair, i = 0", f"{waves[0]:,.2f}", width="content")
+        st.metric(last, f"{waves[-1]:,.2f}", width="content")
+        st.metric(never, f"{10_000 * 2 * np.pi:,.2f}", width="content")
+        explain(
+            r"The wavelengths $2\pi \cdot 10000^{2i/d_\text{model}}$ form a geometric progression, "
+            f"a straight line on this axis. It begins at 2π and ends at {waves[-1]:,.2f}, below "
+            r"10000 · 2π, because the last pair has $2i = d_\text{model} - 2$ "
+            f"(§3.5): {code_line(positions.wavelengths)}."
+        )
+
+
+def similarity() -> None:
+    """Draw the product of two positions over their distance."""
+    with controls_row():
+        size = _size()
+        drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
+    if size is None:
+        return
+    table = sinusoidal_positions(*size).numpy().astype(np.float64)
+    products = table @ table.T  # [position, position]
+    length = size.length
+    formula = positions.similarity(np.arange(1 - length, length), size.d_model)
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        if drawn == "map":
+            alt = "The product of each two positions."
+            st.plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
+        else:
+            starts = sorted({0, length // 4, length // 2, length - 1})
+            altair_chart(
+                similarity_curves(products[starts], starts, formula),
+                key="pe_similarity",
+                alt="The product of two positions over their distance, for several positions.",
+            )
+    with explanation:
+        st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
+        p = np.arange(length)
+        error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
+        st.metric("Largest distance of a product from the sum", _small(error), width="content")
+        explain(
+            r"The product depends on the distance alone, $\omega_i = 10000^{-2i/d_\text{model}}$, "
+            r"for $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the dots of every $p$ lie on one "
+            "curve, and each diagonal of the map has one colour. It is largest, half of d_model, "
+            "where a position meets itself, and the same forwards and back, so order needs more "
+            f"than this product (§3.5): {code_line(positions.similarity)}."
+        )
+
+
+def rotation() -> None:
+    """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
+    with controls_row():
+        size = _size()
+        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
+        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
+        part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
+    if size is None:
+        return
+    drawn = size.d_model if part == _WHOLE else min(FIRST_DIMENSIONS, size.d_model)
+    matrix = positions.rotation(k, size.d_model)
+    before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            rotation_figure(
+                matrix[:drawn, :drawn], before[:drawn], (matrix @ before)[:drawn], after[:drawn]
+            ),
+            key="pe_rotation",
+            alt="The matrix of the rotation, a position, its product with it, and the position k "
+            "further.",
+        )
+    with explanation:
+        st.latex(
+            r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
+            r"\begin{pmatrix} \cos\omega_i k & \sin\omega_i k \\ "
+            r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
+        )
+        error = memo(("rotation error", k, *size), lambda: positions.rotation_error(k, *size))
+        st.metric("Largest error in float64", _small(error.exact), width="content")
+        st.metric("with the model's float32 table", _small(error.model), width="content")
+        explain(
+            f"$PE_{{pos+k}}$ is a linear function of $PE_{{pos}}$ (§3.5): the matrix $M_k$ turns "
+            r"each pair of dimensions by the angle $\omega_i k$, whatever the position, so the two "
+            f"columns on the right are alike: {code_line(positions.rotation)}. The errors are the "
+            f"largest over all {size.d_model} dimensions and positions 0 to {size.length - 1}."
+        )
+
+
+def pick_stack() -> Stack:
+    """Draw the choice of the stack."""
+    return choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
+
+
+def _size() -> Size | None:
+    """Draw length and width; return None after naming an invalid width."""
+    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128)
+    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2)
+    if d_model % 2:
+        st.text(
+            f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "
+            f"{d_model + 1}."
+        )
+        return None
+    return Size(length, d_model)
+
+
+def _dimensions(texts: list[str], d_model: int) -> list[int]:
+    """Parse dimensions of this width; name the invalid ones on the page."""
+    dimensions = []
+    for text in texts:
+        number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
+        if number >= d_model:
+            st.text(
+                f"{quoted(text)} is no dimension of a width of {d_model}: choose from 0 to "
+                f"{d_model - 1}."
+            )
+        elif number not in dimensions:
+            dimensions.append(number)
+    return dimensions
+
+
+def _small(number: float) -> str:
+    """Format a small number, such as 1.1 · 10⁻¹³."""
+    if number == 0:
+        return "0"
+    digits, power = f"{number:.1e}".split("e")
+    return f"{digits} · 10{format_number(int(power), 0).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row.learned)}
+"""Rows of the paper by the names of the small models trained here with the same change."""
+
+
+def learned() -> None:
+    """Draw the similarity of the rows of a learned table, and where it was never trained."""
+    stack = pick_stack()
+    folder = ROWS / "learned"
+    key = "learned positions", folder, state_of_file(folder / TABLE)  # another training rewrites it
+    table = getattr(memo(key, lambda: learned_positions(folder)), stack)
+    length, d_model = table.shape
+    maps = {
+        "sinusoidal": cosines(sinusoidal_positions(length, d_model).numpy()),
+        f"learned, {stack}": cosines(table),
+    }
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
+        )
+        neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
+        altair_chart(
+            neighbours_chart(neighbours, d_model**-0.5),
+            key="pe_neighbours",
+            alt="How alike each position and the next are.",
+        )
+    with explanation:
+        rows = {name: read(ROWS / name) for name in PAPER}
+        for name, row in rows.items():
+            if isinstance(row, TrainedRow):
+                _result(name, row)
+            else:
+                st.text(row)
+        trained = [row for row in rows.values() if isinstance(row, TrainedRow)]
+        if len(trained) == len(PAPER):
+            st.text(_explain_difference(*trained))
+        explain(
+            "A model with learned positions (Table 3, row E) adds a row of a table instead of the "
+            f"waves: {code_line(Embedding.__init__)}. Only the rows at which sentences stood in "
+            "training have learnt something; the later ones are still the random numbers that they "
+            "began as, two of which are no more alike than chance has it (grey band, "
+            "± 2/√d_model). The waves go on beyond the longest training sentence, which is one of "
+            "the paper's reasons for them (§3.5); what a model makes of them there, Beyond shows."
+        )
+
+
+def _result(name: str, row: TrainedRow) -> None:
+    paper = PAPER[name]
+    st.metric(
+        f"{name} · BLEU and perplexity, validation",
+        f"{row.bleu:.1f} · {row.perplexity:.2f}",
+        help=f"after {row.steps:,} steps; the paper's own, far larger model: "
+        f"{paper.bleu} and {paper.perplexity} on newstest2013 (Table 3)",
+        width="content",
+    )
+
+
+def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
+    paper_waves, paper_table = PAPER.values()
+    steps = f"{waves.steps:,} steps"
+    if table.steps != waves.steps:
+        steps = f"{waves.steps:,} and {table.steps:,} steps"
+    return (
+        f"In the paper both kinds are as good: BLEU {paper_waves.bleu} with sinusoids and "
+        f"{paper_table.bleu} with learned positions (Table 3, rows base and E), after "
+        f"{paper_waves.steps},000 steps. These two small models had {steps}: the "
+        f"{abs(table.bleu - waves.bleu):.1f} BLEU between them tell which has learnt faster so "
+        f"far, not which would be better in the end."
+    )
+
+
+Floats = NDArray[np.floating]
+
+
+def cosine_maps(cosines: Mapping[str, Floats]) -> go.Figure:
+    """Draw the cosines of all pairs of positions, `[position, position]`, of each table."""
+    title = axis_title("position", max(map(len, cosines.values())))
+    hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
+    return maps(
+        {name: signed_map(values, 1, hover=hover) for name, values in cosines.items()},
+        across={"title": title},
+        down={"title": title},
+        height=440,
+    )
+
+
+def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
+    """Draw the cosine of each position with the next one, `[position]`, for each table.
+
+    A band shows two standard deviations, `chance` each, of the cosine of two random rows.
+    """
+    names = list(cosines)
+    table = pd.concat(
+        pd.DataFrame({"table": name, "position": range(len(values)), "cosine": values})
+        for name, values in cosines.items()
+    )
+    x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
+    y = alt.Y("cosine:Q", title="cosine, p and p + 1")
+    color = curve_color("table", names, columns=len(names))
+    tooltip = ["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")]
+    lines = alt.Chart(table, height=250).mark_line(strokeWidth=1.5)
+    random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
+    band = random.mark_rect(color=GREY, opacity=0.25)
+    low = alt.Y("low:Q", title="cosine, p and p + 1")
+    return band.encode(y=low, y2="high:Q") + lines.encode(x, y, color, tooltip=tooltip)

@@ -1,0 +1,271 @@
+"""The view “Roles”: a map of all heads by a measure on a corpus, and a card of one head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, CheckpointError, InputError, Kind, Translator
+from transformer.analysis.axes import LabelledWeights, by_pieces
+from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
+from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
+from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
+from transformer.analysis.heads.means import COMMAND
+from transformer.analysis.heads.roles import head_roles
+from transformer.kinds import KIND_TITLES, KINDS
+from viz.app.cache.cached_results import identity
+from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row, menu
+from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
+from viz.app.chrome.problems import say, without_paths
+from viz.app.links import navigation
+from viz.app.sentence import search_request, sentence_bar
+from viz.draw.formatting import per_cent
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title
+from viz.draw.palette import COLOR
+from viz.figures.axes import bare_axis
+from viz.pages.roles.corpus_map import (
+    QUANTITIES,
+    ROLE,
+    ROLE_TEXTS,
+    Cell,
+    corpus_text,
+    describe_quantity,
+    importance_text,
+    interval_verdict,
+    is_signed,
+    kind_chart,
+    report_cells,
+    role_text,
+    sentence_cells,
+    sentence_roles,
+    spoken_table,
+    stored_report,
+    with_interval,
+)
+from viz.pages.roles.head_charts import draw_clickable
+from viz.pages.roles.removal_controls import open_removal
+
+_SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
+_ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
+
+
+def show() -> None:
+    """Draw the view: the map of all heads, and the card of the open one."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, _, trace = bar
+    report, missing = report_or_message(translator)
+    with controls_row("measured-controls"):
+        opened = pick_head(translator)
+        quantity = ROLE
+        if report is not None:
+            quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)
+    if missing:
+        st.text(missing)
+    cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
+    suffix = "-beside" if translator.model.config.h <= _SIDE_BY_SIDE else ""
+    with st.container(key=f"measured-map{suffix}"):
+        for kind in KINDS:
+            with st.container(gap=None):
+                _table(cells[kind], kind, opened, quantity)
+    st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
+    head, measures = st.columns([5, 7], gap="medium")
+    with head:
+        _card(report, opened, trace)
+        if report is not None:
+            draw_examples(translator, report.head(opened))
+        draw_similar_heads(report, trace, opened)
+    if report is not None:
+        with measures:
+            st.subheader("Every measure", anchor=False)
+            # a cell of st.dataframe would not wrap
+            st.table(table(report.head(opened)), border="horizontal", hide_index=True)
+            st.caption(corpus_text(report))
+    explain(
+        f"Each measure is the mean over the rows of one head on a corpus, "
+        f"{code_line(measure_sentence)}; the strongest, by its threshold, names the head: "
+        f"{code_line(corpus_role)}, and on one sentence {code_line(head_roles)}. Positional heads, "
+        f"rare words and confidence are those of Voita et al. 2019; importance is |∂L/∂ξ| of a "
+        f"gate ξ on the head (Michel et al. 2019), {code_line(gradient_importance)}, and the loss "
+        f"with the head's output at 0, {code_line(losses_without)}. Heads are alike by the root "
+        f"mean square of their differences in standard deviations: "
+        f"{code_line(nearest_by_measures)}. All of it says where a head looked and what changed "
+        f"when it was removed, never why the model decided."
+    )
+
+
+def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
+    """Return the report beside the checkpoint, or None and a message that says why."""
+    try:
+        report = stored_report(translator)
+    except CheckpointError as error:
+        return None, without_paths(error)
+    if report is None:
+        return None, (
+            f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
+            f"{translator.folder.name} --src FILE --ref FILE --examples FILE, with "
+            f"{translator.source_language} and {translator.target_language} text line by line. "
+            f"Until then the page shows the sentence in the bar alone."
+        )
+    return report, ""
+
+
+def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
+    """Draw the heads of one kind; a click opens a head."""
+    # in one element with the title: the table for screen readers then takes no room
+    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    title = f"<div>{dot} {KIND_TITLES[kind]}</div>"
+    st.html(title + spoken_table(cells, kind, quantity))
+    shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
+    draw_clickable(
+        kind_chart(cells, kind, opened, signed=is_signed(quantity)),
+        "measured",
+        kind,
+        opened,
+        shape,
+        f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands before it, "
+        f"and the menus above open a head.",
+    )
+
+
+def _card(report: HeadReport | None, head: Head, trace: AttentionTrace) -> None:
+    """Draw what a head does on the corpus, if it was measured, and on the sentence in the bar."""
+    figures = None if report is None else report.head(head)
+    role = figures.role if figures else sentence_roles(trace, head.kind)[head].role
+    st.subheader(f"{head_title(*head)} · {role or 'no one role'}", anchor=False)
+    if report is not None and figures is not None:
+        st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
+        st.text(importance_text(report, figures))
+    st.text(sentence_role_text(trace, head))
+    with st.container(
+        key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        navigation.link("heads", "its map on the sentence in the bar", in_link(*head))
+        navigation.link("inside", "how it comes to its weights", in_link(*head))
+        st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
+
+
+def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
+    """Describe the role of a head on the sentence in the bar."""
+    result = sentence_roles(trace, head.kind)[head]
+    unit = "of the largest possible entropy" if result.nearest == "spread" else "beyond chance"
+    score = f"{per_cent(result.score)} {unit}"
+    if not result.role:
+        return (
+            f"On the sentence in the bar nothing dominates: nearest is “{result.nearest}”, {score}."
+        )
+    action = ROLE_TEXTS[result.role]
+    return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
+
+
+_SIDE = 170  # CSS pixels of a small map
+
+
+def draw_examples(translator: Translator, figures: HeadFigures) -> None:
+    """Draw the examples of a head, or nothing where its report has none."""
+    if not figures.examples:
+        return
+    title = "it does this most" if figures.role else "it is most confident, having no one role"
+    st.subheader(f"Where {title}", anchor=False)
+    columns = st.columns(len(figures.examples), gap="small")
+    for number, example in enumerate(figures.examples):
+        with columns[number]:
+            _example(translator, figures, example, number)
+
+
+def _example(translator: Translator, figures: HeadFigures, example: Example, number: int) -> None:
+    kind, layer, head = figures.place
+    try:
+        key = ("example of a head", identity(translator), example.source, example.target)
+        trace = memo(key, lambda: translator.trace(example.source, target=example.target))
+    except InputError as error:
+        say(error)
+        return
+    altair_chart(
+        small_map(by_pieces(trace, kind), kind, layer, head),
+        key=f"measured-example-{number}",
+        alt=f"Where {head_name(layer, head)} looks in an example sentence.",
+    )
+    st.text(example.source)
+    st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
+    st.button(
+        "Put into the bar",
+        key=f"measured-show-{number}",
+        on_click=search_request.put_text,
+        args=(example.source,),
+    )
+
+
+def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.Chart:
+    """Draw the weights of one head as a small map: rows are queries, columns are keys."""
+    weights = axes.weights[layer, head]
+    queries, keys = (display_tokens(tokens) for tokens in axes.labels)
+    rows, columns = (index.ravel() for index in np.indices(weights.shape))
+    table = pd.DataFrame(
+        {
+            "row": rows,
+            "column": columns,
+            "looks": [queries[row] for row in rows],
+            "at": [keys[column] for column in columns],
+            "weight": weights.ravel().astype(float),
+        }
+    )
+    place: dict[str, Any] = {
+        "axis": bare_axis(labels=False, title=None), "scale": alt.Scale(padding=0)
+    }  # fmt: skip
+    opacity = alt.Scale(domain=[0, 1], range=[0, 1])
+    tooltip = [
+        alt.Tooltip("looks:N", title="row of"),
+        alt.Tooltip("at:N", title="looks at"),
+        alt.Tooltip("weight:Q", format=".3f"),
+    ]
+    squares = alt.Chart(table, height=_SIDE).mark_rect(color=COLOR[kind], aria=False)
+    return squares.encode(
+        alt.X("column:O", **place),
+        alt.Y("row:O", **place),
+        opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
+        tooltip=tooltip,
+    )
+
+
+def table(figures: HeadFigures) -> pd.DataFrame:
+    """Build the table: a row for each measure of the head."""
+    descriptions = MEASURES | IMPORTANCE
+    rows = [
+        (name, with_interval(name, figure), descriptions.get(name, ""))
+        for name, figure in figures.measures.items()
+    ]
+    return pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"])
+
+
+SHOWN = 5
+
+
+def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
+    """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
+    st.subheader("Heads like this one", anchor=False)
+    if report is not None:
+        by_measures = nearest_by_measures(report, head, SHOWN)
+        _buttons("By what was measured on the corpus", "measures", by_measures)
+    by_attention = memo_per_trace(
+        trace, ("heads like", head), lambda: nearest_by_attention(trace, head, SHOWN)
+    )
+    _buttons("By where they look on the sentence in the bar", "attention", by_attention)
+
+
+def _buttons(title: str, name: str, heads: Sequence[tuple[Head, float]]) -> None:
+    if not heads:
+        st.caption(f"{title}: there is no other head.")
+        return
+    st.caption(f"{title}, with the distance")
+    head_buttons(f"similar-{name}", [(head, f"{distance:.2f}") for head, distance in heads])

@@ -1,0 +1,364 @@
+"""The view “Faithful?”: words erased, weights made uniform or permuted, and the change of log P."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import (
+    AttentionTrace,
+    CheckpointError,
+    HeadlightError,
+    Kind,
+    Transformer,
+    Translator,
+)
+from transformer.analysis.corpus import faithfulness_report
+from transformer.analysis.corpus.faithfulness import (
+    FRACTIONS,
+    drops_without_each_word,
+    erase,
+    permuted_changes,
+    uniform_changes,
+    word_scores,
+)
+from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.rank_correlation import kendall
+from transformer.kinds import KIND_TITLES, KINDS
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
+from viz.app.chrome.head_picker import pick_kind
+from viz.app.chrome.problems import say, without_paths
+from viz.app.sentence import sentence_bar
+from viz.draw.formatting import format_number
+from viz.draw.palette import COLOR
+from viz.figures.axes import legend_below, word_axis
+from viz.figures.colors import CURVE_COLORS, GREY, SLATE
+from viz.pages.roles.faithful_results import (
+    attention_text,
+    corpus_sentences,
+    corpus_text,
+    erase_by_lenses,
+    measured_pieces,
+    screen_name,
+    sentence_text,
+)
+from viz.pages.roles.removal import word_log_probs
+
+TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
+
+TITLES = {
+    "comprehensiveness": "Comprehensiveness: how much log P of a piece falls with the first words "
+    "erased",
+    "sufficiency": "Sufficiency: how much log P of a piece falls with all others erased",
+}
+"""Titles of the fields of `Curves`."""
+
+_ERASED_SENTENCE = "faithful.erased_sentence"
+
+
+def show() -> None:
+    """Draw the view: a test on the sentence in the bar, and the same test on a corpus."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, _, trace = bar
+    report, missing = _report(translator)
+    with controls_row("faithful-controls"):
+        test = choose_one("Test", TESTS, "faithful_test")
+        kind: Kind | None = None
+        layer: int | None = None
+        if test != ERASE:
+            kind = pick_kind()
+            layers = ["all", *(str(n + 1) for n in range(translator.model.config.N))]
+            choice = menu("Layers", layers, "faithful_layers", width=130)
+            layer = None if choice == "all" else int(choice) - 1
+        seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
+        requested = test == ERASE and _erase_requested(translator, trace)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("On the sentence in the bar", anchor=False)
+        try:
+            if kind is None:
+                _erase(translator, trace, seed, requested=requested)
+            else:
+                _replace(translator.model, trace, test, kind, layer, seed)
+        except HeadlightError as error:
+            say(error)
+    with right:
+        st.subheader("On a development set", anchor=False)
+        if report is None:
+            st.text(missing)
+        elif kind is None:
+            _stored_erasing(report)
+        else:
+            _stored_attention(report, test)
+    _explain(test)
+
+
+def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
+    try:
+        report = faithfulness_report.read(translator.folder)
+    except CheckpointError as error:
+        return None, without_paths(error)
+    return report, (
+        f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
+        f"{translator.folder.name} --src FILE, with {translator.source_language} text line by line."
+    )
+
+
+def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
+    """Draw the button and return whether this sentence is erased, which takes seconds."""
+    sentence = (translator.checksum, trace.source, trace.target)
+    if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
+        st.session_state[_ERASED_SENTENCE] = sentence
+    return bool(st.session_state.get(_ERASED_SENTENCE) == sentence)
+
+
+def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
+    measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
+    if not requested:
+        st.text(
+            "For each written piece the words that a lens ranks first are erased from the source, "
+            "then all others, and so for random words. This takes some seconds: press the button "
+            "above."
+        )
+        return
+    with progress_bar("Erasing") as report:
+        erased = erase_by_lenses(translator, trace, seed, report)
+    if erased.missing:
+        names = ", ".join(map(screen_name, erased.missing))
+        st.text(f"The time for one go is up: press the button again to go on with {names}.")
+    if not erased.lenses:
+        return
+    named = {screen_name(name): result for name, result in erased.lenses.items()}
+    curves = {name: result.curves for name, result in named.items()}
+    _curves("yours", curves, erased.random, FRACTIONS)
+    st.text(sentence_text(erased))
+    agreement = {
+        name: "all words alike" if result.kendall is None else format_number(result.kendall)
+        for name, result in named.items()
+    }
+    _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
+    measured, written = erased.pieces
+    if measured < written:
+        st.caption(
+            f"Erasing was measured on {measured} of the {written} written pieces, evenly spaced."
+        )
+
+
+def _stored_erasing(report: FaithfulnessReport) -> None:
+    named = {screen_name(name): result for name, result in report.lenses.items()}
+    curves = {name: result.curves for name, result in named.items()}
+    _curves("corpus", curves, report.random, report.fractions)
+    for sentence in corpus_sentences(report):
+        st.text(sentence)
+    columns = {
+        "lens": [*named],
+        "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
+        "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
+    }
+    _agreement("corpus", columns)
+    st.caption(corpus_text(report))
+
+
+def _curves(
+    section: str, lenses: dict[str, Curves], random: Curves, fractions: tuple[float, ...]
+) -> None:
+    """Draw both curves of each lens, the lenses named below the first chart."""
+    for test, title in TITLES.items():
+        chance = getattr(random, test)
+        curves = {name: getattr(lens, test) for name, lens in lenses.items()}
+        upper, first = upper_end(chance, *curves.values()), test == "comprehensiveness"
+        st.caption(title)
+        altair_chart(
+            erasing_chart(curves, chance, fractions, upper, legend=first),
+            key=f"faithful-{section}-{'first' if first else 'others'}",
+            alt=f"{title}, over the share of words, by lens and for random words.",
+        )
+
+
+def _agreement(section: str, columns: dict[str, list[str]]) -> None:
+    st.caption("Agreement of the lens's order with what erasing each word by itself says")
+    st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
+
+
+def _replace(
+    model: Transformer, trace: AttentionTrace, test: str, kind: Kind, layer: int | None, seed: int
+) -> None:
+    layers = None if layer is None else (layer,)
+
+    def compute() -> Floats:
+        if test == UNIFORM:
+            return uniform_changes(model, trace, kind, layers)
+        return permuted_changes(model, trace, kind, layers, seed=seed)
+
+    changes = memo_per_trace(trace, ("faithful", test, kind, layer, seed), compute)
+    words, by_word = word_log_probs(trace, changes)
+    scope = "all layers" if layer is None else f"layer {layer + 1}"
+    st.text(
+        f"With {test} in all heads of {KIND_TITLES[kind]}, {scope}, log P of the translation in "
+        f"the bar changes by {format_number(changes.sum(), sign=True)}, "
+        f"{format_number(changes.mean(), sign=True)} a piece."
+    )
+    altair_chart(
+        changes_chart(words, by_word, kind),
+        key="faithful-words",
+        alt=f"How log P of each word of the translation in the bar changes with {test}.",
+    )
+
+
+def _stored_attention(report: FaithfulnessReport, test: str) -> None:
+    weights = "uniform" if test == UNIFORM else "permuted"
+    changes = {kind: report.attention[kind][weights] for kind in KINDS}
+    st.text(attention_text(changes, weights))
+    altair_chart(
+        kinds_chart(changes),
+        key="faithful-kinds",
+        alt=f"Change of log P of a written piece with {weights} weights, by kind of attention.",
+    )
+    st.caption(corpus_text(report))
+
+
+def _with_interval(figure: Figure) -> str:
+    value, low, high = map(format_number, figure)
+    return f"{value} ({low} to {high})"
+
+
+def _explain(test: str) -> None:
+    if test == ERASE:
+        explain(
+            r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
+            r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$, where $r$ are the source "
+            r"words that a lens ranks first in the row that writes $y_t$, mean over layers and "
+            r"heads of cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with "
+            f"probabilities): {code_line(word_scores)}, {code_line(erase)}. High is good for the "
+            f"first and low for the second. Erased words are hidden from encoder and decoder by "
+            f"their masks. Kendall's τ compares the lens with the fall of log P without each word, "
+            f"and is 0 for a written piece to which all words are alike: "
+            f"{code_line(drops_without_each_word)}, {code_line(kendall)}. A word that can be "
+            f"erased without loss may still be one that the model used: others can take its place."
+        )
+        return
+    explain(
+        "If other weights give the same output, the weights alone do not explain it (Jain & "
+        "Wallace 2019, §4.2); whether that makes them no explanation is disputed, since a model "
+        "that must do without its own weights is another model (Wiegreffe & Pinter 2019). Uniform "
+        f"weights spread each row evenly over all that it may see: {code_line(uniform_changes)}; "
+        f"permuted ones deal a row's weights to other keys at random, mean over three deals: "
+        f"{code_line(permuted_changes)}. The words are those in the bar, all forced: only their "
+        f"probabilities change."
+    )
+
+
+Floats = npt.NDArray[np.floating]
+
+RANDOM = "random words"
+
+_HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend below them
+_LEGEND_BELOW = legend_below(columns=alt.ExprRef("width < 400 ? 2 : 4"))  # all names fit on a phone
+
+
+def erasing_chart(
+    lenses: Mapping[str, Sequence[Figure]],
+    random: Sequence[Figure],
+    fractions: Sequence[float],
+    upper: float,
+    *,
+    legend: bool,
+) -> alt.LayerChart:
+    """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
+
+    The vertical axis ends at `upper`; random words have an interval.
+    """
+    names = [*lenses, RANDOM]
+    rows = [
+        (name, fraction, *figure)
+        for name, curve in {**lenses, RANDOM: random}.items()
+        for fraction, figure in zip(fractions, curve, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=["lens", "fraction", "value", "low", "high"])
+    # a figure of one sentence has no interval
+    table["interval"] = [
+        "" if low == high else f"{low:.2f} to {high:.2f}"
+        for low, high in zip(table["low"], table["high"], strict=True)
+    ]
+    x = alt.X(
+        "fraction:Q",
+        title="share of the words",
+        axis=alt.Axis(format="%", values=list(fractions), grid=False),
+        scale=alt.Scale(nice=False, zero=False, padding=8),
+    )
+    y = alt.Y(
+        "value:Q",
+        title="nats",
+        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
+        axis=alt.Axis(tickCount=5),
+    )
+    # without the slate that resembles the grey of random words
+    colors = [color for color in CURVE_COLORS if color != SLATE][: len(lenses)]
+    scale = alt.Scale(domain=names, range=[*colors, GREY])
+    tooltip = [
+        alt.Tooltip("lens:N"),
+        alt.Tooltip("fraction:Q", format=".0%", title="share"),
+        alt.Tooltip("value:Q", format=".2f", title="log P falls by"),
+        alt.Tooltip("interval:N", title="95 %"),
+    ]
+    base = alt.Chart(table, height=_HEIGHT + (_LEGEND if legend else 0))
+    band = (
+        base.transform_filter(alt.datum.lens == RANDOM)
+        .mark_area(color=GREY, opacity=0.25)
+        .encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
+    )
+    lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
+        x,
+        y,
+        alt.Color("lens:N", scale=scale, legend=_LEGEND_BELOW if legend else None),
+        strokeDash=alt.condition(alt.datum.lens == RANDOM, alt.value([5, 4]), alt.value([1, 0])),
+        tooltip=tooltip,
+    )
+    return band + lines
+
+
+def upper_end(*curves: Sequence[Figure]) -> float:
+    """Return the upper end of an axis for some curves, which is above 0."""
+    upper = max(max(figure.high, figure.value) for curve in curves for figure in curve)
+    return max(upper, 0.0) * 1.05 or 1.0
+
+
+def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:
+    """Draw the change of log P of each written word, `[word]` in nats, in the kind's colour."""
+    table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
+    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
+    tooltip = ["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")]
+    return bars.encode(word_axis(words), alt.Y("change:Q", title="nats"), tooltip=tooltip)
+
+
+def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
+    """Draw the change of log P of a written piece by kind, with its interval."""
+    rows = [(KIND_TITLES[kind], *figure) for kind, figure in changes.items()]
+    table = pd.DataFrame(rows, columns=["kind", "value", "low", "high"])
+    names = [KIND_TITLES[kind] for kind in changes]
+    scale = alt.Scale(domain=names, range=[COLOR[kind] for kind in changes])
+    color = alt.Color("kind:N", scale=scale, legend=None)
+    y = alt.Y("kind:N", sort=names, title=None, axis=alt.Axis(labelLimit=200, grid=False))
+    tooltip = [
+        alt.Tooltip("kind:N"),
+        alt.Tooltip("value:Q", format="+.3f", title="log P changes by"),
+        alt.Tooltip("low:Q", format="+.3f", title="95 % from"),
+        alt.Tooltip("high:Q", format="+.3f", title="to"),
+    ]
+    base = alt.Chart(table, height=56 + 44 * len(names)).encode(y, color, tooltip=tooltip)
+    x = alt.Scale(zero=True)
+    rules = base.mark_rule(strokeWidth=3).encode(
+        alt.X("low:Q", scale=x, title="log P of a piece changes by"), alt.X2("high:Q")
+    )
+    return rules + base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("value:Q"))

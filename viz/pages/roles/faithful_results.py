@@ -1,0 +1,270 @@
+"""Tests of faithfulness on the sentence in the bar, and what they and a corpus's say in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer import AttentionTrace, InputError, Kind, Translator
+from transformer.analysis.corpus.faithfulness import (
+    Erasing,
+    drops_without_each_word,
+    lens_faithfulness,
+    random_erasing,
+    source_words,
+)
+from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.lenses import NAMES, LensName
+from transformer.analysis.rank_correlation import mean_agreement
+from transformer.kinds import KIND_TITLES
+from viz.app.cache.cached_results import SearchBudget
+from viz.app.cache.cancellation import end_if_unwanted
+from viz.app.cache.memory import memo_per_trace
+from viz.draw.formatting import format_number, listing, per_cent
+from viz.draw.lens_words import LENS_NAMES
+
+T = TypeVar("T")
+Floats = npt.NDArray[np.float64]
+
+MOST_WORDS = 80
+"""Words of the longest sentence that is tested: each is erased once by itself."""
+MOST_PIECES, MOST_TOKENS = 16, 6_000
+"""Largest number of measured written pieces, and of tokens that the model reads for one lens: each
+piece takes ten passes."""
+
+
+class LensResult(NamedTuple):
+    """Result of one lens on one sentence, means over the measured pieces.
+
+    Args:
+        curves: fall of log P at each fraction, of which one sentence has no interval.
+        kendall: agreement with the fall of log P without each word, 0 for a piece with equal falls;
+            None where they are equal for every piece.
+    """
+
+    curves: Curves
+    kendall: float | None
+
+
+class ErasingResult(NamedTuple):
+    """Result of erasing words from one sentence, for the lenses that were computed.
+
+    Args:
+        pieces: numbers of measured pieces and of all pieces.
+        random: result of words in random order.
+        lenses: result of each computed lens.
+    """
+
+    pieces: tuple[int, int]
+    random: Curves
+    lenses: dict[LensName, LensResult]
+
+    @property
+    def missing(self) -> tuple[LensName, ...]:
+        """Lenses that were not computed within the time budget."""
+        return tuple(name for name in NAMES if name not in self.lenses)
+
+
+def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
+    """Return the positions of the written pieces on which erasing is measured, evenly spaced.
+
+    Raises:
+        InputError: if the sentence has fewer than two words or more than `MOST_WORDS`.
+    """
+    words = len(source_words(trace))
+    if words > MOST_WORDS:
+        raise InputError(
+            f"The sentence has {words} words, and the page tests up to {MOST_WORDS}: shorten it."
+        )
+    written = len(trace.target_pieces)
+    passes = 10 * (len(trace.source_pieces) + written)  # two for each of five fractions
+    count = min(written, MOST_PIECES, max(1, MOST_TOKENS // passes))
+    spaced: npt.NDArray[np.int64] = np.linspace(0, written - 1, count).round().astype(np.int64)
+    return spaced
+
+
+def erase_by_lenses(
+    translator: Translator,
+    trace: AttentionTrace,
+    seed: int,
+    progress: Callable[[int, int, str], None],
+) -> ErasingResult:
+    """Erase the words that each lens ranks first, and random ones, within the time budget.
+
+    Raises:
+        InputError: if the sentence has fewer than two words, or too many.
+    """
+    targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
+    steps = len(NAMES) + 2
+    progress(0, steps, "each word by itself")
+    drops = _memo(trace, "each word", lambda: drops_without_each_word(model, trace))
+    progress(1, steps, "random words")
+    random = _memo(
+        trace, ("random", seed), lambda: _means(random_erasing(model, trace, seed, targets=targets))
+    )
+    lenses: dict[LensName, LensResult] = {}
+    for number, name in enumerate(NAMES, start=2):
+        progress(number, steps, screen_name(name))
+        if budget():
+            break
+
+        def compute(name: LensName = name) -> LensResult:
+            result = lens_faithfulness(translator, trace, name, drops, targets)
+            agreement = mean_agreement(result.kendall)
+            kendall = None if math.isnan(agreement) else agreement
+            return LensResult(_means(result.erasing), kendall)
+
+        lenses[name] = _memo(trace, name, compute)
+    return ErasingResult((len(targets), len(trace.target_pieces)), random, lenses)
+
+
+def screen_name(lens: str) -> str:
+    """Return the name of a lens on the screen."""
+    return next((text for name, text in LENS_NAMES.items() if name == lens), lens)
+
+
+def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
+    end_if_unwanted()
+    return memo_per_trace(trace, ("faithful", name), compute)
+
+
+def _means(erasing: Erasing) -> Curves:
+    """Return the means over the measured pieces."""
+
+    def curve(falls: Floats) -> tuple[Figure, ...]:
+        return tuple(Figure(value, value, value) for value in falls.mean(0).tolist())
+
+    return Curves(curve(erasing.comprehensiveness), curve(erasing.sufficiency))
+
+
+def corpus_sentences(report: FaithfulnessReport) -> list[str]:
+    """Name the lenses that find the most important words, and those no better than chance."""
+    curves = {name: result.curves for name, result in report.lenses.items()}
+    comprehensiveness = {name: result.comprehensiveness for name, result in curves.items()}
+    sufficiency = {name: result.sufficiency for name, result in curves.items()}
+    falls, costs = (
+        {name: _mean(curve) for name, curve in lenses.items()}
+        for lenses in (comprehensiveness, sufficiency)
+    )
+    best, cheapest = (
+        max(falls, key=lambda name: falls[name]),
+        min(costs, key=lambda name: costs[name]),
+    )
+    chance, random_cost = _mean(report.random.comprehensiveness), _mean(report.random.sufficiency)
+    overlapping = (
+        _overlapping(best, comprehensiveness)
+        or " No other lens has an interval that overlaps with its own at every share."
+    )
+    return [
+        f"The words that come first by {screen_name(best)} are those whose removal changed most: "
+        f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
+        f"shares, which has no interval, and by {format_number(chance)} with random words."
+        f"{overlapping}",
+        _against_random(comprehensiveness, report.random.comprehensiveness, report.fractions),
+        f"Kept alone, the first words by {screen_name(cheapest)} cost least: "
+        f"{format_number(costs[cheapest])} nats, mean over the shares, which has no interval, and "
+        f"{format_number(random_cost)} with random words.{_overlapping(cheapest, sufficiency)}",
+    ]
+
+
+def sentence_text(erased: ErasingResult) -> str:
+    """Compare the computed lenses on one sentence, which has no interval."""
+    falls = {name: _mean(result.curves.comprehensiveness) for name, result in erased.lenses.items()}
+    best = max(falls, key=lambda name: falls[name])
+    random = _mean(erased.random.comprehensiveness)
+    below = [screen_name(name) for name, fall in falls.items() if fall <= random]
+    not_above = f" Not more than random words: {listing(below)}." if below else ""
+    return (
+        f"On this sentence log P of a piece falls most where the first words by "
+        f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
+        f"shares); with random words by {format_number(random)}.{not_above} One sentence tells "
+        f"little of a lens: see the development set."
+    )
+
+
+def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
+    """Describe the change of log P with uniform or permuted weights on the corpus."""
+    parts = []
+    for kind, figure in changes.items():
+        includes_zero = figure.low <= 0 <= figure.high
+        parts.append(
+            f"{KIND_TITLES[kind]} by {_signed(figure.value)} ({_signed(figure.low)} to "
+            f"{_signed(figure.high)}{', which holds 0' if includes_zero else ''})"
+        )
+    return (
+        f"With {weights} weights in all heads of one kind log P of a written piece changes: "
+        f"{'; '.join(parts)}."
+    )
+
+
+def corpus_text(report: FaithfulnessReport) -> str:
+    """Describe the corpus and the translations of the report."""
+    left_out = f", {report.left_out:,} left out" if report.left_out else ""
+    translations = "the reference" if report.forced else "the model's own"
+    return (
+        f"Measured on {report.sentences:,} sentences{left_out}, over pieces of {translations} "
+        f"translations, with 95 % bootstrap intervals over the sentences."
+    )
+
+
+def overlap(first: Figure, second: Figure) -> bool:
+    """Return whether two intervals overlap."""
+    return first.low <= second.high and second.low <= first.high
+
+
+def _against_random(
+    lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float]
+) -> str:
+    """Name the lenses, and the shares, whose intervals overlap with chance or lie below it."""
+    overlapping, below = [], []
+    for name, curve in lenses.items():
+        pairs = [*zip(fractions, curve, random, strict=True)]
+        for names, shares in (
+            (overlapping, [at for at, figure, chance in pairs if overlap(figure, chance)]),
+            (below, [at for at, figure, chance in pairs if figure.high < chance.low]),
+        ):
+            if shares:
+                every = len(shares) == len(fractions)
+                share = "every share" if every else listing(list(map(per_cent, shares)))
+                names.append(f"{screen_name(name)} at {share}")
+    if not overlapping and not below:
+        return "Every lens lies above random words at every share, beyond the 95 % intervals."
+    parts = []
+    if overlapping:
+        parts.append(
+            f"Not to be told from random words by the 95 % intervals: {listing(overlapping)}."
+        )
+    if below:
+        parts.append(f"Below random words: {listing(below)}.")
+    return " ".join(parts)
+
+
+def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
+    """Name the lenses whose intervals overlap with the best one's at every share.
+
+    All lenses are measured on the same sentences, so a difference may be significant all the same.
+    """
+    names = [
+        screen_name(name)
+        for name, curve in lenses.items()
+        if name != best and all(map(overlap, curve, lenses[best]))
+    ]
+    if not names:
+        return ""
+    return (
+        f" Its 95 % interval overlaps at every share with {listing(names)}: the intervals "
+        f"alone do not tell them apart."
+    )
+
+
+def _mean(curve: Sequence[Figure]) -> float:
+    return float(np.mean([figure.value for figure in curve]))
+
+
+def _signed(value: float) -> str:
+    return format_number(value, sign=True)

@@ -1,0 +1,139 @@
+"""Small charts of heads, one cell for each, and the clicks in them that open a head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer.analysis.heads.head import Head
+from transformer.kinds import Kind
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.head_picker import open_head
+from viz.draw.labels import head_title
+from viz.figures.axes import bare_axis
+from viz.figures.colors import GREY, INK, OLIVE, PURPLE
+
+Floats = npt.NDArray[np.floating]
+
+PICKED = "picked"
+"""Name of the Vega selection of a click, with the fields `layer` and `head` from 0."""
+
+
+def draw_clickable(
+    chart: alt.Chart | alt.LayerChart,
+    name: str,
+    kind: Kind,
+    opened: Head,
+    shape: tuple[int, int],
+    alt_text: str,
+) -> None:
+    """Draw a chart with the selection `PICKED`, whose clicks open a head of this kind."""
+    # a second click on the same head would only clear its selection: a new key for each open head
+    # starts the chart without a selection
+    key = f"{name}-{kind}-{f'{opened.layer}.{opened.head}' if opened.kind == kind else ''}"
+
+    def clicked() -> None:
+        place = clicked_head(st.session_state.get(key), shape)
+        if place is not None:  # a click outside the cells selects nothing
+            open_head(Head(kind, *place))
+
+    altair_chart(chart, key=key, on_select=clicked, alt=alt_text)
+
+
+def clicked_head(state: object, shape: tuple[int, int]) -> tuple[int, int] | None:
+    """Return layer and head of a click within a shape, or None for anything else.
+
+    The state is the value that Streamlit holds under the key of the chart.
+    """
+    selection = state.get("selection") if isinstance(state, dict) else None
+    points = selection.get(PICKED) if isinstance(selection, dict) else None
+    if not (isinstance(points, list) and points and isinstance(points[0], dict)):
+        return None
+    layer, head = points[0].get("layer"), points[0].get("head")
+    if type(layer) is not int or type(head) is not int:
+        return None
+    return (layer, head) if 0 <= layer < shape[0] and 0 <= head < shape[1] else None
+
+
+_CELL = 26  # CSS pixels
+TINY = 1e-9  # keeps a division by the largest value finite
+
+SIGN_COLOR = alt.Color(
+    "sign:N", scale=alt.Scale(domain=["for", "against"], range=[PURPLE, OLIVE]), legend=None
+)
+"""Colour by sign: purple above 0, olive below."""
+
+
+def signs(values: Floats) -> list[str]:
+    """Return `for` or `against` for each value, by its sign."""
+    return ["for" if value >= 0 else "against" for value in values]
+
+
+def heads_by_value(values: Mapping[Kind, Floats]) -> list[tuple[Head, float]]:
+    """Return every head with its value, of `[layer, head]` of each kind, the largest first."""
+    heads = [
+        (Head(kind, *map(int, place)), float(array[place]))
+        for kind, array in values.items()
+        for place in np.ndindex(array.shape)
+    ]
+    return sorted(heads, key=lambda pair: -pair[1])
+
+
+def heads_chart(
+    kind: Kind, values: Floats, maximum: float, measure: str, *, opened: Head | None = None
+) -> alt.Chart | alt.LayerChart:
+    """Draw the heads of one kind, layers down: purple above 0, olive below.
+
+    Args:
+        kind: kind of attention.
+        values: `[layer, head]`.
+        maximum: value of the full colour.
+        measure: name of the values in the tooltip.
+        opened: the open head, which is outlined; a click on another selects `PICKED`. None for
+            heads that are not clicked.
+    """
+    places = list(np.ndindex(values.shape))
+    frame = pd.DataFrame(
+        {
+            "layer": [layer for layer, _ in places],
+            "head": [head for _, head in places],
+            "name": [head_title(kind, *at) for at in places],
+            "value": [float(values[at]) for at in places],
+            "strength": [abs(float(values[at])) for at in places],
+            "sign": signs(values.ravel()),
+        }
+    )
+    axis: dict[str, Any] = {"labelAngle": 0, "labelExpr": "datum.value + 1"}
+    x = alt.X("head:O", title="head", axis=bare_axis(orient="top", **axis))
+    y = alt.Y("layer:O", title="layer", axis=bare_axis(**axis))
+    strength = alt.Scale(domain=[0, max(maximum, TINY)], range=[0, 1], clamp=True)
+    tooltip = [
+        alt.Tooltip("name:N", title="head"),
+        alt.Tooltip("value:Q", title=measure, format="+.3f"),
+    ]
+    cursor = alt.Undefined if opened is None else "pointer"
+    cells = (
+        alt.Chart(frame, height={"step": _CELL})
+        .mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor=cursor)
+        .encode(
+            x,
+            y,
+            SIGN_COLOR,
+            fillOpacity=alt.FillOpacity("strength:Q", scale=strength, legend=None),
+            tooltip=tooltip,
+        )
+    )
+    if opened is None:
+        return cells
+    cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
+    if opened.kind != kind:
+        return cells
+    opened_cell = pd.DataFrame({"layer": [opened.layer], "head": [opened.head]})
+    outline = alt.Chart(opened_cell).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
+    return cells + outline.encode(x, y)

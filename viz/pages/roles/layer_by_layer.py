@@ -1,0 +1,337 @@
+"""The view “Layer by layer”: predictions of each decoder layer, and the summands of a logit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.axes import by_words, first_pieces
+from transformer.analysis.lenses.alti import whole_model
+from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits, direct_logits
+from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
+from transformer.analysis.teacher_forcing import Array
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.markdown import as_markdown
+from viz.app.sentence import sentence_bar
+from viz.draw.formatting import format_number, format_probability
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, quoted
+from viz.figures.axes import bare_axis, named_color, word_axis
+from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
+from viz.pages.roles.head_charts import heads_by_value, heads_chart, signs
+from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
+
+MOST_UNASKED = 160
+"""Pieces of both sides up to which they are computed unasked; more take seconds."""
+TOP = 5
+"""Most probable pieces of each layer that a tooltip lists."""
+
+
+def show() -> None:
+    """Draw the view: the logit lens, the sum of one logit, and the shares of the source."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, translation, trace = bar
+    st.markdown(
+        "Each decoder layer, read as if it were the last: the piece that it would write at each "
+        "step of the translation."
+    )
+    step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
+    if problem:
+        st.text(problem)
+    layers = memo_per_trace(
+        trace, ("layer predictions", TOP), lambda: layer_predictions(translator, trace, TOP)
+    )
+    st.html(predictions_html(layers, trace.target_tokens, step))
+    st.caption(
+        "Each cell has the layer's most probable piece, in a deeper colour where that is more "
+        "probable; the five most probable are a hover away. Below it stands the probability of the "
+        "written piece where it is the most probable one, else its rank. A frame marks the layer "
+        "from which it stays so."
+    )
+    _step(translator, trace, layers, step, given=step < len(translation.prefix))
+    _shares(translator, trace, step)
+    explain(
+        f"The logit lens multiplies the output of each decoder layer by the vocabulary's matrix, "
+        f"as §3.4 does with the last: {code_line(layer_predictions)}. A layer below the last was "
+        f"never trained to be read so: it may hold in another form what the next layers use. The "
+        f"sum follows the residual stream with each norm (§3.1) held as it is on this sentence, "
+        f"{code_line(direct_logits)}; each norm divides what came before it by the deviation of "
+        f"the sum, so the last layers of a trained post-norm model mostly add most, and earlier "
+        f"heads act through what later layers read. "
+        f"The shares are ALTI+ (Ferrando et al. 2022), {code_line(whole_model)}: how much nearer "
+        f"each token brings a layer's output to what it is, through all layers."
+    )
+
+
+def _step(
+    translator: Translator,
+    trace: AttentionTrace,
+    layers: LayerPredictions,
+    step: int,
+    *,
+    given: bool,
+) -> None:
+    """Draw predictions and summands at one step, whose piece was `given` or searched."""
+    row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
+    st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
+    stable_from = first_stable_layers(layers.rank)[step]
+    written = quoted(display_tokens(trace.target_tokens)[step])
+    origin = "this one was given" if given else "the search kept this one"
+    st.text(
+        f"{written} is the most probable piece from layer {stable_from + 1} on."
+        if stable_from is not None
+        else f"The last layer finds another piece more probable than {written}: {origin}."
+    )
+    st.html(top_html(layers, step))
+    logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
+    total = float(logits.logits[step])
+    parts = logit_parts(logits, step)
+    bars, heads = st.columns([7, 5], gap="large")
+    with bars:
+        st.subheader(f"What makes the logit {format_number(total)}", anchor=False)
+        altair_chart(
+            sum_chart(parts, total),
+            key="layers-sum",
+            alt="What each part of the decoder adds to the logit of the written piece.",
+        )
+        st.caption(
+            f"The {len(parts)} parts add up to the logit. Each figure is rounded by itself, so the "
+            f"printed ones may miss it by up to {(len(parts) + 1) * 0.005:.2f}."
+        )
+    with heads:
+        st.subheader("Head by head", anchor=False)
+        values = {kind: array[..., step] for kind, array in logits.heads.items()}
+        maximum = max(float(np.abs(array).max()) for array in values.values())
+        for kind, array in values.items():
+            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(array.sum()), sign=True)}")
+            altair_chart(
+                heads_chart(kind, array, maximum, "adds to the logit"),
+                key=f"layers-heads-{kind}",
+                alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
+            )
+        most, added = heads_by_value(values)[0]
+        st.caption(
+            f"Purple adds to the logit, olive takes from it; the full colour is {maximum:.2f}. "
+            f"Most is added by {most.title}, {format_number(added, sign=True)}."
+        )
+
+
+def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
+    st.subheader("From the source, or from what was written before", anchor=False)
+    pieces = len(trace.source_pieces) + len(trace.target_pieces)
+    if pieces > MOST_UNASKED and not st.toggle(
+        f"Compute the shares of {pieces} pieces", key="shares", bind="query-params"
+    ):
+        st.text("The shares take some seconds on a sentence of this length.")
+        return
+
+    def compute() -> Array:
+        with progress_bar("Sharing out each layer's output") as report:
+            return whole_model(translator.model, trace, progress=report)
+
+    first, shares = word_shares(trace, memo_per_trace(trace, "shares", compute))
+    words = by_words(trace, "cross").labels.queries
+    altair_chart(
+        shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
+        key="layers-shares",
+        alt="The share of the source, of the start token and of what was written before in each "
+        "written word.",
+    )
+
+
+_DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
+_QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
+_CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
+
+
+def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
+    """Find the first layer from which the written piece stays the most probable one, by step.
+
+    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
+    where the last one has another piece first.
+    """
+    first = rank == 0
+    stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
+    return [int(steps.argmax()) if steps.any() else None for steps in stable.T]
+
+
+def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
+    """Format the table: layers down, steps across, the layer's most probable piece in each cell.
+
+    The written tokens, `[target]`, are the headings; that of the chosen step is underlined.
+    """
+    stable = first_stable_layers(predictions.rank)
+    plain = f'<th scope="col" style="{_CELL};font-weight:400">'
+    chosen = (
+        f'<th scope="col" aria-current="true" style="{_CELL};'
+        'box-shadow:inset 0 -2px currentColor;font-weight:600">'
+    )
+    head = "".join(
+        f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
+        for n, name in enumerate(display_tokens(tokens))
+    )
+    body = "".join(
+        f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
+        + "".join(_cell(predictions, layer, n, stable[n] == layer) for n in range(len(tokens)))
+        + "</tr>"
+        for layer in range(len(predictions.pieces))
+    )
+    return (
+        '<div role="region" tabindex="0" aria-label="What each layer would write" '
+        'style="position:relative;overflow-x:auto;padding-block:2px">'  # holds the hidden text
+        '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
+        'width:auto;font-size:.875rem">'
+        f'<thead><tr style="border:0"><th scope="col" style="{_CELL};{_QUIET};font-weight:400">'
+        f"written</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def top_html(predictions: LayerPredictions, step: int) -> str:
+    """Format the most probable pieces of each layer at one step, as on the Translate page."""
+    items = []
+    for layer, steps in enumerate(predictions.pieces):
+        best = zip(steps[step], predictions.probabilities[layer, step], strict=True)
+        lines = "".join(
+            f"<small><bdi>{escape(shown_piece(piece))}</bdi> "
+            f"<span>{escape(format_probability(float(value)))}</span></small>"
+            for piece, value in best
+        )
+        items.append(f"<li><b>L{layer + 1}</b>{lines}</li>")
+    return f'<ol class="headlight-choices" style="padding:0">{"".join(items)}</ol>'
+
+
+def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) -> str:
+    pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
+    rank = int(predictions.rank[layer, step])
+    depth = round(_DEEPEST * float(values[0]))
+    style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
+    if stable:
+        style += ";box-shadow:inset 0 0 0 2px currentColor"
+    if rank == 0:
+        style += ";font-weight:600"
+    hover = "\n".join(
+        f"{shown_piece(piece)} {format_probability(float(value))}"
+        for piece, value in zip(pieces, values, strict=True)
+    )
+    quiet = _QUIET if rank else ""  # full ink on a deep colour
+    below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
+    hidden = '<span class="headlight-unseen">, stays from here</span>' if stable else ""
+    return (
+        f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
+        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{hidden}</span></td>'
+    )
+
+
+Floats = npt.NDArray[np.floating]
+
+SOURCE, START, BEFORE = "source", "<s>", "written before"
+
+_SUBLAYERS: dict[DecoderKind, str] = {
+    "decoder_self": "self-attention",
+    "cross": "cross-attention",
+}
+_ROW = 24  # CSS pixels
+
+
+def logit_parts(logits: DirectLogits, step: int) -> dict[str, float]:
+    """Return the summands of the logit at one step, in the order in which the decoder adds them."""
+    parts = {"token": logits.tokens[step], "position": logits.positions[step]}
+    for layer in range(len(logits.feed_forward)):
+        for kind, heads in logits.heads.items():
+            parts[f"L{layer + 1} {_SUBLAYERS[kind]}"] = heads[layer, :, step].sum()
+        parts[f"L{layer + 1} feed-forward"] = logits.feed_forward[layer, step]
+    parts["biases"] = logits.biases[step]
+    return {name: float(value) for name, value in parts.items()}
+
+
+def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
+    """Draw each summand from where the one before it ended, and their total below."""
+    values = list(parts.values())
+    ends = np.cumsum(values)
+    rows = pd.DataFrame(
+        {
+            "part": [*parts, "= logit"],
+            "start": [*(ends - values), 0.0],
+            "end": [*ends, total],
+            "value": [*values, total],
+            "figure": [*(format_number(v, sign=True) for v in values), format_number(total)],
+            "sign": [*signs(np.array(values)), "sum"],
+        }
+    )
+    rows["right"] = rows[["start", "end"]].max(axis=1)
+    y = alt.Y(
+        "part:N",
+        sort=list(rows["part"]),
+        title=None,
+        axis=bare_axis(labelLimit=140),
+    )
+    low = min(0.0, float(rows[["start", "end"]].min().min()))
+    high = max(0.0, float(rows["right"].max()))
+    x = alt.X(
+        "start:Q",
+        title="logit, added up from above",
+        # space for the number after the longest bar
+        scale=alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False),
+    )
+    base = alt.Chart(rows, height={"step": _ROW})
+    colour = alt.Color(
+        "sign:N",
+        scale=alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY]),
+        legend=None,
+    )
+    tooltip = ["part:N", alt.Tooltip("value:Q", title="adds", format="+.4f")]
+    bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2="end:Q", tooltip=tooltip)
+    figures = base.mark_text(align="left", dx=5, color=INK).encode(
+        alt.X("right:Q"), y, text="figure:N"
+    )
+    zero = alt.Chart(pd.DataFrame({"start": [0]})).mark_rule(color=GREY).encode(x=x)
+    return zero + bars + figures
+
+
+def word_shares(
+    trace: AttentionTrace, shares: Floats
+) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
+    """Compute the first piece of each word and its shares, the mean over its pieces.
+
+    The shares are `[target, source + target]`, as `alti.whole_model` computes them; the result is
+    `[word]`, and `[word]` by source, start token and earlier words.
+    """
+    first = np.array(first_pieces(trace.target_pieces))
+    count = np.diff([*first, len(trace.target_pieces)])
+    source = len(trace.source_pieces)
+    parts = {
+        SOURCE: shares[:, :source].sum(1),
+        START: shares[:, source],
+        BEFORE: shares[:, source + 1 :].sum(1),
+    }
+    return first, {name: np.add.reduceat(part, first) / count for name, part in parts.items()}
+
+
+def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
+    """Draw the shares of each written word as stacked bars that sum to 1.
+
+    The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
+    """
+    columns = {"place": range(len(words)), "word": list(words)}
+    frame = pd.concat(
+        pd.DataFrame({**columns, "from": name, "share": values, "order": number})
+        for number, (name, values) in enumerate(shares.items())
+    )
+    bold = {"test": f"datum.value == {chosen}", "value": "bold"}
+    x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
+    colour = named_color(
+        "from", dict(zip(shares, (VIOLET, GREY, OCHRE), strict=True)), labelLimit=300
+    )
+    y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), alt.Tooltip("share:Q", format=".1%")
+    return bars.encode(x, y, colour, order="order:O", tooltip=["word:N", "from:N", tooltip])

@@ -1,0 +1,326 @@
+"""The view “Take away”: heads are removed or patched, and what changes is shown, never why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translation, Translator
+from transformer.analysis.axes import by_pieces, by_words, first_pieces
+from transformer.analysis.heads.distance import total_variation
+from transformer.analysis.heads.effect import Effect, effect, fitting_removals
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.means import FILE as MEANS_FILE
+from transformer.analysis.heads.removal import Removal, patched, removed
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.decoding.settings import SearchSettings
+from transformer.kinds import KINDS
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
+from viz.app.chrome.head_picker import head_buttons, open_head
+from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
+from viz.app.chrome.problems import without_paths
+from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.origin import origin_of
+from viz.draw.attention_map import encode_map
+from viz.draw.caption import head_caption
+from viz.draw.formatting import format_number
+from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw.labels import head_title
+from viz.figures.axes import pair_encoding, word_axis
+from viz.figures.colors import GREY, VIOLET
+from viz.pages.roles.head_charts import heads_by_value
+from viz.pages.roles.removal_controls import (
+    CHART_HEIGHT,
+    Controls,
+    choose_removed,
+    draw_controls,
+    paint_rows,
+    painted_squares,
+    remove_by_importance,
+    removed_now,
+    second_sentence,
+)
+
+MOST_CHANGED = 8
+"""Largest number of heads in the list."""
+
+
+def show() -> None:
+    """Draw the view: switch heads off, and see translation, log P and every other head."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, translation, trace = bar
+    row = controls_row("roles-controls")
+    above = st.container()
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        model, link = st.container(), st.container()
+    controls = draw_controls(translator, row, link)
+    with above:
+        show_late()
+        named, removals, effect = _effect(translator, translation, trace, controls)
+    with model:
+        _translation(controls, translation, removals, effect)
+        _grid(controls, removals, effect)
+    with right:
+        if controls.paints:
+            paint_rows(trace, controls.head, named)
+        _map(controls, removals, effect)
+        words, before = word_log_probs(trace, trace.log_probs)
+        _, after = word_log_probs(trace, effect.after.log_probs)
+        st.subheader("The translation in the bar, word by word", anchor=False)
+        altair_chart(
+            words_chart(words, before, after),
+            key="removal-words",
+            alt="log P of each word of the translation in the bar, before and after.",
+        )
+        st.subheader("Attention that changed most", anchor=False)
+        if distances := most_changed(effect):
+            head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
+        else:
+            st.text("No head looks elsewhere.")
+        remove_by_importance(translator, removals)
+    explain(
+        f"A head that is switched off stays in the model: a hook sets its output z, or its "
+        f"weights, in this page's search and in the pass over the translation in the bar alone, "
+        f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
+        f"removed, never why the model decided; other heads can take over what one of them did. "
+        f"The number at a head is the total variation between its rows before and after, mean "
+        f"over the rows, but the first of decoder self-attention, which sees one key alone: "
+        f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
+        f"{MARKS}"
+    )
+
+
+def _effect(
+    translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
+) -> tuple[list[Removal], list[Removal], Effect]:
+    """Return the heads that the link names, those of them that are removed, and their effect.
+
+    A message on the page says what is wrong with the others.
+    """
+    named, wrong = parse_removals(controls.removed, translator.model)
+    donor, no_donor = second_sentence(translator, controls, named)
+    measured = (translator.folder / MEANS_FILE).exists()
+    removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
+    effect, failed = Effect(trace, trace, translation), ""
+    try:
+        settings = sentence_bar.settings()
+        effect = effect_of(translator, translation, trace, donor, removals, settings)
+    except HeadlightError as error:
+        removals, failed = [], without_paths(error)
+    if problem := wrong or no_donor or unfitting or failed:
+        st.text(problem)
+    return named, removals, effect
+
+
+def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+    """Draw all heads under the removal, small; a click switches one."""
+    after, paints = effect.after, controls.paints
+    kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
+    parts = [GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
+    request = sentence_bar.drawn_from().requested
+    shape = after.weights(controls.head.kind).shape[:2]
+
+    def picked(head: Head) -> None:
+        if not search_request.has_model(request):
+            say_late()
+        elif paints:
+            open_head(head)
+        else:
+            now = removed_now(*shape)
+            choose_removed(format_removals(toggled(now, head, controls.replacement)))
+
+    data = encode_grid(
+        parts,
+        crossed=[removal.place for removal in removals],
+        switches=not paints,
+        key="roles-grid",
+        caption=origin_of(effect.before).caption("every head.", _changed(removals)),
+    )
+    mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
+
+
+def _translation(
+    controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
+) -> None:
+    """Draw the new translation, with its differences from the bar marked."""
+    new = effect.translation
+    old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
+    total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
+    does = "open it, then paint its rows" if controls.paints else "switch it off"
+    title = f"All {total} heads are there: click one in the map to {does}."
+    figures = f"log p {format_number(new.log_prob)}"
+    if removals:
+        changed = "is changed" if len(removals) == 1 else "are changed"
+        title = f"{len(removals)} of {total} heads {changed}, and the model writes:"
+        figures += (
+            f" · of the translation in the bar {format_number(now)}, "
+            f"{format_number(now - old, sign=True)} by the change"
+        )
+    with st.container(key="removal-translation"):
+        show_candidate(
+            new.text,
+            translation.text,
+            figures,
+            title=title,
+        )
+    if removals:
+        sentence_bar.show_notices_of(new)
+
+
+def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+    """Draw the map of the open head after, before, or their difference."""
+    request, which = sentence_bar.drawn_from().requested, controls.which
+    kind, layer, head = controls.head
+    axes = by_pieces(effect.before, kind)
+    after, before = (trace.weights(kind)[layer, head] for trace in (effect.after, effect.before))
+    weights = {"after": after, "before": before, "difference": after - before}[which]
+    signed, shape = which == "difference", weights.shape
+    shape_of_heads = effect.before.weights(kind).shape[:2]
+
+    # Streamlit keeps it with the session: the weights would be a view of those of every head
+    def on_paint(squares: list[tuple[int, int]]) -> None:
+        if search_request.is_asked(request):
+            now = removed_now(*shape_of_heads)
+            choose_removed(painted_squares(now, controls.head, shape, squares))
+        else:
+            say_late()
+
+    note = None
+    if signed:
+        note = "Each square is after minus before; rows sum to 0."
+    elif controls.paints:
+        note = (
+            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
+            "at its painted squares."
+        )
+    title = f"{head_title(*controls.head)} · {which}"
+    data = encode_map(
+        weights,
+        axes.labels,
+        kind,
+        title=title,
+        languages=effect.before.languages,
+        reads=axes.reads,
+        writes=axes.writes,
+        signed=signed,
+        # most differences are small, and the legend says how they are coloured
+        scale="square root" if signed else "linear",
+        note=note,
+        beside_difference=True,
+        paints=controls.paints,
+        caption=origin_of(effect.before).caption(
+            head_caption(kind, layer, head), f"{which}.", _changed(removals)
+        ),
+    )
+    if controls.paints:
+        mount_painted_map("roles-map", data, title, axes.labels, on_paint)
+    else:
+        mount("roles-map", data)
+
+
+def most_changed(effect: Effect) -> list[tuple[Head, float]]:
+    """Find the heads whose weights lie farthest from before, with the distance, largest first."""
+    distances = {
+        kind: total_variation(
+            effect.after.weights(kind),
+            effect.before.weights(kind),
+            causal=kind == "decoder_self" and effect.before.causal,
+        )
+        for kind in KINDS
+    }
+    largest = heads_by_value(distances)[:MOST_CHANGED]
+    return [(head, distance) for head, distance in largest if round(distance, 2) > 0]
+
+
+def _changed(removals: Sequence[Removal]) -> str:
+    """Name the changed heads in the caption of a saved picture."""
+    return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
+
+
+def effect_of(
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    removals: Sequence[Removal],
+    settings: SearchSettings,
+) -> Effect:
+    """Compute the effect on the translation in the bar once for all readers.
+
+    The removals fit its trace and that of the second sentence, the donor.
+
+    Raises:
+        InputError: if the model cannot take a head away so.
+    """
+    if not removals:
+        return Effect(trace, trace, translation)
+    replacements = {removal.how for removal in removals}
+    means = translator.folder / MEANS_FILE  # which a command may write anew
+    key = (
+        "heads taken away",
+        cached_results.identity(translator),
+        state_of_file(means) if "mean" in replacements else None,
+        cached_results.trace_identity(trace),
+        cached_results.trace_identity(donor) if donor and replacements & {"z", "weights"} else None,
+        settings,
+        format_removals(removals),
+    )
+
+    def search() -> tuple[AttentionTrace, Translation]:
+        computed = effect(
+            translator,
+            trace,
+            removals,
+            donor,
+            should_stop=cached_results.SearchBudget(),
+            **settings.arguments,
+        )
+        return computed.after, computed.translation
+
+    return Effect(trace, *memo(key, search))
+
+
+Floats = npt.NDArray[np.floating]
+
+BEFORE, AFTER = "before", "with heads taken away"
+
+
+def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
+    """Sum log P of the pieces of a translation, `[target]`, over each word; name the words."""
+    first = first_pieces(trace.target_pieces)
+    return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
+
+
+def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
+    """Draw log P of each word of the translation before and after, `[word]` in nats."""
+    columns = {"place": range(len(words)), "word": words, "change": after - before}
+    table = pd.concat(
+        pd.DataFrame({**columns, "model": model, "log_p": values})
+        for model, values in ((BEFORE, before), (AFTER, after))
+    )
+    x = word_axis(words)
+    y = alt.Y("log_p:Q", title="log p of the word", scale=alt.Scale(zero=True))
+    tooltip = [
+        "word:N",
+        "model:N",
+        alt.Tooltip("log_p:Q", title="log p", format=".3f"),
+        alt.Tooltip("change:Q", title="changed by", format="+.3f"),
+    ]
+    wide = pd.DataFrame({**columns, "before": before, "after": after})
+    rule = alt.Chart(wide).mark_rule(color=GREY, strokeWidth=1.5)
+    marks = pair_encoding("model", {BEFORE: GREY, AFTER: VIOLET}, (120, 50), labelLimit=300)
+    points = alt.Chart(table, height=CHART_HEIGHT).mark_point(filled=True, opacity=1)
+    rules = rule.encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
+    return rules + points.encode(x, y, *marks, tooltip=tooltip)

@@ -1,0 +1,337 @@
+"""Controls of the view “Take away”: menus, undo, painted rows, and the order of importance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+
+from transformer import AttentionTrace, CheckpointError, HeadlightError, Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus.head_report import Curve, HeadReport
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.means import COMMAND
+from transformer.analysis.heads.removal import Removal, Replacement
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import draw_spec, spec_of
+from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, text_input, typed
+from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.chrome.mounts import say_late
+from viz.app.chrome.problems import say, without_paths
+from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.undo import History
+from viz.app.sentence import search_request, sentence_bar
+from viz.draw.formatting import format_number
+from viz.draw.labels import display_tokens, row_names
+from viz.figures.colors import GREY, VIOLET
+from viz.pages.roles.corpus_map import report_state, stored_report
+
+HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
+"""Names in the URL."""
+
+REPLACEMENTS: dict[str, Replacement] = {
+    "zero": "zero",
+    "uniform": "uniform",
+    "mean": "mean",
+    "painted": "rows",
+    "patched z": "z",
+    "patched map": "weights",
+}
+"""Replacements of a head by their names on the screen and in the URL."""
+
+_HELP = "  \n".join(
+    (
+        "What stands in the place of a head that is switched off.",
+        "**zero**: its output z is 0",
+        "**uniform**: each row looks evenly at all that it may see",
+        "**mean**: z is its mean over a corpus, where that was measured",
+        "**painted**: rows of the open head look where you say",
+        "**patched z**, **patched map**: its z, or its weights, on a second sentence of the same "
+        "shape",
+    )
+)
+
+CHART_HEIGHT = 240  # CSS pixels, without legend and words
+
+Which = Literal["after", "before", "difference"]
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The open head, how the next click changes one, the text of those changed, and the map."""
+
+    head: Head
+    replacement: Replacement
+    removed: str
+    which: Which
+
+    @property
+    def paints(self) -> bool:
+        """True if the reader paints rows of the open head."""
+        return self.replacement == "rows"
+
+
+def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
+    """Draw the controls, the field with the heads that are off into `below`."""
+    with below:
+        removed = text_input(
+            "Heads that are off, as in the link",
+            key=REMOVED,
+            help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
+            "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
+            placeholder="none",
+            autocomplete="off",
+        )
+    history: History[str] = st.session_state.setdefault("removal.history", History())
+    history.see(removed, 0.0)
+    with row:
+        head = pick_head(translator)
+        how = menu("By", list(REPLACEMENTS), HOW, width=185, help=_HELP)
+        _undo_button("undo", "Undo", history.before, history.undo)
+        _undo_button("redo", "Redo", history.undone, history.redo)
+        _undo_button("none", "All back", history.now, lambda: "")
+        which = choose_one("Map", get_args(Which), WHICH)
+    return Controls(head, REPLACEMENTS[how], removed.strip(), which)
+
+
+def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
+    """Draw a button that sets the heads that are off, enabled where there are `texts` to take."""
+    st.button(
+        label,
+        key=f"removal-{name}",
+        disabled=not texts,
+        on_click=lambda: choose_removed(text() or ""),
+    )
+
+
+def choose_removed(text: str) -> None:
+    """Set the heads that are off in the next run of the page, as the link has them."""
+    st.session_state[REMOVED] = text
+
+
+def removed_now(layers: int, heads: int) -> list[Removal]:
+    """Return the heads that are off when a click arrives.
+
+    Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+    Heads that the model does not have, or that the link names twice, are left out.
+
+    The model itself is not an argument, since a click's handler stays in memory with the tab.
+    """
+    removals, _ = parse_removals(typed(REMOVED), None)
+    by_place = {removal.place: removal for removal in reversed(removals)}
+    return [
+        removal
+        for removal in removals
+        if removal.layer < layers and removal.head < heads and by_place[removal.place] is removal
+    ]
+
+
+def second_sentence(
+    translator: Translator, controls: Controls, removals: Sequence[Removal]
+) -> tuple[AttentionTrace | None, str]:
+    """Return the second sentence's trace, and a message on what is wrong with it, or "".
+
+    Its field is drawn where something is to be patched from it.
+    """
+    replacements = {controls.replacement, *(removal.how for removal in removals)}
+    if not replacements & {"z", "weights"}:
+        return None, ""
+    text = text_field(
+        "Second sentence, from which heads are patched",
+        key=DONOR,
+        placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "
+        "as the one in the bar",
+    )
+    if not text.strip():
+        return None, ""
+    try:
+        translation = cached_results.translate(
+            translator, text, st.session_state[sentence_bar.BEAM]
+        )
+        return cached_results.trace(translator, translation), ""
+    except HeadlightError as error:
+        return None, f"Second sentence: {without_paths(error)}"
+
+
+def open_removal(head: Head) -> None:
+    """Open the view “Take away” in the next run, with this head removed and open."""
+    open_head(head)
+    st.session_state[VIEW] = TAKE_AWAY
+    st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address;
+    # after a double click it is, and does so by itself
+    with suppress(StreamlitAPIException):
+        st.query_params[REMOVED] = removed
+
+
+_ROW, _KEYS = "removal-row", "removal-keys"
+
+
+def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -> None:
+    """Draw the menus that paint a row of the open head, where some heads are changed already."""
+    request = sentence_bar.drawn_from().requested
+    axes = by_pieces(trace, head.kind)
+    names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
+    tokens = display_tokens(axes.labels.keys)
+    if isinstance(row := st.session_state.get(_ROW), int):
+        st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
+    with controls_row("painting"):
+        rows = range(len(names))
+        row = st.selectbox("Paint", rows, format_func=lambda n: f"{n + 1} {names[n]}", key=_ROW)
+        shape = len(names), len(tokens)
+        st.session_state[_KEYS] = list(painted_rows(removals, head, shape).get(row, ()))
+
+        shape_of_heads = trace.weights(head.kind).shape[:2]
+
+        def chosen() -> None:
+            if search_request.is_asked(request):
+                now, keys = removed_now(*shape_of_heads), st.session_state[_KEYS]
+                choose_removed(format_removals(with_row(now, head, shape, row, keys)))
+            else:
+                say_late()
+
+        st.multiselect(
+            "so that it looks evenly at",
+            # its mask shows a row of the decoder nothing that comes later
+            range(row + 1 if head.kind == "decoder_self" else len(tokens)),
+            format_func=lambda n: f"{n + 1} {tokens[n]}",
+            key=_KEYS,
+            placeholder="as it was: choose tokens",
+            on_change=chosen,
+        )
+
+
+def painted_rows(
+    removals: Sequence[Removal], head: Head, shape: tuple[int, int]
+) -> dict[int, tuple[int, ...]]:
+    """Return the rows of a head that are painted on a map of this shape, with their keys."""
+    return {
+        row: keys
+        for removal in removals
+        if removal.place == head and removal.shape == shape
+        for row, keys in removal.rows
+    }
+
+
+def painted_squares(
+    removals: Sequence[Removal],
+    head: Head,
+    shape: tuple[int, ...],
+    squares: Sequence[tuple[int, int]],
+) -> str:
+    """Return the text of the link after squares were pressed.
+
+    The squares, row and column, lie in one row of a map of this shape. They join its painted keys,
+    or leave them: all of them do as the first.
+    """
+    queries, keys = shape
+    row, first = squares[0]
+    before = set(painted_rows(removals, head, (queries, keys)).get(row, ()))
+    # what comes later is hidden from a row of the decoder
+    pressed = {key for _, key in squares if head.kind != "decoder_self" or key <= row}
+    after = before - pressed if first in before else before | pressed
+    return format_removals(with_row(removals, head, (queries, keys), row, sorted(after)))
+
+
+_COUNT = "removal-count"
+
+
+def remove_by_importance(translator: Translator, removals: Sequence[Removal]) -> None:
+    """Draw the slider of the removals and the BLEU curve, or the command that measures it."""
+    st.subheader("Remove by importance", anchor=False)
+    try:
+        report = stored_report(translator)
+    except CheckpointError as error:
+        say(error)
+        return
+    if report is None:
+        st.text(
+            f"The importance of the heads was not measured for this model: run {COMMAND} "
+            f"--checkpoint {translator.folder.name} --src FILE --ref FILE, with "
+            f"{translator.source_language} and {translator.target_language} text line by line."
+        )
+        return
+    if not report.curves:
+        st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
+        return
+    measure = menu("Least important first, by", list(report.curves), "removal_order")
+    curve = report.curves[measure]
+    order = [Removal(*head) for head in curve.order]
+    # the place on the curve, if the removed heads are its first, and each set to zero
+    at = len(removals) if {*order[: len(removals)]} == {*removals} else None
+    st.session_state[_COUNT] = at or 0
+    st.slider(
+        f"How many of the {len(curve.order)} heads are away, each with z = 0",
+        0,
+        len(curve.order),
+        key=_COUNT,
+        on_change=lambda: choose_removed(format_removals(order[: st.session_state[_COUNT]])),
+    )
+    # most clicks leave the place on the curve as it was
+    state = "curve", report_state(translator), measure, at
+    draw_spec(
+        memo(state, lambda: spec_of(curve_chart(curve, at))),
+        key="removal-curve",
+        alt="BLEU of the model over the number of heads that are taken away.",
+    )
+    st.caption(_note(report, curve, at))
+
+
+def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
+    """Say what was measured, and where on the curve the page is."""
+    measurement = (
+        f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
+        f"those that gave the order, with its 95 % bootstrap interval."
+    )
+    if at is None:
+        return (
+            f"{measurement} The heads that are off now are not the first of this order, or are not "
+            f"set to z = 0."
+        )
+    below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
+    above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
+    whole = f"with all heads {format_number(report.bleu.value)}"
+    if below == above:
+        return f"{measurement} With {at} away {format_number(below.bleu.value)}, {whole}."
+    return (
+        f"{measurement} With {below.removed} away {format_number(below.bleu.value)}, with "
+        f"{above.removed} {format_number(above.bleu.value)}, {whole}."
+    )
+
+
+def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
+    """Draw BLEU over the heads taken away, its interval as a band, and the place of the page."""
+    table = pd.DataFrame(
+        [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
+    )
+    x = alt.X(
+        "removed:Q",
+        title="heads that are away",
+        scale=alt.Scale(domain=[0, len(curve.order)], nice=False),
+        axis=alt.Axis(grid=False, tickMinStep=1),
+    )
+    y = alt.Y("value:Q", title="BLEU", scale=alt.Scale(zero=True))
+    tooltip = [
+        alt.Tooltip("removed:Q", title="heads away"),
+        alt.Tooltip("value:Q", title="BLEU", format=".2f"),
+        alt.Tooltip("low:Q", title="95 % from", format=".2f"),
+        alt.Tooltip("high:Q", title="to", format=".2f"),
+    ]
+    base = alt.Chart(table, height=CHART_HEIGHT)
+    band = base.mark_area(color=VIOLET, opacity=0.2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
+    line = base.mark_line(
+        color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
+    ).encode(x, y, tooltip=tooltip)
+    if at is None:
+        return band + line
+    here = alt.Chart(pd.DataFrame({"removed": [at]}))
+    return band + line + here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)

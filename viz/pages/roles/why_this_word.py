@@ -1,0 +1,343 @@
+"""The view “Why this word?”: evidence for two alternative pieces, and a check by erasing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.logits.contrast import Contrast, contrast, erase
+from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
+from transformer.analysis.teacher_forcing import Array
+from transformer.kinds import KINDS, Kind
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import as_markdown, code_line, explain
+from viz.app.chrome.fields import choose_one, controls_row
+from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
+from viz.app.chrome.problems import without_paths
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.draw.formatting import format_number, format_probability
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
+from viz.figures.axes import bare_axis, tick_label
+from viz.figures.colors import GREY, INK
+from viz.pages.roles.head_charts import (
+    SIGN_COLOR,
+    TINY,
+    draw_clickable,
+    heads_by_value,
+    heads_chart,
+    signs,
+)
+from viz.pages.roles.pieces import (
+    clear_other,
+    least_certain_step,
+    pick_other,
+    pick_written,
+    piece_text,
+    shown_piece,
+    step_choices,
+)
+from viz.pages.roles.removal_controls import open_removal
+
+ERASE = "erase"
+"""Name in the URL: whether the pieces of a long sentence are erased."""
+MOST_ERASED_UNASKED = 32
+"""Pieces up to which the check runs unasked; more take seconds."""
+MOST_ERASED = 128
+"""Pieces up to which the check is offered: its time grows with the cube of the length."""
+NOTABLE = 0.1
+"""Share of the largest bar from which two bars can disagree."""
+
+
+def show() -> None:
+    """Draw the view: a written piece, an alternative, and what favours either."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    translator, _, trace = bar
+    source_piece = translator.languages.with_article("source", "piece")
+    st.markdown(
+        "At one step of the translation: what speaks for the piece that was written, what for "
+        f"another one that could have stood there, and what changes when {source_piece} is erased."
+    )
+    with controls_row("why-controls"):
+        head = pick_head(translator)
+    choices = step_choices(translator, trace)
+    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
+    written = trace.target_pieces[step]
+    other, message = pick_other(translator, written.id, choices[step][1:])
+    for sentence in filter(None, (step_problem, message)):
+        st.text(sentence)
+    names = shown_piece(written.text), shown_piece(piece_text(translator, other))
+    evidence = memo_per_trace(
+        trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
+    )
+    first, second = map(quoted, names)
+    st.subheader(as_markdown(f"Why {first} and not {second}?"), anchor=False)
+    probability, log_odds = choices[step][0].probability, evidence.log_odds
+    st.text(
+        f"P is {format_probability(probability)} for {first} and "
+        f"{format_probability(probability * math.exp(-log_odds))} for {second}: log-odds "
+        f"{format_number(log_odds, sign=True)} nats, for {first if log_odds >= 0 else second}."
+    )
+    sources, heads = st.columns(2, gap="large")
+    with sources:
+        _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
+        show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
+    with heads:
+        st.subheader("Heads", anchor=False)
+        show_heads(evidence, head, *names)
+    explain(
+        f"The log-odds are log P of the written piece minus log P of the other one, given the "
+        f"source and all that was written before. Gradient × value is what they would lose, to "
+        f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
+        f"it is the bar of {source_piece}: {code_line(contrast)}. Setting a piece against another "
+        f"is Yin and Neubig's (2022), who take the gradient at the input embeddings. "
+        f"Direct logits are what a head adds to the difference of the two logits by way of the "
+        f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
+        f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "
+        f"model again: {code_line(erase)}. This is what speaks for a piece and what changed when "
+        f"something was erased, not why the model decided; other pieces can stand in for the one "
+        f"that is gone."
+    )
+
+
+def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
+    """Return where both bars are notable and have different signs, `[place]`."""
+    notable = [np.abs(values) >= NOTABLE * np.abs(values).max() for values in (first, check)]
+    result: npt.NDArray[np.bool_] = notable[0] & notable[1] & (np.sign(first) != np.sign(check))
+    return result
+
+
+def _sources(
+    translator: Translator,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    evidence: Contrast,
+    favours: str,
+) -> None:
+    """Draw the effect of each source piece: to first order, and by erasing."""
+    language = translator.languages.name("source")
+    st.subheader(f"{capitalised(language)} pieces", anchor=False)
+    tokens, first = display_tokens(trace.source_tokens), evidence.by_source
+    erased, why_not = _erased(translator, trace, step, other)
+    places = strongest(first) if erased is None else strongest(first, erased)
+    marked = None if erased is None else disagree(first, erased).tolist()
+    left, right = st.columns(2, gap="small")
+    with left:
+        altair_chart(
+            pieces_chart(tokens, first, "gradient × value, nats", places=places),
+            key="why-sources",
+            alt=f"Gradient × value of each {language} piece, over all heads of cross-attention.",
+        )
+    with right:
+        if erased is None:
+            st.text(why_not)
+        else:
+            altair_chart(
+                pieces_chart(
+                    tokens, erased, "lost when erased, nats", places=places, marked=marked
+                ),
+                key="why-erased",
+                alt=f"What the log-odds really lose when each {language} piece is erased.",
+            )
+    text = f"Above 0 a piece speaks for {favours}"
+    if any(marked or ()):
+        text += (
+            " Where the two disagree (≠), the erasing is what happened; gradient × value is a "
+            "straight line through the model as it stands."
+        )
+    st.text(text)
+    if len(tokens) > len(places):
+        st.text(
+            f"These are the {MOST_ROWS} largest of {len(tokens)} pieces, in the order of the text."
+        )
+
+
+def _erased(
+    translator: Translator, trace: AttentionTrace, step: int, other: int
+) -> tuple[Array | None, str]:
+    """Return the change by erasing each piece, or None with a message."""
+    pieces = len(trace.source_pieces)
+    if pieces > MOST_ERASED:
+        return None, (
+            f"Pieces are erased one by one in sentences of up to {MOST_ERASED} pieces: this one "
+            f"has {pieces}."
+        )
+    if pieces > MOST_ERASED_UNASKED and not st.toggle(
+        f"Erase each of {pieces} pieces", key=ERASE, bind="query-params"
+    ):
+        return None, "The check by erasing takes some seconds on a sentence of this length."
+
+    def compute() -> Array:
+        with progress_bar(f"Erasing {pieces} pieces one by one") as report:
+            return erase(translator.model, trace, step, other, progress=report)
+
+    try:
+        return memo_per_trace(trace, ("erased", step, other), compute), ""
+    except HeadlightError as error:
+        return None, without_paths(error)
+
+
+MEASURE = "why_heads"
+"""Name in the URL of the measure of the heads."""
+Measure = Literal["gradient × value", "direct logits"]
+DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
+MOST_NAMED = 5
+"""Heads on each side that are listed."""
+
+
+def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None:
+    """Draw the heads as tables, and the strongest by name; a click opens a head."""
+    measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
+    values: dict[Kind, Array] = dict(evidence.by_head)
+    if measure == "direct logits":
+        values = {kind: evidence.direct[kind] for kind in DECODER_KINDS}
+    maximum = max(float(np.abs(heads).max()) for heads in values.values())
+    for column, (kind, heads) in zip(st.columns(len(KINDS)), values.items(), strict=False):
+        with column:
+            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
+            draw_clickable(
+                heads_chart(kind, heads, maximum, measure, opened=head),
+                "why-heads",
+                kind,
+                head,
+                heads.shape,
+                f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads "
+                "across.",
+            )
+    st.caption(
+        as_markdown(
+            f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
+            f"{maximum:.2f} nats. Beside each kind stands the sum of its heads."
+        )
+    )
+    ordered = heads_by_value(values)
+    for piece, favouring in (
+        (written, [pair for pair in ordered if pair[1] > 0]),
+        (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
+    ):
+        none = f"No head speaks for {quoted(piece)}."
+        st.text(f"For {quoted(piece)}" if favouring else none)
+        buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
+        head_buttons("why-open", buttons[:MOST_NAMED])
+
+
+def show_open_head(
+    trace: AttentionTrace, step: int, evidence: Contrast, head: Head, favours: str
+) -> None:
+    """Draw the contribution of each key of the open head, and links to other pages."""
+    kind, place = head.kind, (head.layer, head.head)
+    st.subheader(head_title(*head), anchor=False)
+    values = evidence.values[kind][place]
+    total = format_number(float(values.sum()), sign=True)
+    summary = f"{total} nats by gradient × value"
+    if kind != "encoder_self":
+        direct = format_number(float(evidence.direct[kind][place]), sign=True)
+        summary += f", {direct} by direct logits"
+    st.text(f"{summary}: above 0 it speaks for {favours}")
+    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
+    further: dict[str, Array] = {}
+    if kind != "encoder_self":  # whose rows are not steps
+        further["weight"] = trace.weights(kind)[place][step, : len(values)]
+    names, places = display_tokens(tokens), strongest(values)
+    altair_chart(
+        pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
+        key="why-open",
+        alt="Gradient × value of each key of the open head.",
+    )
+    with st.container(key="why-links", horizontal=True, gap="small"):
+        navigation.link("heads", "where this head looks", in_link(*head))
+        st.button(
+            "Take it away: what changes", key="why-remove", on_click=open_removal, args=(head,)
+        )
+
+
+Floats = npt.NDArray[np.floating]
+
+MOST_ROWS = 40
+"""Bars of a chart; of more pieces, the strongest are drawn."""
+
+_ROW = 22  # CSS pixels
+
+
+def strongest(*measures: Floats) -> list[int]:
+    """Select the places where any of the measures `[place]` is relatively largest, in order."""
+    shares = [np.abs(values) / max(float(np.abs(values).max()), TINY) for values in measures]
+    places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MOST_ROWS]
+    return sorted(places.tolist())
+
+
+def pieces_chart(
+    names: Sequence[str],
+    values: Floats,
+    title: str,
+    *,
+    places: Sequence[int],
+    marked: Sequence[bool] | None = None,
+    more: dict[str, Floats] | None = None,
+) -> alt.LayerChart:
+    """Draw signed bars, one for each piece.
+
+    Args:
+        names: `[place]`, text of the pieces on the screen.
+        values: `[place]`, in nats.
+        title: title of the axis.
+        places: places that are drawn, in this order.
+        marked: `[place]`, whether a ≠ stands after the bar.
+        more: arrays `[place]` that the tooltip shows too, by their name.
+    """
+    more = more or {}
+    marks = [False] * len(names) if marked is None else marked
+    frame = pd.DataFrame(
+        {
+            "place": list(places),
+            "piece": [names[n] for n in places],
+            "value": [float(values[n]) for n in places],
+            "sign": signs(values[list(places)]),
+            "mark": ["≠" if marks[n] else "" for n in places],
+            **{name: [float(column[n]) for n in places] for name, column in more.items()},
+        }
+    )
+    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    labels = f"{json.dumps(dict(zip(map(str, places), frame['piece'], strict=True)))}[datum.value]"
+    y = alt.Y(
+        "place:O",
+        title=None,
+        axis=bare_axis(labelExpr=labels, labelLimit=110),
+    )
+    maximum = max(float(frame["value"].abs().max()), 0.01)
+    x = alt.X(
+        "value:Q",
+        title=title,
+        # space for the mark after the longest bar
+        scale=alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False),
+        axis=alt.Axis(labelExpr=tick_label("+"), tickCount=5),
+    )
+    tooltip = [
+        "piece:N",
+        alt.Tooltip("value:Q", title=title, format="+.3f"),
+        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in more),
+    ]
+    base = alt.Chart(frame, height={"step": _ROW})
+    bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
+    zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
+    layered = zero + bars
+    for side, align, dx in ((">= 0", "left", 4), ("< 0", "right", -4)):
+        mark = base.transform_filter(f"datum.value {side}").mark_text(
+            color=INK, fontSize=14, align=align, dx=dx
+        )
+        layered += mark.encode(x, y, text="mark:N")
+    return layered

@@ -1,0 +1,119 @@
+"""The page “Schedule”: the learning rate of §5.3 for any width, warmup and number of steps."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from training.run import journal
+from training.schedule import learning_rate
+from transformer.files.installed import BUNDLED
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
+from viz.draw.labels import quoted
+from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
+
+PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
+"""d_model and warmup, as in the URL."""
+MAX_STEPS = 1_000_000
+MAX_WIDTH = 65_536
+BUNDLED_RUN = "the bundled model's last run, as it was trained"
+_PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
+
+Curves = dict[str, tuple[list[int], list[float]]]
+
+
+def show() -> None:
+    """Draw the page."""
+    with st.container(key="schedule-controls", horizontal=True, gap="small"):
+        texts = st.multiselect(
+            "d_model · warmup",
+            PAIRS,
+            default=PAIRS[:1],
+            key="pairs",
+            bind="query-params",
+            accept_new_options=True,
+            max_selections=3,
+            placeholder="Choose or type a pair, such as 768 · 2000",
+            width=420,
+        )
+        steps = whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
+        axes = choose_one("Axes", ["linear", "logarithmic"], "axes")
+        with st.popover("More curves", width="content"):
+            decays = st.pills(
+                "Common today, with the same peak",
+                list(DECAYS),
+                selection_mode="multi",
+                key="others",
+                bind="query-params",
+            )
+            bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
+    st.markdown(
+        "The rate grows in a line for the first *warmup* steps and then falls with the root of the "
+        "step (§5.3, equation 3)."
+    )
+    pairs = _pairs(texts)
+    if not pairs:
+        st.text("There is no curve: choose a width and a warmup.")
+        return
+    curves, peaks = _curves(pairs, steps, decays)
+    if bundled:
+        curves[BUNDLED_RUN] = _bundled_rates()
+    picture, explanation = st.columns([2, 1], gap="large")
+    with picture:
+        altair_chart(
+            schedule_chart(curves, peaks, log=axes == "logarithmic"),
+            alt="The learning rate over the steps of each curve.",
+        )
+    with explanation:
+        st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
+        for name, (d_model, warmup) in pairs.items():
+            peak = f"{peak_rate(d_model, warmup):.2e}"
+            st.metric(name, peak, help=f"at step {warmup:,}")
+        explain(
+            "Both parts are straight on logarithmic axes: "
+            f"{code_line(learning_rate)}. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, and no decay "
+            "of the weights. The other curves warm up alike and differ in how they end."
+        )
+
+
+def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
+    """Parse widths and warmups, by the name of their curve; name the invalid ones on the page."""
+    pairs = {}
+    for text in texts:
+        match = _PAIR.fullmatch(text)
+        d_model, warmup = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
+            st.text(
+                f"{quoted(text)} is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
+                f"to {MAX_STEPS:,} steps: write it as 512 · 4000."
+            )
+            continue
+        pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)
+    return pairs
+
+
+def _curves(
+    pairs: dict[str, tuple[int, int]], last: int, others: list[str]
+) -> tuple[Curves, dict[str, tuple[int, float]]]:
+    """Compute equation 3 for each pair, the decays for the first pair, and the visible peaks."""
+    curves: Curves = {}
+    peaks = {}
+    for name, (d_model, warmup) in pairs.items():
+        steps = sample_steps(last, warmup)
+        curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
+        if warmup <= last:
+            peaks[name] = warmup, peak_rate(d_model, warmup)
+    d_model, warmup = next(iter(pairs.values()))
+    steps = sample_steps(last, warmup)
+    for name in others:
+        share = DECAYS[name](steps.astype(float), warmup, last)
+        curves[name] = steps.tolist(), (peak_rate(d_model, warmup) * share).tolist()
+    return curves, peaks
+
+
+def _bundled_rates() -> tuple[list[int], list[float]]:
+    records = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
+    return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]

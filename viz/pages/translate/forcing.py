@@ -1,0 +1,262 @@
+"""The editor, the tree of the search and its alternatives: what a click on a piece forces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translation, Translator
+from transformer.config import EOS
+from transformer.decoding import length_penalty
+from transformer.decoding.tree import Reason, SearchTree
+from transformer.text.tokenizer import SPECIAL, Tokenizer
+from transformer.translation.result import Candidate
+from transformer.translation.score import Scored, most_probable_others
+from viz.app.cache import cached_results
+from viz.app.chrome.explanations import code_line
+from viz.app.chrome.mounts import mount_bars, mount_editor, mount_tree, say_late
+from viz.app.chrome.problems import say
+from viz.app.sentence import search_request
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.origin import origin_of
+from viz.app.sentence.request_translation import settings_of
+from viz.app.sentence.search_request import SearchRequest, is_asked
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.beam_tree import DrawnNode, encode_tree
+from viz.draw.caption import Origin
+from viz.draw.formatting import format_number
+from viz.draw.step_bars import encode_bars
+from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
+
+
+def scored(bar: BarTranslation) -> Scored:
+    """Score the translation in the bar piece by piece, with the best alternatives of each step.
+
+    Raises:
+        InputError: if a side is too long for a map.
+    """
+    used = bar.used
+    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
+    return cached_results.score(bar.translator, used.text, target, used.alpha)
+
+
+def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
+    """Force these pieces in the next run: a prefix, or with the end token the whole translation.
+
+    It takes no model, because Streamlit keeps callbacks with their arguments in memory.
+    """
+    *prefix, last = pieces
+    if last == SPECIAL[EOS]:
+        search_request.edit(tokenizer.decode(tokenizer.ids_of(prefix)))
+    else:
+        search_request.force(pieces)
+
+
+_REVISION = "translate.revision"
+
+
+def show_editor(bar: BarTranslation) -> None:
+    """Draw the translation of the bar in an editor, with its buttons."""
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
+    invalid = bool(request.edited) and not bar.used.edited
+    try:
+        pieces = [] if invalid else _pieces(bar)
+    except HeadlightError:  # too long for the maps, which report it
+        pieces = []
+
+    def changed(change: Edited | Forced | None) -> None:
+        if isinstance(change, Edited):  # noted, even where the edit comes too late
+            st.session_state[_REVISION] = change.revision
+        if change is None or not search_request.is_asked(request):
+            say_late()
+        elif isinstance(change, Edited):
+            search_request.edit(change.text)
+        else:
+            prefix = [piece.text for piece in pieces[: change.piece]]
+            other, _ = pieces[change.piece].others[change.alternative]
+            force(tokenizer, [*prefix, other])
+
+    data = encode_editor(
+        request.edited.strip() and request.edited if request.edited else bar.translation.text,
+        pieces,
+        revision=st.session_state.get(_REVISION, 0),
+        forced=0 if request.edited else min(len(bar.translation.prefix), len(pieces)),
+        by_hand=bool(request.edited),
+        languages=bar.translator.languages.for_text(request.text),
+    )
+    mount_editor("translate-editor", data, pieces, changed)
+    undone = search_request.history().undone
+    with st.container(key="translate-edits", horizontal=True, gap="small"):
+        for label, enabled, take in (
+            ("Undo", search_request.can_undo(), search_request.undo),
+            ("Redo", bool(undone), search_request.redo),
+        ):
+            name = label.lower()
+            st.button(
+                label,
+                key=name,
+                icon=f":material/{name}:",
+                type="tertiary",
+                disabled=not enabled,
+                on_click=take,
+            )
+        if bar.used.edited:
+            score = scored(bar)
+            written = [piece.text for piece in score.pieces]
+            st.button(
+                "Let the model go on from here",
+                key="go-on",
+                type="tertiary",
+                on_click=_go_on,
+                args=(request, written[:-1] if score.ended else written),
+                help="Forces what stands here as a prefix; the search finds how it goes on",
+            )
+
+
+def _pieces(bar: BarTranslation) -> list[EditorPiece]:
+    score = scored(bar)
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    return [
+        EditorPiece(piece.text, log_prob, tuple((o.piece, o.probability) for o in others))
+        for piece, log_prob, others in parts
+    ]
+
+
+def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
+    if search_request.is_asked(request):
+        search_request.force(prefix)
+    else:
+        say_late()
+
+
+EDITED_NOTE = "The translation above is edited by hand; the tree is the model’s own search."
+
+
+def show_tree(bar: BarTranslation) -> None:
+    """Draw the tree of the search that found the translation in the bar."""
+    translation = bar.translation
+    try:
+        if bar.used.edited:
+            settings = settings_of(bar.used)
+            translation = cached_results.search(bar.translator, bar.used.text, settings)
+    except HeadlightError as error:  # an edited translation can have untested settings
+        say(error)
+        return
+    tree = translation.tree
+    if tree is None or not tree.nodes:
+        return
+    forced = len(translation.prefix)
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
+    nodes = drawn_nodes(bar.translator, tree, translation)
+
+    def pick(node: int | None) -> None:
+        if node is None or not is_asked(request):
+            say_late()
+        else:
+            force(tokenizer, [nodes[index].text for index in tree.path(node)])
+
+    used = translation.settings
+    origin = Origin.from_translator(bar.translator, translation.source, translation.text)
+    data = encode_tree(
+        nodes,
+        best=tree.best,
+        chosen=forced - 1 if forced else None,
+        languages=bar.translator.languages.for_text(translation.source),
+        caption=origin.caption(
+            f"Beam search with a beam of {used.beam_size} and α = {used.alpha:g}."
+        ),
+    )
+    mount_tree("translate-tree", data, nodes, pick)
+    if bar.used.edited:
+        st.caption(EDITED_NOTE)
+
+
+def drawn_nodes(
+    translator: Translator, tree: SearchTree, translation: Translation
+) -> list[DrawnNode]:
+    """Convert the nodes of a search for the picture."""
+    pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
+    sentences = reasons(translation.settings.beam_size)
+    forced = len(translation.prefix)
+    drawn = []
+    for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
+        state = "finished" if node.state == "unfinished" else node.state
+        drawn.append(DrawnNode(
+            node.parent, piece.text, node.log_prob, node.total, node.step,
+            "forced" if index < forced else state, sentences[node.reason], node.score,
+        ))  # fmt: skip
+    return drawn
+
+
+def reasons(beam_size: int) -> dict[Reason, str]:
+    """Return the sentence for each reason why a prefix was dropped or has no end."""
+    return {
+        "": "",
+        "beam": f"Not among the {beam_size} best of its step."
+        if beam_size > 1
+        else "Not the most probable piece of its step.",
+        "forbidden": "It writes a forbidden word, or leads to one.",
+        "full": "The search had all its hypotheses by then, or enough better ones.",
+        "bound": "It could no longer become one of the best.",
+        "limit": "The length limit ended it.",
+        "stopped": "The search was stopped there.",
+    }
+
+
+def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
+    """Draw each written piece with its probability, the best alternatives beside it."""
+    st.subheader("What else could have stood there", anchor=False)
+    score = scored(bar)
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
+    written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
+    steps = [
+        [
+            (piece.text, min(1.0, math.exp(log_prob))),
+            *((other.piece, other.probability) for other in others),
+        ]
+        for piece, others, log_prob in written
+    ]
+
+    def pick(choice: tuple[int, int] | None) -> None:
+        if choice is None or not is_asked(request):
+            say_late()
+            return
+        step, alternative = choice
+        prefix = [pieces[0][0] for pieces in steps[:step]]
+        force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
+
+    caption = origin_of(trace).caption("The most probable pieces of each step.")
+    mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, pick)
+    st.caption(
+        f"Each piece with its probability, given the {bar.translator.source_language} sentence "
+        f"and all pieces before it: "
+        f"{code_line(most_probable_others)}."
+    )
+
+
+def show_others(bar: BarTranslation) -> None:
+    """Draw the other hypotheses, best first, with differences from the translation marked."""
+    if bar.used.edited:
+        return  # no search made it
+    st.subheader("The other sentences of the search", anchor=False)
+    best, *others = bar.translation.candidates
+    if not others:
+        st.caption("The search kept one hypothesis, as a beam of 1 does: nothing to compare.")
+        return
+    for candidate in others:
+        same = " · the same words, in other pieces" if candidate.text == best.text else ""
+        show_candidate(candidate.text, best.text, figures(candidate) + same)
+    st.caption(
+        f"{MARKS} That one has {figures(best)}. The score is log p over the length penalty of "
+        f"§6.1, so that a short sentence does not win for being short: "
+        f"{code_line(length_penalty)}."
+    )
+
+
+def figures(candidate: Candidate) -> str:
+    """Format score and log P of a hypothesis."""
+    hypothesis = candidate.hypothesis
+    score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
+    return f"score {score} · log p {log_prob}"

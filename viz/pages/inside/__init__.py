@@ -34,7 +34,7 @@ from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.candidates import show_candidate
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside

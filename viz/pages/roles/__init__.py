@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viz.app.chrome.fields import choose_one
-from viz.app.links.role_views import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
+from viz.app.links.navigation import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 
 VIEWS: dict[str, Callable[[], None]] = {

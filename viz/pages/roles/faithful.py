@@ -23,13 +23,13 @@ from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     drops_without_each_word,
     erase,
+    kendall,
     permuted_changes,
     uniform_changes,
     word_scores,
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
-from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar

@@ -14,17 +14,17 @@ from transformer.analysis.corpus.faithfulness import (
     Erasing,
     drops_without_each_word,
     lens_faithfulness,
+    mean_agreement,
     random_erasing,
     source_words,
 )
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES, LensName
-from transformer.analysis.rank_correlation import mean_agreement
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import SearchBudget
-from viz.app.cache.cancellation import end_if_unwanted
 from viz.app.cache.memory import memo_per_trace
+from viz.app.streamlit_internals import end_if_unwanted
 from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.lens_words import LENS_NAMES
 

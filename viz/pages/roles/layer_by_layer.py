@@ -20,8 +20,7 @@ from transformer.analysis.teacher_forcing import Array
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.explanations import as_markdown, code_line, explain
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, quoted

@@ -12,10 +12,10 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces, by_words, first_pieces
-from transformer.analysis.heads.distance import total_variation
 from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
+from transformer.analysis.heads.measures import total_variation
 from transformer.analysis.heads.removal import Removal, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.decoding.settings import SearchSettings
@@ -30,7 +30,7 @@ from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late
 from viz.app.chrome.problems import without_paths
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number

@@ -27,7 +27,7 @@ from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, te
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
-from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import format_number

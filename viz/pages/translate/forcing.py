@@ -20,10 +20,9 @@ from viz.app.chrome.mounts import mount_bars, mount_editor, mount_tree, say_late
 from viz.app.chrome.problems import say
 from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.origin import origin_of
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest, is_asked
-from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number

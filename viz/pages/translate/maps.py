@@ -11,10 +11,10 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
-from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.mounts import mount
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import SENTENCE, tables
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
 from viz.app.chrome.explanations import code_line

@@ -10,7 +10,7 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
-from transformer.analysis.paper.complexity import LAYERS, Sizes, crossings, work
+from transformer.analysis.paper.costs import LAYERS, Sizes, crossings, work
 from viz.pages.architecture import WORK
 from viz.pages.architecture.work import LAYER_COLORS, MEASURED, growth_chart, lengths
 

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, texts, unsure
 from tests.viz.pages.reading import SENTENCE, frames, html, message
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale, saturation
+from transformer.analysis.teacher_forcing import batch_traces
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart

@@ -21,8 +21,8 @@ from transformer.files.atomic import write_file
 from transformer.translation import warnings
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.head_order import LAYER_ORDER, SORTS
+from viz.draw.head_grid import LAYER_ORDER, SORTS
+from viz.draw.heads_view import ExplorerOptions
 from viz.lines_command import write_lines
 from viz.report import report
 from viz.trace_files import DEFAULT_FORMATS, FORMATS

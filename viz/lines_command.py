@@ -24,9 +24,8 @@ from transformer.translation.batch import Line, LineSearch, Result, usable_cores
 from transformer.translation.result import Candidate, Translation
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
-from viz.lines_report import LinesPage
-from viz.sentence_record import SentenceRecord, pack_sentence
+from viz.draw.heads_view import ExplorerOptions
+from viz.lines import LinesPage, SentenceRecord, pack_sentence
 from viz.trace_files import DEFAULT_FORMATS, TraceFiles
 
 STANDARD_INPUT = "-"

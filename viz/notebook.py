@@ -20,10 +20,9 @@ import altair as alt
 from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, lens_trace
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.head_order import LAYER_ORDER
-from viz.page_style import PageTheme
-from viz.report import report
+from viz.draw.head_grid import LAYER_ORDER
+from viz.draw.heads_view import ExplorerOptions
+from viz.report import PageTheme, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +103,7 @@ def explore(
         layers: that are shown, from 0; all unless given.
         words: whole words instead of pieces.
         special: whether special tokens such as `<s>` and `</s>` are shown.
-        sort: one of `viz.draw.head_order.SORTS`, the order of the heads.
+        sort: one of `viz.draw.head_grid.SORTS`, the order of the heads.
         theme: auto follows the notebook.
         lens: through which the heads are seen.
         translator: the one that made the trace, for lenses that run its model.

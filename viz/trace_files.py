@@ -15,7 +15,7 @@ from transformer.analysis.lenses import AnyLens
 from transformer.errors import HeadlightError, InputError, unwritable
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
+from viz.draw.caption import LENS_NAMES, amount, tells_heads
 
 FORMATS = ("npz", "csv", "parquet")
 DEFAULT_FORMATS = ("npz", "csv")

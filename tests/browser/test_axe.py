@@ -16,7 +16,7 @@ from tests.viz.many_traces import many
 from tests.viz.planted_trace import planted
 from viz.app.links.navigation import TITLES
 from viz.app.links.role_views import ROLES, VIEW
-from viz.lines_report import lines_report
+from viz.lines import lines_report
 from viz.pages.roles.page import VIEWS
 from viz.report import report
 

@@ -29,6 +29,7 @@ from transformer.analysis.corpus.similar_heads import nearest_by_measures
 from transformer.checkpoints import domain
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS
+from viz.lines import pack_sentence
 from viz.notebook import explore
 from viz.pages.roles.corpus_roles import map as roles_map
 from viz.pages.roles.corpus_roles import open_head, text
@@ -39,7 +40,6 @@ from viz.pages.roles.removal import importance
 from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.training import probes
 from viz.pages.training.heads_forming import describe_forming
-from viz.sentence_record import pack_sentence
 
 Draw = Callable[[], object]
 

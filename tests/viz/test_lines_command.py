@@ -13,11 +13,10 @@ from transformer.analysis.lenses import lens_trace
 from transformer.translation.batch import LineSearch
 from viz import lines_command
 from viz.__main__ import main
-from viz.draw.caption import Origin
+from viz.draw.caption import LENS_NAMES, Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.lens_words import LENS_NAMES
-from viz.lines_report import LinesPage, lines_report
+from viz.draw.heads_view import ExplorerOptions
+from viz.lines import LinesPage, lines_report
 from viz.notebook import explore
 
 

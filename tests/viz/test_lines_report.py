@@ -20,9 +20,8 @@ from transformer.analysis.corpus.head_summary import CorpusSummary, measure_head
 from transformer.text.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
-from viz.lines_report import MOST_SAID, LinesPage, lines_report
-from viz.sentence_record import pack_sentence
+from viz.draw.heads_view import ExplorerOptions
+from viz.lines import MOST_SAID, LinesPage, lines_report, pack_sentence
 
 
 def summary_of(page):

@@ -15,7 +15,7 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
 from transformer.analysis.lenses import lens_trace
 from viz import notebook
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions
 from viz.figures.heads import head_bars
 from viz.report import report
 

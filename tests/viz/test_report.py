@@ -19,10 +19,9 @@ from transformer.analysis.lenses import lens_trace
 from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
-from viz.draw.caption import Origin, head_caption
+from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.lens_words import LENS_NAMES
+from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.report import report
 

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.blocks import block_means, block_size
-from viz.draw.palette import COLOR, difference_levels, difference_table, table
-from viz.draw.weights import to_bytes
+from viz.draw.labels import display_tokens
+from viz.draw.palette import (
+    COLOR,
+    difference_levels,
+    difference_table,
+    largest_colour,
+    table,
+)
+from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -105,3 +111,43 @@ def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
     if box.kind:
         return to_bytes(block_means(values, sizes))
     return difference_levels(block_means(values[None], sizes))
+
+
+def encode_strip(
+    values: NDArray[np.float32],
+    rows: Sequence[str],
+    *,
+    title: str,
+    columns: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
+) -> bytes:
+    """Encode a tensor: a row for each token, a column for each feature.
+
+    Args:
+        values: `[token, feature]`; they reach the browser exactly.
+        rows: the tokens.
+        title: a picture that is saved takes its file name from it.
+        columns: pieces of the vocabulary, where the columns are these.
+        caption: what the picture was made from, for a file that is saved.
+
+    Raises:
+        ValueError: if a label is missing or too many, or a value is not a number.
+    """
+    if values.shape != (len(rows), values.shape[-1] if columns is None else len(columns)):
+        raise ValueError(f"values of shape {values.shape} for {len(rows)} rows")
+    if not values.size or not np.isfinite(values).all():
+        raise ValueError("nothing to draw, or some values are not numbers")
+    meta = {
+        "component": "tensor_strip",
+        "caption": list(caption),
+        "title": title,
+        "rows": display_tokens(rows),
+        "columnNames": None if columns is None else display_tokens(columns),
+        "end": largest_colour(values),
+    }
+    arrays: dict[str, NDArray] = {
+        "values": values.astype(np.float32),
+        "light": difference_table("light"),
+        "dark": difference_table("dark"),
+    }
+    return encode(meta, arrays)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens
-from viz.draw.mathml import Node
 from viz.draw.palette import COLOR, difference_table, largest_colour
 from viz.draw.wire import encode
 
@@ -27,6 +26,12 @@ _SCALES = (
     ("x", "result", "others", "added", "normalised"),
 )
 """Arrays in colours; those that are read against each other share one scale."""
+
+
+Node: TypeAlias = "tuple[str, str | tuple[Node, ...]]"
+"""The name of an element, and its text or its children."""
+Part: TypeAlias = "str | Node"
+"""An element, or text that is to become a name, a number or a sign."""
 
 
 @dataclass(frozen=True)
@@ -117,3 +122,51 @@ def step_of(value: object, count: int) -> int | None:
         count: of the steps.
     """
     return value if type(value) is int and 0 <= value < count else None
+
+
+def row(*parts: Part) -> Node:
+    """Parts side by side."""
+    return "mrow", tuple(_node(part) for part in parts)
+
+
+def sub(base: Part, *below: Part) -> Node:
+    """Make a base with an index."""
+    return "msub", (_node(base), row(*below))
+
+
+def sup(base: Part, *above: Part) -> Node:
+    """Make a base with an exponent."""
+    return "msup", (_node(base), row(*above))
+
+
+def sub_sup(base: Part, below: Part, above: Part) -> Node:
+    """Make a base with an index and an exponent."""
+    return "msubsup", (_node(base), _node(below), _node(above))
+
+
+def fraction(above: Part, below: Part) -> Node:
+    """Make a fraction."""
+    return "mfrac", (_node(above), _node(below))
+
+
+def root(inside: Part) -> Node:
+    """Make a square root."""
+    return "msqrt", (_node(inside),)
+
+
+def sum_over(index: Part) -> Node:
+    """Make a sum over an index."""
+    return "munder", (("mo", "∑"), _node(index))
+
+
+def text_in(text: str) -> Node:
+    """Words within an equation."""
+    return "mtext", text
+
+
+def _node(part: Part) -> Node:
+    if not isinstance(part, str):
+        return part
+    if part.isalpha():
+        return "mi", part
+    return ("mn" if part.replace(".", "").isdigit() else "mo"), part

@@ -13,10 +13,9 @@ from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, with
 from transformer.analysis.lenses import AnyLens
 from transformer.trace import Labels
 from transformer.traces.fields import Weights
+from viz.draw.caption import ALL_HEADS, tells_heads, title_end
 from viz.draw.formatting import counted
-from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 
 
 @dataclass(frozen=True)
@@ -123,21 +122,6 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
     return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens)])
 
 
-def grid_part(heads: Heads, roles: Sequence[Sequence[str]], values: npt.NDArray | None) -> GridPart:
-    """Return the heads as the grid draws them; the arguments are those of `GridPart`."""
-    return GridPart(
-        heads.kind,
-        heads.axes.weights,
-        heads.axes.labels,
-        roles,
-        values,
-        together=not tells_heads(heads.lens),
-        counts=heads.counts,
-        causal=heads.axes.causal,
-        amount=amount(heads.lens),
-    )
-
-
 def short_name(lens: AnyLens, layer: int, head: int) -> str:
     """`L3 H5`, or `L3` under a lens that does not tell heads apart."""
     return head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}"
@@ -186,7 +170,7 @@ def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
     rows, (queries, keys) = slice(step + 1), axes.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))
     return axes._replace(
-        weights=np.ascontiguousarray(axes.weights[:, :, rows, columns]),
+        weights=axes.weights[:, :, rows, columns],
         labels=Labels(queries[rows], keys[columns]),
         reads=None if axes.reads is None else axes.reads[rows],
         writes=None if axes.writes is None else axes.writes[rows],

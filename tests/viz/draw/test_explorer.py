@@ -9,12 +9,10 @@ import pytest
 from benchmarks.made_trace import made_trace
 from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode
-from tests.viz.draw.test_packed_heads import unpacked
 from transformer import AttentionTrace, InputError, Kind
-from viz.draw import explorer, packed_heads
-from viz.draw.explorer import encode_explorer, encode_page
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.packed_heads import Packing
+from viz.draw import explorer
+from viz.draw.explorer import Packing, encode_explorer, encode_page, packing_of
+from viz.draw.heads_view import ExplorerOptions
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
 
@@ -164,7 +162,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
 
 def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
-    monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
     encoded = encode_page(trace, ExplorerOptions())
     assert encoded.note
@@ -201,3 +199,58 @@ def test_what_is_not_there_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
         encode_explorer(ragged(), ExplorerOptions(**choice))
     assert is_one_sentence(str(error.value))
+
+
+def unpacked(text, packing):
+    """Read from the description of the form, not with the code that writes it."""
+    planes = np.frombuffer(gzip.decompress(base64.b64decode(text)), np.uint8)
+    dtype = np.dtype(packing.dtype).newbyteorder("<")
+    numbers = planes.reshape(dtype.itemsize, -1).T.copy().view(dtype)[:, 0]
+    return numbers.astype(np.float64) * packing.unit
+
+
+def random_weights(*shape, least=0.0):
+    random = np.random.default_rng(0)
+    return random.uniform(least, 1, shape).astype(np.float32)
+
+
+def test_few_weights_are_exact():
+    weights = random_weights(5, 7)
+    packing = packing_of([weights])
+    assert packing.exact
+    assert (unpacked(packing.text(weights), packing) == weights.ravel()).all()
+
+
+@pytest.mark.parametrize(("least", "dtype"), [(0.0, "uint16"), (-1.0, "int16")])
+def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least, dtype):
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 100)
+    weights = random_weights(40, 30, least=least)
+    weights[0, :4] = 0, 1e-9, 1, max(least, -1e-9)
+    packing = packing_of([weights, random_weights(3, 3)])
+    assert packing.dtype == dtype
+    assert packing.unit < 4e-5
+    for text in packing.texts([weights] * 3):
+        found = unpacked(text, packing)
+        np.testing.assert_allclose(found, weights.ravel(), atol=packing.unit)
+        assert ((found == 0) == (weights.ravel() == 0)).all()
+        assert (np.sign(found) == np.sign(weights.ravel())).all()
+
+
+def test_weights_above_1_are_not_cut(monkeypatch):
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 1)
+    weights = np.array([[0.25, 7.5]], np.float32)
+    packing = packing_of([weights])
+    np.testing.assert_allclose(unpacked(packing.text(weights), packing), [0.25, 7.5], atol=1e-4)
+
+
+def test_more_than_a_browser_opens_is_refused(monkeypatch):
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 1)
+    monkeypatch.setattr(explorer, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match="60 weights, and the most is 50") as error:
+        packing_of([np.zeros((6, 5), np.float32)] * 2)
+    assert is_one_sentence(str(error.value))
+
+
+def test_no_character_of_a_text_is_markup():
+    text = Packing().text(random_weights(50, 50))
+    assert not set(text) & set("<>&\"'")

@@ -3,7 +3,7 @@
 import re
 
 from viz.draw.labels import quoted
-from viz.draw.mask_reasons import REASONS, describe_row
+from viz.draw.mask_grids import REASONS, describe_row
 
 
 def said(query, keys, whys):

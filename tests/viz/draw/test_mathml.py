@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformer import TransformerConfig
 from transformer.kinds import KINDS
-from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
+from viz.draw.inside_head import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
 from viz.pages.inside.walk import walk_steps
 
 CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}

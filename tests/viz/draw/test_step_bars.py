@@ -3,7 +3,7 @@
 import pytest
 
 from tests.viz.draw.message import decode
-from viz.draw.step_bars import choice_of, encode_bars
+from viz.draw.alternatives import choice_of, encode_bars
 
 STEPS = (
     (("▁Zwei", 0.75), ("▁Ein", 0.125), ("▁Drei", 0.0625)),

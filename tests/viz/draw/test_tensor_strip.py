@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
+from viz.draw.architecture import encode_strip
 from viz.draw.palette import END, difference_table
-from viz.draw.tensor_strip import encode_strip
 
 VALUES = np.random.default_rng(5).normal(0, 3, (4, 6)).astype(np.float32)
 

@@ -7,7 +7,7 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
 from transformer.text.tokenizer import Tokenizer
-from viz.draw.translation_editor import (
+from viz.draw.alternatives import (
     Edited,
     EditorPiece,
     Forced,

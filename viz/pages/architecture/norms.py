@@ -29,9 +29,9 @@ from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
 from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.origin import batch_caption
+from viz.draw.architecture import encode_strip
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
-from viz.draw.tensor_strip import encode_strip
 from viz.figures.colors import OCHRE, VIOLET
 from viz.pages.architecture.boxes import BOXES, Box
 

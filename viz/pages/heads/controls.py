@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import streamlit as st
@@ -20,9 +19,10 @@ from viz.app.chrome.head_picker import (
     pick_layer_or_mean,
 )
 from viz.draw.attention_map import Scale
-from viz.draw.head_order import SORTS
+from viz.draw.caption import ALL_HEADS, tells_heads
+from viz.draw.head_grid import SORTS
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME
-from viz.draw.lens_words import ALL_HEADS, tells_heads
 from viz.pages.heads.lens import LENS, pick_lens
 
 Mode = Literal["one head", "step by step", "compare"]
@@ -31,41 +31,8 @@ Mode = Literal["one head", "step by step", "compare"]
 _LAYERS = "controls.layers"
 
 
-@dataclass(frozen=True)
-class Controls:
-    """Choices on the Heads page; layers and heads count from 0.
-
-    Args:
-        kind: kind of the open head.
-        layer: layer of the open head; None for the mean over layers.
-        head: the open head; None for the mean over heads, or for a lens without single heads.
-        kinds: kinds in the grid.
-        layers: layers in the grid.
-        sort: order of the grid, one of `SORTS`.
-        words: whether pieces are merged into words.
-        special: whether `<s>` and `</s>` are shown, as they always are step by step.
-        scale: scale of the colours.
-        threshold: smallest weight that is drawn.
-        mode: one head, the decoder's steps, or two maps and their difference.
-        lens: lens of every map.
-    """
-
-    kind: Kind
-    layer: int | None
-    head: int | None
-    kinds: tuple[Kind, ...]
-    layers: tuple[int, ...]
-    sort: str
-    words: bool
-    special: bool
-    scale: Scale
-    threshold: float
-    mode: Mode
-    lens: AnyLens = "weights"
-
-
-def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
-    """Draw the controls."""
+def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions, Mode]:
+    """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = pick_kind()
         lens = pick_lens(LENS)
@@ -106,20 +73,20 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
                 "do not need.",
             )
             kinds, shown_layers, scale, threshold = _draw_more(layers)
-    return Controls(
-        kind=kind,
-        layer=layer,
-        head=head,
+    options = ExplorerOptions(
+        kind,
+        layer,
+        head,
+        words=words,
+        special=special or stepping,
         kinds=kinds,
         layers=shown_layers,
         sort=sort,
-        words=words,
-        special=special or stepping,
         scale=scale,
         threshold=threshold,
-        mode=mode,
         lens=lens,
     )
+    return options, mode
 
 
 def pick_head_or_mean(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,10 +18,9 @@ from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.origin import origin_of
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
+from viz.draw.caption import LENS_NAMES, amount, tells_heads
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
-from viz.pages.heads.controls import Controls
 from viz.report import report
 from viz.trace_files import lens_frame, name_lens
 
@@ -56,32 +55,6 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
         )
         name = origin.file_name(f"report {opened.title}", "html")
         _button("HTML report", page, name, "text/html")
-
-
-def explorer_options(
-    controls: Controls,
-    *,
-    step: int | None,
-    over: Sequence[tuple[int, int]],
-    compared: SecondMap | None,
-) -> ExplorerOptions:
-    """Convert the choices of the page into those of a report; `step` counts from 0."""
-    return ExplorerOptions(
-        controls.kind,
-        controls.layer,
-        controls.head,
-        words=controls.words,
-        special=controls.special,
-        kinds=controls.kinds,
-        layers=controls.layers,
-        sort=controls.sort,
-        scale=controls.scale,
-        threshold=controls.threshold,
-        over=tuple(over),
-        step=step,
-        compared=compared,
-        lens=controls.lens,
-    )
 
 
 def _link() -> str:

@@ -28,8 +28,7 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted, format_number, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
-from viz.draw.mask_grids import MaskGrid, Row, encode_masks
-from viz.draw.mask_reasons import describe_row
+from viz.draw.mask_grids import MaskGrid, Row, describe_row, encode_masks
 from viz.pages.masks.charts import loss_chart, share_chart, shift_chart
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "take it away"

@@ -16,8 +16,8 @@ from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.origin import origin_of
 from viz.app.sentence.search_request import is_asked
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.alternatives import encode_bars
 from viz.draw.formatting import format_number
-from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
 from viz.pages.translate.clicks import scored
 

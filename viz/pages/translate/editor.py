@@ -9,7 +9,7 @@ from viz.app.chrome.mounts import mount_editor, say_late
 from viz.app.sentence import search_request
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
+from viz.draw.alternatives import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
 from viz.pages.translate.clicks import scored
 

@@ -13,8 +13,8 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.mounts import mount
 from viz.app.sentence.origin import origin_of
+from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import counted
-from viz.draw.lens_words import LENS_NAMES
 from viz.draw.word_links import encode_links, word_texts
 
 if TYPE_CHECKING:

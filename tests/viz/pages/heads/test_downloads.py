@@ -9,14 +9,11 @@ import pandas as pd
 from benchmarks.made_trace import made_trace
 from tests.viz.app_test import texts
 from transformer import AttentionTrace
-from transformer.text.languages import Languages
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.pages.heads import downloads
-from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import all_csv, csv, explorer_options, npz
+from viz.pages.heads.downloads import all_csv, csv, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
@@ -114,20 +111,3 @@ def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) 
     app = serve("heads", text="The dog 漢 waits.")
     (message,) = [text for text in texts(app) if "the model reads <unk>" in text]
     assert escape(message) in files["HTML report"].decode()
-
-
-def test_the_report_shows_what_the_screen_shows() -> None:
-    controls = Controls(
-        kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
-        words=True, special=False, scale="by row", threshold=0.1, mode="one head", lens="norm",
-    )  # fmt: skip
-    shown = open_map(
-        heads_of_kind(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2
-    )
-    second = SecondMap(shown, Languages("English", "French"), ["other"])
-    options = explorer_options(controls, step=3, over=[(1, 2)], compared=second)
-    assert options == ExplorerOptions(
-        "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
-        sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=second,
-        lens="norm",
-    )  # fmt: skip

@@ -18,7 +18,7 @@ from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.draw.open_head import heads_of_kind
 

@@ -17,7 +17,7 @@ from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.leaks import Leak, leak
 from viz.draw.labels import display_tokens
-from viz.draw.mask_reasons import describe_row
+from viz.draw.mask_grids import describe_row
 from viz.pages.masks.page import describe_change
 
 FIRST = "The old cat sleeps under the table."

@@ -73,7 +73,7 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
 
-/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
+/** The encoding of a text, as `Packing` in viz/draw/explorer.py.
  * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
 
 /**

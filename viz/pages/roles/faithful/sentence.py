@@ -23,7 +23,7 @@ from transformer.analysis.rank_correlation import mean_agreement
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.cache.cancellation import end_if_unwanted
 from viz.app.cache.memory import memo_per_trace
-from viz.draw.lens_words import LENS_NAMES
+from viz.draw.caption import LENS_NAMES
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import base64
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from transformer.analysis.corpus.head_summary import CorpusSummary
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer.analysis.corpus.head_summary import (
+    MEASURES,
+    REACH,
+    CorpusSummary,
+    HeadSummary,
+    OverSentences,
+    SentenceHeads,
+    measure_heads,
+)
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.files.reading import MIB
-from transformer.kinds import Kind
+from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import lens_caption
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.caption import ALL_HEADS, LENS_NAMES, amount, lens_caption, tells_heads
+from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
-from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
-from viz.draw.lines import ListedSentence, encode_lines
-from viz.draw.open_head import outlined
-from viz.page_style import PageTheme, page_style, require_theme
-from viz.sentence_record import SentenceRecord, pack_sentence
+from viz.draw.heads_view import ExplorerOptions, shown_parts
+from viz.draw.open_head import heads_of_kind, outlined, short_name
+from viz.draw.palette import COLOR, table
+from viz.draw.wire import encode
+from viz.report import PageTheme, TextSide, require_theme, saved_page, text_sides
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
     from viz.draw.caption import Origin
 
 MOST_BYTES = 256 * MIB
@@ -34,21 +46,16 @@ MOST_BYTES = 256 * MIB
 MOST_SAID = 8
 """Sentences of one list above the summary."""
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
-<title>{title}</title>
-<style>{css}</style>
-</head>
-<body>
-<header>
-<h1>{title}</h1>
-<p>{about}</p>
-{notes}</header>
+VARIES = "changes"
+SHOWN_MEASURES = {
+    **MEASURES,
+    VARIES: "how far its rows by relative position lie from their mean in a single sentence, "
+    "0 to 1",
+}
+"""What the summary shows of each head, by the names on the screen."""
+
+_BODY = """<p>{about}</p>
+{lists}</header>
 <section id="summary" aria-label="All sentences"></section>
 <div id="lines">
 <nav id="list" aria-label="Sentences"></nav>
@@ -56,16 +63,170 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <dl id="sentence" aria-live="polite"></dl>
 <div id="heads"></div>
 </main>
-</div>
-<noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
-<script type="text/plain" id="lines-packed">{lines}</script>
-<script type="module" async>
-{script}</script>
-{blocks}</body>
-</html>
-"""
-# after the script: the summary is drawn before the last sentence is there
-_BLOCK = '<script type="text/plain" id="line-{}">{}</script>\n'
+</div>"""
+
+
+@dataclass(frozen=True)
+class ListedSentence:
+    """A sentence as the list has it.
+
+    Args:
+        number: of its line, from 1; the page's address names it.
+        source: as it was typed; "" where there is none, as with the target.
+        target: its translation.
+        log_p: natural logarithm of the translation's probability; None where it is not known.
+        length: pieces of both sides.
+        unlike: how far the heads of a kind differ from each other here, 0 to 1.
+        sides: source and target; another line of one file may be in another language.
+    """
+
+    number: int
+    source: str
+    target: str
+    log_p: float | None
+    length: int
+    unlike: float
+    sides: tuple[TextSide, ...]
+
+
+def encode_lines(
+    sentences: Sequence[ListedSentence],
+    heads: Mapping[Kind, Sequence[HeadSummary]],
+    *,
+    selected: Head,
+    lens: AnyLens = "weights",
+    caption: Sequence[str] = (),
+) -> str:
+    """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag.
+
+    Args:
+        sentences: in the order of the file, at least one.
+        heads: of each kind that is there, by layer and number.
+        selected: the head that each sentence opens with; -1 for a mean.
+        lens: through which the sentences are seen; one may tell no heads of a layer apart.
+        caption: what the picture was made from, for a file that is saved.
+    """
+    meta = {
+        "component": "lines",
+        "caption": list(caption),
+        "selected": selected,
+        "together": not tells_heads(lens),
+        "amount": amount(lens),
+        "reach": REACH,
+        "measures": SHOWN_MEASURES,
+        "sentences": [_row(item) for item in sentences],
+        "parts": [_part(kind, summaries, lens) for kind, summaries in heads.items()],
+    }
+    arrays: dict[str, NDArray] = {}
+    for kind, summaries in heads.items():
+        arrays[f"{kind}.profile"] = _profiles(summaries)
+        arrays[f"{kind}.light"] = table(kind, "light")
+        arrays[f"{kind}.dark"] = table(kind, "dark")
+    return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+
+
+def _row(row: ListedSentence) -> list[Any]:
+    unlike = round(row.unlike, 4)
+    return [row.number, row.source, row.target, row.log_p, row.length, unlike, row.sides]
+
+
+def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
+    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    profiles = np.stack([summary.profile for summary in heads])
+    ahead = profiles[:, REACH + 2 :]
+    return profiles if ahead.any() else profiles[:, : REACH + 2]
+
+
+def _part(kind: Kind, heads: Sequence[HeadSummary], lens: AnyLens) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "title": KIND_TITLES[kind],
+        "color": COLOR[kind],
+        "heads": [_head(summary, lens) for summary in heads],
+    }
+
+
+def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
+    _, layer, head = summary.place
+    values = {name: _as_list(value) for name, value in summary.values.items()}
+    return {
+        "layer": layer,
+        "head": head,
+        "name": short_name(lens, layer, head),
+        "role": summary.role,
+        "roles": list(summary.roles.items()),
+        "values": {**values, VARIES: [summary.varies]},
+    }
+
+
+def _as_list(value: OverSentences) -> list[float | tuple[float, int]]:
+    return [value.mean, value.deviation, value.lowest, value.highest]
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceRecord:
+    """One sentence as the page holds it; the trace itself need not be kept.
+
+    Args:
+        listed: what the list says of it.
+        blocks: what the page carries for the explorer, by the ends of their names: "" for the
+            message, and `.cross.2.5` for a head that is unpacked by itself.
+        heads: of each kind, for the summary.
+        opens: kind of the head that is open first.
+        notes: on its weights.
+    """
+
+    listed: ListedSentence
+    blocks: Mapping[str, str]
+    heads: Mapping[Kind, SentenceHeads]
+    opens: Kind
+    notes: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Size of its blocks."""
+        return sum(map(len, self.blocks.values()))
+
+
+def pack_sentence(
+    number: int,
+    trace: AttentionTrace,
+    options: ExplorerOptions | None = None,
+    origin: Origin | None = None,
+) -> SentenceRecord:
+    """Make of a trace what the page holds of it.
+
+    Args:
+        number: of its line, from 1.
+        trace: what `lens_trace` makes of one, where the options have a lens other than the weights.
+        options: what is shown, and how; of heads that the trace has.
+        origin: the sentence and its model, if they are to be told in saved pictures.
+
+    Raises:
+        InputError: if there is no such head, or no token is left to show.
+    """
+    options = options or ExplorerOptions()
+    shown = shown_parts(options, trace)
+    by_kind = {kind: _measured_heads(trace, kind, options) for kind in shown.kinds}
+    listed = ListedSentence(
+        number=number,
+        source=trace.source,
+        target=trace.target,
+        log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
+        length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
+        unlike=sum(heads.unlike for heads in by_kind.values()) / len(by_kind),
+        sides=text_sides(trace),
+    )
+    encoded = encode_page(trace, options, origin)
+    blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
+    notes = (*trace.notes, *([encoded.note] if encoded.note else []))
+    return SentenceRecord(listed, blocks, by_kind, shown.kind, notes)
+
+
+def _measured_heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
+    """Measure all heads of a kind, shown or not, by the tokens that the grid names."""
+    heads = heads_of_kind(trace, kind, words=options.words, special=True, lens=options.lens)
+    return measure_heads(heads.whole, kind)
 
 
 class LinesPage:
@@ -151,14 +312,14 @@ class LinesPage:
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
-        return _PAGE.format(
-            title=escape(_heading(self.options) if title is None else title),
-            css=page_style(theme, "lines_report.css"),
-            about=escape(self._about(made_by)),
-            notes=_list(self._note_lines()) + _list(left_out),
-            lines=self._lines(made_by),
-            blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
-            script=_script(),
+        lists = _list(self._note_lines()) + _list(left_out)
+        return saved_page(
+            "lines_report",
+            _heading(self.options) if title is None else title,
+            theme,
+            body=_BODY.format(about=escape(self._about(made_by)), lists=lists),
+            message=("lines-packed", self._lines(made_by)),
+            blocks={f"line-{name}": text for name, text in self._blocks.items()},
         )
 
     def _lines(self, made_by: str) -> str:
@@ -254,8 +415,3 @@ def _list(sentences: Sequence[str]) -> str:
 def _numbers(numbers: Sequence[int]) -> str:
     listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
     return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
-
-
-@cache
-def _script() -> str:
-    return (Path(__file__).parent / "draw" / "lines_bundle.js").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A translation that is edited in place: what travels for `js/translation_editor`, and back."""
+"""Alternatives to the pieces of a translation: `js/step_bars` and `js/translation_editor`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from transformer.config import EOS
 from transformer.text.languages import Languages, code_of_name
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import words_in
-from viz.draw.forced_prefix import forced_of
 from viz.draw.labels import display_tokens
 from viz.draw.wire import encode
 
+BARS_TITLE = "What the model held probable at each step"
+BARS_NOTE = (
+    "All bars from 0 to 1. In bold the piece that was written; a click on another one forces it."
+)
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
@@ -144,7 +147,7 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
     alternatives = [[other for other, _ in piece.others] for piece in pieces]
-    forced = forced_of(
+    forced = _forced(
         value.get("force"),
         value.get("alternative"),
         value.get("prefix"),
@@ -202,3 +205,80 @@ def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
         origins += [(start, end)] * len(made)
         start = end
     return "".join(letters), origins
+
+
+def encode_bars(
+    steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()
+) -> bytes:
+    """Encode a column of probabilities for each step.
+
+    Args:
+        steps: `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the one
+            that was written, then the others, most probable first.
+        caption: what the picture was made from, for a file that is saved.
+
+    Raises:
+        ValueError: if there is no step, a step has no piece, or a probability is none.
+    """
+    if not steps or not all(steps):
+        raise ValueError("a step without a piece cannot be drawn")
+    values = [p for step in steps for _, p in step]
+    if not all(0 <= p <= 1 + _ROUNDING for p in values):
+        raise ValueError("a probability outside of 0 to 1")
+    texts = [text for step in steps for text, _ in step]
+    meta = {
+        "component": "step_bars",
+        "caption": list(caption),
+        "title": BARS_TITLE,
+        "note": BARS_NOTE,
+        # all at once, so that a piece is marked alike wherever it stands
+        "labels": display_tokens(texts),
+        "pieces": texts,
+    }
+    counts = np.array([len(step) for step in steps], dtype=np.uint32)
+    probabilities = np.minimum(np.array(values, dtype=np.float32), 1)
+    return encode(meta, {"counts": counts, "probabilities": probabilities})
+
+
+def choice_of(
+    value: object, steps: Sequence[Sequence[tuple[str, float]]]
+) -> tuple[int, int] | None:
+    """Return the clicked step and alternative, from 0 behind the written piece; None if malformed.
+
+    What a browser sends can be anything; one that was chosen among other steps than these is None,
+    too: the browser names the whole prefix that it wants.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    return _forced(
+        value.get("step"),
+        value.get("alternative"),
+        value.get("prefix"),
+        [step[0][0] for step in steps],
+        [[text for text, _ in step[1:]] for step in steps],
+    )
+
+
+def _forced(
+    step: object,
+    alternative: object,
+    prefix: object,
+    written: Sequence[str],
+    others: Sequence[Sequence[str]],
+) -> tuple[int, int] | None:
+    """Return a place and the number of its alternative, from 0, if they lead to this prefix.
+
+    Args:
+        step: what may be the place.
+        alternative: what may be the number.
+        prefix: the pieces before the place and the alternative, as one text.
+        written: `[step]`, the pieces that were written.
+        others: `[step]`, the alternatives of each.
+    """
+    if type(step) is not int or type(alternative) is not int:
+        return None
+    if not 0 <= step < len(written) or not 0 <= alternative < len(others[step]):
+        return None
+    if prefix != "".join(written[:step]) + others[step][alternative]:
+        return None
+    return step, alternative

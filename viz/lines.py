@@ -18,7 +18,6 @@ from transformer.analysis.corpus.head_summary import (
     REACH,
     CorpusSummary,
     HeadSummary,
-    OverSentences,
     SentenceHeads,
     measure_heads,
 )
@@ -32,9 +31,9 @@ from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.draw.palette import COLOR, table
+from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
-from viz.report import PageTheme, TextSide, require_theme, saved_page, text_sides
+from viz.report import PageTheme, require_theme, saved_page, text_sides
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
@@ -52,7 +51,7 @@ SHOWN_MEASURES = {
     VARIES: "how far its rows by relative position lie from their mean in a single sentence, "
     "0 to 1",
 }
-"""What the summary shows of each head, by the names on the screen."""
+"""Measures of each head in the summary, by the names on the screen."""
 
 _BODY = """<p>{about}</p>
 {lists}</header>
@@ -66,109 +65,13 @@ _BODY = """<p>{about}</p>
 </div>"""
 
 
-@dataclass(frozen=True)
-class ListedSentence:
-    """A sentence as the list has it.
-
-    Args:
-        number: of its line, from 1; the page's address names it.
-        source: as it was typed; "" where there is none, as with the target.
-        target: its translation.
-        log_p: natural logarithm of the translation's probability; None where it is not known.
-        length: pieces of both sides.
-        unlike: how far the heads of a kind differ from each other here, 0 to 1.
-        sides: source and target; another line of one file may be in another language.
-    """
-
-    number: int
-    source: str
-    target: str
-    log_p: float | None
-    length: int
-    unlike: float
-    sides: tuple[TextSide, ...]
-
-
-def encode_lines(
-    sentences: Sequence[ListedSentence],
-    heads: Mapping[Kind, Sequence[HeadSummary]],
-    *,
-    selected: Head,
-    lens: AnyLens = "weights",
-    caption: Sequence[str] = (),
-) -> str:
-    """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag.
-
-    Args:
-        sentences: in the order of the file, at least one.
-        heads: of each kind that is there, by layer and number.
-        selected: the head that each sentence opens with; -1 for a mean.
-        lens: through which the sentences are seen; one may tell no heads of a layer apart.
-        caption: what the picture was made from, for a file that is saved.
-    """
-    meta = {
-        "component": "lines",
-        "caption": list(caption),
-        "selected": selected,
-        "together": not tells_heads(lens),
-        "amount": amount(lens),
-        "reach": REACH,
-        "measures": SHOWN_MEASURES,
-        "sentences": [_row(item) for item in sentences],
-        "parts": [_part(kind, summaries, lens) for kind, summaries in heads.items()],
-    }
-    arrays: dict[str, NDArray] = {}
-    for kind, summaries in heads.items():
-        arrays[f"{kind}.profile"] = _profiles(summaries)
-        arrays[f"{kind}.light"] = table(kind, "light")
-        arrays[f"{kind}.dark"] = table(kind, "dark")
-    return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
-
-
-def _row(row: ListedSentence) -> list[Any]:
-    unlike = round(row.unlike, 4)
-    return [row.number, row.source, row.target, row.log_p, row.length, unlike, row.sides]
-
-
-def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
-    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
-    profiles = np.stack([summary.profile for summary in heads])
-    ahead = profiles[:, REACH + 2 :]
-    return profiles if ahead.any() else profiles[:, : REACH + 2]
-
-
-def _part(kind: Kind, heads: Sequence[HeadSummary], lens: AnyLens) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "title": KIND_TITLES[kind],
-        "color": COLOR[kind],
-        "heads": [_head(summary, lens) for summary in heads],
-    }
-
-
-def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
-    _, layer, head = summary.place
-    values = {name: _as_list(value) for name, value in summary.values.items()}
-    return {
-        "layer": layer,
-        "head": head,
-        "name": short_name(lens, layer, head),
-        "role": summary.role,
-        "roles": list(summary.roles.items()),
-        "values": {**values, VARIES: [summary.varies]},
-    }
-
-
-def _as_list(value: OverSentences) -> list[float | tuple[float, int]]:
-    return [value.mean, value.deviation, value.lowest, value.highest]
-
-
 @dataclass(frozen=True, eq=False)
 class SentenceRecord:
     """One sentence as the page holds it; the trace itself need not be kept.
 
     Args:
-        listed: what the list says of it.
+        number: of its line, from 1; the page's address names it.
+        listed: the number and more for the list, as `js/lines/data.js` reads it.
         blocks: what the page carries for the explorer, by the ends of their names: "" for the
             message, and `.cross.2.5` for a head that is unpacked by itself.
         heads: of each kind, for the summary.
@@ -176,7 +79,8 @@ class SentenceRecord:
         notes: on its weights.
     """
 
-    listed: ListedSentence
+    number: int
+    listed: list[Any]
     blocks: Mapping[str, str]
     heads: Mapping[Kind, SentenceHeads]
     opens: Kind
@@ -194,39 +98,32 @@ def pack_sentence(
     options: ExplorerOptions | None = None,
     origin: Origin | None = None,
 ) -> SentenceRecord:
-    """Make of a trace what the page holds of it.
-
-    Args:
-        number: of its line, from 1.
-        trace: what `lens_trace` makes of one, where the options have a lens other than the weights.
-        options: what is shown, and how; of heads that the trace has.
-        origin: the sentence and its model, if they are to be told in saved pictures.
+    """Make of a trace what the page holds of it; the number is that of its line, from 1.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
-    by_kind = {kind: _measured_heads(trace, kind, options) for kind in shown.kinds}
-    listed = ListedSentence(
-        number=number,
-        source=trace.source,
-        target=trace.target,
-        log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
-        length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
-        unlike=sum(heads.unlike for heads in by_kind.values()) / len(by_kind),
-        sides=text_sides(trace),
-    )
+    # all heads of a kind, shown or not, by the tokens that the grid names
+    choice: dict[str, Any] = {"words": options.words, "special": True, "lens": options.lens}
+    by_kind = {
+        kind: measure_heads(heads_of_kind(trace, kind, **choice).whole, kind)
+        for kind in shown.kinds
+    }
+    log_p = float(trace.log_probs.sum()) if len(trace.log_probs) else None
+    pieces = len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces)
+    unlike = sum(heads.unlike for heads in by_kind.values()) / len(by_kind)
+    listed = [number, trace.source, trace.target, log_p, pieces, round(unlike, 4)]
     encoded = encode_page(trace, options, origin)
-    blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
-    notes = (*trace.notes, *([encoded.note] if encoded.note else []))
-    return SentenceRecord(listed, blocks, by_kind, shown.kind, notes)
-
-
-def _measured_heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
-    """Measure all heads of a kind, shown or not, by the tokens that the grid names."""
-    heads = heads_of_kind(trace, kind, words=options.words, special=True, lens=options.lens)
-    return measure_heads(heads.whole, kind)
+    return SentenceRecord(
+        number,
+        [*listed, text_sides(trace)],
+        {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}},
+        by_kind,
+        shown.kind,
+        (*trace.notes, *encoded.notes),
+    )
 
 
 class LinesPage:
@@ -250,7 +147,7 @@ class LinesPage:
             raise InputError("There is no layer to show: name at least one.")
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._listed: list[ListedSentence] = []
+        self._listed: list[list[Any]] = []
         self._blocks: dict[str, str] = {}
         self._opens: Kind = "cross"
         self._summaries: dict[Kind, CorpusSummary] = {}
@@ -266,13 +163,15 @@ class LinesPage:
             InputError: if its heads are others than those of the sentences before, or the page
                 would be larger than it may.
         """
-        number = sentence.listed.number
+        number = sentence.number
         if not self._listed:
             self._opens = sentence.opens
             self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
-        elif self._shape() != {kind: heads.counts for kind, heads in sentence.heads.items()}:
+        elif {kind: summary.counts for kind, summary in self._summaries.items()} != {
+            kind: heads.counts for kind, heads in sentence.heads.items()
+        }:
             raise InputError(
-                f"Sentence {number:,} has other heads than sentence {self._listed[0].number:,}: "
+                f"Sentence {number:,} has other heads than sentence {self._listed[0][0]:,}: "
                 "give one report the sentences of one model."
             )
         self.bytes += sentence.bytes
@@ -287,9 +186,6 @@ class LinesPage:
             self._summaries[kind].add(number, heads)
         for note in sentence.notes:
             self._notes.setdefault(note, []).append(number)
-
-    def _shape(self) -> dict[Kind, tuple[int, ...]]:
-        return {kind: summary.counts for kind, summary in self._summaries.items()}
 
     def html(
         self,
@@ -312,35 +208,48 @@ class LinesPage:
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
-        lists = _list(self._note_lines()) + _list(left_out)
+        notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
         return saved_page(
             "lines_report",
             _heading(self.options) if title is None else title,
             theme,
-            body=_BODY.format(about=escape(self._about(made_by)), lists=lists),
+            body=_BODY.format(
+                about=escape(self._about(made_by)), lists=_list(notes) + _list(left_out)
+            ),
             message=("lines-packed", self._lines(made_by)),
             blocks={f"line-{name}": text for name, text in self._blocks.items()},
         )
 
     def _lines(self, made_by: str) -> str:
+        """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag."""
         options, layers = self.options, self.options.layers
-        caption = [
-            counted(len(self), "sentence"),
-            *([lens_caption(options.lens)] if options.lens != "weights" else []),
-            *([f"{made_by}."] if made_by else []),
-        ]
-        heads = {
-            kind: [head for head in summary.heads() if layers is None or head.place.layer in layers]
-            for kind, summary in self._summaries.items()
+        lens = options.lens
+        parts: list[dict[str, Any]] = []
+        arrays: dict[str, NDArray] = {}
+        for kind, summary in self._summaries.items():
+            heads = [h for h in summary.heads() if layers is None or h.place.layer in layers]
+            if not heads:  # of two stacks, the lower one need not have the layers that are shown
+                continue
+            rows = [_head(head, lens) for head in heads]
+            title = {"title": KIND_TITLES[kind], "color": COLOR[kind]}
+            parts.append({"kind": kind, **title, "heads": rows})
+            arrays |= {f"{kind}.profile": _profiles(heads), **theme_tables(kind, kind)}
+        meta = {
+            "component": "lines",
+            "caption": [
+                counted(len(self), "sentence"),
+                *([lens_caption(lens)] if lens != "weights" else []),
+                *([f"{made_by}."] if made_by else []),
+            ],
+            "selected": Head(self._opens, *outlined(lens, options.layer, options.head)),
+            "together": not tells_heads(lens),
+            "amount": amount(lens),
+            "reach": REACH,
+            "measures": SHOWN_MEASURES,
+            "sentences": self._listed,
+            "parts": parts,
         }
-        return encode_lines(
-            self._listed,
-            # of two stacks, the lower one need not have the layers that are shown
-            {kind: shown for kind, shown in heads.items() if shown},
-            selected=Head(self._opens, *outlined(options.lens, options.layer, options.head)),
-            lens=options.lens,
-            caption=caption,
-        )
+        return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
 
     def _about(self, made_by: str) -> str:
         parts = [f"{counted(len(self), 'sentence')}."]
@@ -356,10 +265,6 @@ class LinesPage:
                 f"The lens is {LENS_NAMES[self.options.lens]}, not the weights themselves."
             )
         return " ".join(parts)
-
-    def _note_lines(self) -> list[str]:
-        """Return the notes of the traces, each once, with the sentences that have it."""
-        return [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
 
 
 def lines_report(
@@ -415,3 +320,25 @@ def _list(sentences: Sequence[str]) -> str:
 def _numbers(numbers: Sequence[int]) -> str:
     listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
     return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
+
+
+def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
+    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    profiles = np.stack([summary.profile for summary in heads])
+    return profiles if profiles[:, REACH + 2 :].any() else profiles[:, : REACH + 2]
+
+
+def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
+    _, layer, head = summary.place
+    values = {
+        name: [value.mean, value.deviation, value.lowest, value.highest]
+        for name, value in summary.values.items()
+    }
+    return {
+        "layer": layer,
+        "head": head,
+        "name": short_name(lens, layer, head),
+        "role": summary.role,
+        "roles": list(summary.roles.items()),
+        "values": {**values, VARIES: [summary.varies]},
+    }

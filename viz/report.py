@@ -70,7 +70,7 @@ def report(
     Args:
         trace: our own or anybody's; what `lens_trace` makes of one, where the options have a lens
             other than the weights.
-        options: what is shown, and how; `ExplorerOptions()` unless given.
+        options: choices of what is shown; `ExplorerOptions()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.
         theme: auto follows the page around it in a notebook, else the reader's system.
         origin: the model, if it is to be told.
@@ -83,7 +83,7 @@ def report(
     require_theme(theme)
     options = options or ExplorerOptions()
     encoded = encode_page(trace, options, origin)
-    notes = [*trace.notes, *([encoded.note] if encoded.note else [])]
+    notes = [*trace.notes, *encoded.notes]
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
     about = _about(trace, options, origin, link)
     return saved_page(

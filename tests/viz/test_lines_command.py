@@ -11,7 +11,7 @@ from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.lenses import lens_trace
 from transformer.translation.batch import LineSearch
-from viz import lines_command
+from viz import __main__ as command_line
 from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin
 from viz.draw.explorer import encode_explorer
@@ -42,7 +42,7 @@ def blocks_of(page):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threads, monkeypatch):
-    monkeypatch.setattr(lines_command, "CHUNK", 3)  # several
+    monkeypatch.setattr(command_line, "CHUNK", 3)  # several
     texts = [pair.english for pair in pairs[:80:10]]
     status, page = run(
         "--lines", "in", "--kind", "encoder_self", "--head", "2", "--beam", "2", "--theme", "dark",
@@ -211,7 +211,7 @@ def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, cap
 
 def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(
-        lines_command, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)
+        command_line, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)
     )
     status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
     assert (status, page) == (2, None)

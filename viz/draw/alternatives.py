@@ -87,6 +87,9 @@ def encode_editor(
             raise ValueError(f"a log-probability of {piece.log_prob}")
         if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
             raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
+    translation = "a translation"
+    if languages.target:
+        translation = languages.with_article("target", "translation")
     spans, words = places_of(text, [piece.text for piece in pieces])
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
@@ -95,7 +98,7 @@ def encode_editor(
         "component": "translation_editor",
         "caption": list(caption),
         "title": f"{languages.target or 'Translation'}, edited in place",
-        "placeholder": f"Type {_translation(languages)}",
+        "placeholder": f"Type {translation}",
         "language": code_of_name(languages.target),
         "text": text,
         "revision": revision,
@@ -126,19 +129,11 @@ def encode_editor(
     )
 
 
-def _translation(languages: Languages) -> str:
-    return languages.with_article("target", "translation") if languages.target else "a translation"
-
-
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
     """Return the typed or chosen edit; None if the message is malformed.
 
     A choice that was made among other pieces than these is None, too: the browser names the whole
     prefix that it wants.
-
-    Args:
-        value: what may be one.
-        pieces: that the page shows.
     """
     if not isinstance(value, Mapping):
         return None
@@ -146,14 +141,8 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
     if isinstance(text, str) and type(revision) is int and revision > 0:
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
-    alternatives = [[other for other, _ in piece.others] for piece in pieces]
-    forced = _forced(
-        value.get("force"),
-        value.get("alternative"),
-        value.get("prefix"),
-        [piece.text for piece in pieces],
-        alternatives,
-    )
+    others = [[other for other, _ in piece.others] for piece in pieces]
+    forced = _forced(value, "force", [piece.text for piece in pieces], others)
     return None if forced is None else Forced(*forced)
 
 
@@ -212,10 +201,8 @@ def encode_bars(
 ) -> bytes:
     """Encode a column of probabilities for each step.
 
-    Args:
-        steps: `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the one
-            that was written, then the others, most probable first.
-        caption: what the picture was made from, for a file that is saved.
+    The steps are `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the
+    one that was written, then the others, most probable first.
 
     Raises:
         ValueError: if there is no step, a step has no piece, or a probability is none.
@@ -250,35 +237,28 @@ def choice_of(
     """
     if not isinstance(value, Mapping):
         return None
-    return _forced(
-        value.get("step"),
-        value.get("alternative"),
-        value.get("prefix"),
-        [step[0][0] for step in steps],
-        [[text for text, _ in step[1:]] for step in steps],
-    )
+    written = [step[0][0] for step in steps]
+    return _forced(value, "step", written, [[text for text, _ in step[1:]] for step in steps])
 
 
 def _forced(
-    step: object,
-    alternative: object,
-    prefix: object,
+    value: Mapping,
+    step: str,
     written: Sequence[str],
     others: Sequence[Sequence[str]],
 ) -> tuple[int, int] | None:
-    """Return a place and the number of its alternative, from 0, if they lead to this prefix.
+    """Return a step and the number of its alternative, from 0, if they lead to the prefix.
 
     Args:
-        step: what may be the place.
-        alternative: what may be the number.
-        prefix: the pieces before the place and the alternative, as one text.
+        value: step and alternative by these names, and the pieces up to it, as one text.
+        step: name of the step in the message.
         written: `[step]`, the pieces that were written.
         others: `[step]`, the alternatives of each.
     """
-    if type(step) is not int or type(alternative) is not int:
+    at, alternative = value.get(step), value.get("alternative")
+    if type(at) is not int or type(alternative) is not int:
         return None
-    if not 0 <= step < len(written) or not 0 <= alternative < len(others[step]):
+    if not 0 <= at < len(written) or not 0 <= alternative < len(others[at]):
         return None
-    if prefix != "".join(written[:step]) + others[step][alternative]:
-        return None
-    return step, alternative
+    prefix = "".join(written[:at]) + others[at][alternative]
+    return (at, alternative) if value.get("prefix") == prefix else None

@@ -13,9 +13,8 @@ from viz.draw.labels import display_tokens
 from viz.draw.palette import (
     COLOR,
     difference_levels,
-    difference_table,
     largest_colour,
-    table,
+    theme_tables,
 )
 from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode
@@ -60,13 +59,8 @@ def encode_architecture(
 ) -> bytes:
     """Figure 1 with a sentence in it; the values travel as places in their colours.
 
-    Args:
-        boxes: in the order in which a keyboard reaches them.
-        layers: of each stack.
-        layer: the one that is drawn, from 0.
-        selected: name of the open box.
-        opens: the key of what shows a picked box; it is scrolled into view.
-        caption: what the picture was made from, for a file that is saved.
+    A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
+    which is scrolled into view. `layer`, from 0, is drawn of so many `layers` of each stack.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
@@ -82,22 +76,15 @@ def encode_architecture(
         "selected": selected,
         "memoryColor": COLOR["cross"],
         "boxes": [
-            {
-                "name": box.name,
-                "title": box.title,
-                "shape": box.shape,
-                "label": box.label,
-                "kind": box.kind,
-                "color": COLOR[box.kind] if box.kind else None,
-            }
+            {name: getattr(box, name) for name in ("name", "title", "shape", "label", "kind")}
+            | {"color": COLOR[box.kind] if box.kind else None}
             for box in boxes
         ],
         "palettes": ["difference", *COLOR],
     }
-    arrays = {"difference.light": difference_table("light")}
-    arrays["difference.dark"] = difference_table("dark")
+    arrays = theme_tables(None, "difference")
     for kind in COLOR:
-        arrays |= {f"{kind}.light": table(kind, "light"), f"{kind}.dark": table(kind, "dark")}
+        arrays |= theme_tables(kind, kind)
     arrays |= {box.name: _levels(box, box.values) for box in boxes if box.values is not None}
     return encode(meta, arrays)
 
@@ -121,14 +108,10 @@ def encode_strip(
     columns: Sequence[str] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode a tensor: a row for each token, a column for each feature.
+    """Encode a tensor, `[token, feature]`: a row for each token, a column for each feature.
 
-    Args:
-        values: `[token, feature]`; they reach the browser exactly.
-        rows: the tokens.
-        title: a picture that is saved takes its file name from it.
-        columns: pieces of the vocabulary, where the columns are these.
-        caption: what the picture was made from, for a file that is saved.
+    The values reach the browser exactly; `columns` are pieces of the vocabulary, where the columns
+    are these.
 
     Raises:
         ValueError: if a label is missing or too many, or a value is not a number.
@@ -145,9 +128,4 @@ def encode_strip(
         "columnNames": None if columns is None else display_tokens(columns),
         "end": largest_colour(values),
     }
-    arrays: dict[str, NDArray] = {
-        "values": values.astype(np.float32),
-        "light": difference_table("light"),
-        "dark": difference_table("dark"),
-    }
-    return encode(meta, arrays)
+    return encode(meta, {"values": values.astype(np.float32), **theme_tables(None)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
-from viz.draw.palette import ENDS, difference_table, head_colors, table
+from viz.draw.palette import ENDS, head_colors, theme_tables
 from viz.draw.weights import check
 from viz.draw.wire import encode
 
@@ -99,13 +98,8 @@ def encode_map(
         "tallBars": signed or beside_difference,
         "paints": paints,
     }
-    colors = difference_table if signed else partial(table, kind)
-    arrays: dict[str, NDArray] = {
-        "weights": weights.astype(np.float32),
-        "light": colors("light"),
-        "dark": colors("dark"),
-    }
-    return encode(meta, arrays)
+    colors = theme_tables(None if signed else kind)
+    return encode(meta, {"weights": weights.astype(np.float32), **colors})
 
 
 def encode_ribbons(
@@ -124,20 +118,9 @@ def encode_ribbons(
 ) -> bytes:
     """Encode ribbons: queries left, keys right, a band for each weight between them.
 
-    Args:
-        heads: one to eight names, such as `L3 H5`, with weights `[query, key]`, 0 to 1. The first
-            has the kind's colour; each can be switched off in the browser.
-        labels: the tokens of both sides, pieces or whole words.
-        kind: gives the first colour and the words over the lists.
-        languages: of both sides, for the words over the lists.
-        alone: whether there is but one sentence: see `axis_titles`.
-        by_read: whether rows are named by what is read because what is written is not known.
-        threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
-        amount: what a ribbon shows, in a word.
-        reads: `[query]`, what the decoder reads at each row, where rows are named by what it
-            writes; for the text on hover.
-        writes: `[query]`, likewise where they are named by what it reads.
-        caption: what the picture was made from, for a file that is saved.
+    The arguments are those of `encode_map`, but for `heads`: one to eight names, such as `L3 H5`,
+    with weights `[query, key]`, 0 to 1. The first has the kind's colour; each can be switched off
+    in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
 
     Raises:
         ValueError: if there is no head or more than eight, if two have one name, if a label is
@@ -171,16 +154,7 @@ def encode_ribbons(
 def _named_rows(
     reads: Sequence[str] | None, writes: Sequence[str] | None, labels: Labels
 ) -> list[str] | None:
-    """Return what each row of the decoder reads and writes; None if neither is known.
-
-    Args:
-        reads: `[query]`, where the rows are named by what is written.
-        writes: `[query]`, where they are named by what is read.
-        labels: the tokens of both axes.
-
-    Raises:
-        ValueError: if one is missing or too many.
-    """
+    """Return what each row of the decoder reads and writes; None if neither is known."""
     if reads is None and writes is None:
         return None
     reads, writes = (labels.queries if tokens is None else tokens for tokens in (reads, writes))
@@ -190,18 +164,10 @@ def _named_rows(
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
-    """Return the squares of the one row that a message names; none if it is malformed.
+    """Return row and column of the squares of the one row that a message names.
 
-    What a browser sends can be anything. Squares that were pressed on another map are none, too:
-    the browser names the map, since another one may be there before the press is heard.
-
-    Args:
-        value: what may be squares.
-        title: of the map, with `labels` as it was encoded.
-        labels: of the map.
-
-    Returns:
-        Row and column of each.
+    A malformed message names none, nor do squares that were pressed on a map of another title or
+    other labels: another one may be there before the press is heard.
     """
     shown = {
         "title": title,

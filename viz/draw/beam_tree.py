@@ -59,14 +59,10 @@ def encode_tree(
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the search tree of one sentence.
+    """Encode the search tree of one sentence, in which a parent stands before its children.
 
-    Args:
-        nodes: a parent stands before its children.
-        best: the last piece of the translation, or of the best prefix so far.
-        chosen: the node that is outlined.
-        languages: of the model, for the table that stands for the picture.
-        caption: what the picture was made from, for a file that is saved.
+    `best` is the last piece of the translation, or of the best prefix so far, `chosen` the node
+    that is outlined.
 
     Raises:
         ValueError: if there is no node, a parent or a step is not what it can be, a number is not

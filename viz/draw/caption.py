@@ -72,13 +72,7 @@ def amount(lens: AnyLens) -> str:
 
 
 def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
-    """Return the note under a map that says what a row is.
-
-    Args:
-        lens: the lens.
-        kind: the kind of attention.
-        special: whether `<s>` and `</s>` are shown, so that whole rows are.
-    """
+    """Return the note under a map that says what a row is; without `special`, it is cut short."""
     if lens == "weights":
         return NOTE if special else f"Each row is one position that looks; {_DROPPED} its sum."
     note = f"Each square is its share of its row's {_SHARES[lens]}"
@@ -113,12 +107,7 @@ class Origin:
         return cls(source, target, model_name(translator), translator.checksum)
 
     def caption(self, *part: str) -> list[str]:
-        """Sentences to stand under a picture.
-
-        Args:
-            what: which part of the model it shows, such as `head_caption` says it.
-            *part: part of the model that is shown, such as a head.
-        """
+        """Sentences to stand under a picture of a part of the model, such as a head."""
         return [self.pair, *part, f"{self.made_by}."]
 
     @property

@@ -51,12 +51,12 @@ class EncodedPage:
         message: what is unpacked at once, gzip in base64.
         heads: the weights of each head that is unpacked when it is opened, by a name such as
             `cross.2.5`, those that are open first in front; none where the message has them all.
-        note: a sentence on numbers that are rounded; None where none is.
+        notes: sentences on numbers that are rounded.
     """
 
     message: str
     heads: Mapping[str, str] = field(default_factory=dict)
-    note: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def encode_explorer(
@@ -90,14 +90,13 @@ def encode_page(
     packing = packing_of(weights)
     names = (".".join(map(str, place)) for place in places)
     packed = dict(zip(names, packing.texts(weights), strict=True))
-    note = None
-    if not packing.exact:
-        note = (
-            f"The weights are rounded to steps of {packing.step}, 16 bits each: exact ones would "
-            f"take {sum(array.nbytes for array in weights) / 1e6:,.0f} MB. A page of fewer layers "
-            f"or kinds holds exact ones."
-        )
-    return EncodedPage(_message(view, {}, packing), packed, note)
+    note = (
+        f"The weights are rounded to steps of {packing.step}, 16 bits each: exact ones would take "
+        f"{sum(array.nbytes for array in weights) / 1e6:,.0f} MB. A page of fewer layers or kinds "
+        f"holds exact ones."
+    )
+    notes = () if packing.exact else (note,)
+    return EncodedPage(_message(view, {}, packing), packed, notes)
 
 
 def _openable_heads(view: HeadsView) -> Iterator[Head]:

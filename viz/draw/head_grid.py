@@ -14,7 +14,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, table
+from viz.draw.palette import COLOR, theme_tables
 from viz.draw.weights import check, to_bytes
 from viz.draw.wire import encode
 
@@ -120,9 +120,7 @@ def encode_grid(
     }
     arrays: dict[str, NDArray] = {}
     for part, (_, levels) in zip(parts, packed, strict=True):
-        arrays[f"{part.kind}.light"] = table(part.kind, "light")
-        arrays[f"{part.kind}.dark"] = table(part.kind, "dark")
-        arrays[f"{part.kind}.weights"] = levels
+        arrays |= {**theme_tables(part.kind, part.kind), f"{part.kind}.weights": levels}
     return encode(meta, arrays)
 
 
@@ -249,12 +247,7 @@ def _figure(value: float) -> str:
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
-    """Return the clicked head; None if the message is malformed.
-
-    Args:
-        value: what may be one.
-        shapes: layers and heads of each kind.
-    """
+    """Return the clicked head, of kinds of so many layers and heads; None if malformed."""
     if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
         return None
     kind, layer, head = value

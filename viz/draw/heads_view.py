@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from viz.draw.attention_map import Scale
     from viz.draw.caption import Origin
 
-T = TypeVar("T")
+Remember = Callable[[Hashable, Callable[[], Any]], Any]
+"""Function that returns the result of its second argument, kept under the name before it."""
 
 _NOT_ONE = "Each row is one position that looks; not every row sums to 1."
 
@@ -112,7 +113,9 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     """
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
-        raise InputError(f"There is no kind of attention to show: choose of {_listed(trace)}.")
+        raise InputError(
+            f"There is no kind of attention to show: choose of {', '.join(trace.kinds)}."
+        )
     default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
     kind = default if options.kind is None else options.kind
     for shown in (kind, *kinds):
@@ -141,10 +144,6 @@ def _require_kind(kind: Kind, trace: AttentionTrace) -> None:
     raise InputError(f"There is no {KIND_TITLES[kind]} in this trace: it has {there}.")
 
 
-def _listed(trace: AttentionTrace) -> str:
-    return ", ".join(trace.kinds)
-
-
 def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]) -> None:
     if options.head and not tells_heads(options.lens):
         raise InputError(
@@ -159,16 +158,18 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
     over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
     if any(None in head for head in over):
         raise InputError("A mean cannot lie over the open head: name a layer and a head.")
-    asked = [(options.layer, options.head), *over]
-    for layer, head in asked:
-        # a mean over layers is over those that have the head
-        heads = max(counts) if layer is None else None
-        if layer is not None and _is_below(layer, len(counts)):
+    for layer, head in [(options.layer, options.head), *over]:
+        heads = 0
+        if layer is None:
+            heads = max(counts)  # a mean over layers is over those that have the head
+        elif _is_below(layer, len(counts)):
             heads = counts[layer]
-        if heads is None or not (head is None or _is_below(head, heads)):
+        if not heads or not (head is None or _is_below(head, heads)):
+            least, most = min(counts), max(counts)
+            sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
             raise InputError(
                 f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
-                f"{_sizes(counts)} of {KIND_TITLES[kind]}."
+                f"{counted(len(counts), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
             )
 
 
@@ -182,29 +183,6 @@ def _counted(value: object) -> str:
     if value is None:
         return "1"
     return str(value + 1) if isinstance(value, int) else quoted(value)
-
-
-def _sizes(counts: tuple[int, ...]) -> str:
-    """`6 layers of 8 heads`, or of 2 to 8 where they differ."""
-    least, most = min(counts), max(counts)
-    heads = f"{most}" if least == most else f"{least} to {most}"
-    return f"{counted(len(counts), 'layer')} of {heads} head{'' if most == 1 else 's'}"
-
-
-class Remember(Protocol):
-    """Function that returns `compute()`, which it may keep under a name."""
-
-    def __call__(self, name: Hashable, compute: Callable[[], T], /) -> T: ...
-
-
-def _compute(_name: Hashable, compute: Callable[[], T], /) -> T:
-    return compute()
-
-
-class _AxisWords(TypedDict):
-    languages: Languages
-    alone: bool
-    by_read: bool
 
 
 class HeadsView:
@@ -225,7 +203,7 @@ class HeadsView:
         trace: AttentionTrace,
         options: ExplorerOptions,
         origin: Origin | None = None,
-        remember: Remember = _compute,
+        remember: Remember = lambda _name, compute: compute(),
     ) -> None:
         self.trace, self.options, self.origin = trace, options, origin
         self._remember = remember
@@ -243,10 +221,11 @@ class HeadsView:
     def heads_of(self, kind: Kind) -> Heads:
         """Return the heads of any kind, with all rows."""
         words, special, lens = self.options.words, self.options.special, self.options.lens
-        return self._remember(
+        heads: Heads = self._remember(
             ("heads", kind, words, special),
             lambda: heads_of_kind(self.trace, kind, words=words, special=special, lens=lens),
         )
+        return heads
 
     def at_step(self, step: int) -> HeadsView:
         """Return the view of a step of the decoder, from 0."""
@@ -335,18 +314,15 @@ class HeadsView:
         if first.labels != second.map.labels:
             return None
         own = self.caption()
-        return encode_map(
-            first.weights - second.map.weights,
-            first.labels,
+        return self._map(
+            replace(first, title="first minus second", weights=first.weights - second.map.weights),
             self.kind,
-            title="first minus second",
-            **self._axis_words(self.kind),
-            causal=self.trace.causal,
-            reads=first.reads,
-            writes=first.writes,
-            signed=True,
             note=None if self.options.special else "Each square is first minus second.",
             caption=["First:", *own, "Second:", *second.caption] if own else [],
+            signed=True,
+            scale="linear",
+            threshold=0.0,
+            amount="weight",
         )
 
     def ribbons(self, over: Sequence[tuple[int, int]] = ()) -> bytes:
@@ -371,31 +347,11 @@ class HeadsView:
         a_map = self._map(drawn, kind, note=note, caption=caption)
         return a_map, self._ribbons([("", drawn.weights)], drawn, kind, caption)
 
-    def _map(
-        self,
-        drawn: OpenMap,
-        kind: Kind,
-        *,
-        note: str,
-        caption: Sequence[str],
-        languages: Languages | None = None,
-        beside_difference: bool = False,
-    ) -> bytes:
+    def _map(self, drawn: OpenMap, kind: Kind, **more: Any) -> bytes:
+        options = {"causal": self.trace.causal, "scale": self.options.scale}
+        shared = self._shared(drawn, kind)
         return encode_map(
-            drawn.weights,
-            drawn.labels,
-            kind,
-            title=drawn.title,
-            **self._axis_words(kind, languages),
-            causal=self.trace.causal,
-            reads=drawn.reads,
-            writes=drawn.writes,
-            scale=self.options.scale,
-            threshold=self.options.threshold,
-            amount=amount(drawn.lens),
-            note=note,
-            beside_difference=beside_difference,
-            caption=caption,
+            drawn.weights, drawn.labels, kind, title=drawn.title, **shared | options | more
         )
 
     def _ribbons(
@@ -405,23 +361,19 @@ class HeadsView:
         kind: Kind,
         caption: Sequence[str],
     ) -> bytes:
-        return encode_ribbons(
-            ribbons,
-            drawn.labels,
-            kind,
-            **self._axis_words(kind),
-            threshold=self.options.threshold,
-            amount=amount(drawn.lens),
-            reads=drawn.reads,
-            writes=drawn.writes,
-            caption=caption,
-        )
+        shared = self._shared(drawn, kind)
+        return encode_ribbons(ribbons, drawn.labels, kind, **shared, caption=caption)
 
-    def _axis_words(self, kind: Kind, languages: Languages | None = None) -> _AxisWords:
+    def _shared(self, drawn: OpenMap, kind: Kind) -> dict[str, Any]:
+        """Return the arguments that a map and its ribbons share."""
         return {
-            "languages": languages or self.trace.languages,
+            "languages": self.trace.languages,
             "alone": is_alone(self.trace),
             "by_read": kind == "cross" and not self.trace.writes_known,
+            "threshold": self.options.threshold,
+            "amount": amount(drawn.lens),
+            "reads": drawn.reads,
+            "writes": drawn.writes,
         }
 
     def _note(self, drawn: OpenMap) -> str:

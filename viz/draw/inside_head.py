@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, difference_table, largest_colour
+from viz.draw.palette import COLOR, largest_colour, theme_tables
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def encode_inside(
     factor: str,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """One query word through one head, with every number.
+    """One query word through one head, with every number, exactly.
 
     Args:
-        numbers: they reach the browser exactly.
+        numbers: of the query's row.
         keys: the tokens that the word can look at.
         query: the row that looks, in words.
         kind: gives the colour.
@@ -78,7 +78,7 @@ def encode_inside(
         step: where the walk begins.
         head: from 0.
         factor: by which q · k is scaled, in words.
-        caption: what the picture was made from, for a file that is saved.
+        caption: caption of a file that is saved.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -101,8 +101,7 @@ def encode_inside(
         "steps": [asdict(step) for step in steps],
         "ends": _ends(arrays),
     }
-    colors = {"light": difference_table("light"), "dark": difference_table("dark")}
-    return encode(meta, arrays | colors)
+    return encode(meta, arrays | theme_tables(None))
 
 
 def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
@@ -115,12 +114,7 @@ def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
 
 
 def step_of(value: object, count: int) -> int | None:
-    """Return the clicked step; None if the message is malformed.
-
-    Args:
-        value: what may be one.
-        count: of the steps.
-    """
+    """Return the clicked step, of so many; None if the message is malformed."""
     return value if type(value) is int and 0 <= value < count else None
 
 

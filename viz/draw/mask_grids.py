@@ -64,15 +64,10 @@ def encode_masks(
     chosen: Row,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the masks of a batch.
+    """Encode the masks of a batch, a grid for each sentence, with an outlined row.
 
-    Args:
-        grids: one for each sentence.
-        kind: gives the colour of what may be seen.
-        title: of all of them; pictures that are saved take their file name from it.
-        as_numbers: what is added to the scores stands in the squares, not a stroke for each reason.
-        chosen: the row that is outlined.
-        caption: what the picture was made from, for a file that is saved.
+    With `as_numbers`, what is added to the scores stands in the squares, not a stroke for each
+    reason.
 
     Raises:
         ValueError: if there is no grid, or a label is missing or too many.
@@ -94,9 +89,7 @@ def encode_masks(
                 "title": grid.title,
                 "queries": display_tokens(grid.labels.queries),
                 "keys": display_tokens(grid.labels.keys),
-                "names": [
-                    capitalised(name) for name in grid.names or row_names(grid.labels.queries)
-                ],
+                "names": [*map(capitalised, grid.names or row_names(grid.labels.queries))],
                 "faded": [token == PADDING for token in grid.labels.queries],
             }
             for grid in grids
@@ -144,11 +137,6 @@ def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> 
 
     Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”
     may not see 2 × “<pad>”: they are padding.”
-
-    Args:
-        name: of the row, as `row_names` has it.
-        keys: as the screen shows them.
-        whys: what hides each key.
     """
     row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]

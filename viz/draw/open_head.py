@@ -45,7 +45,7 @@ class OpenMap:
     """One map with its labels.
 
     Args:
-        title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross · norms`.
+        title: such as `layer 3 · mean of 8 heads · cross · norms`.
         weights: `[query, key]`.
         reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
@@ -67,12 +67,8 @@ def heads_of_kind(
 ) -> Heads:
     """Select the heads of one kind, with the requested axes.
 
-    Args:
-        trace: the trace, or that of `lens_trace`, where `lens` is another than the weights.
-        kind: the kind of attention.
-        words: merge the pieces of a word.
-        special: show the special tokens.
-        lens: the lens of the weights.
+    The trace is that of `lens_trace`, where the lens is another than the weights. With `words`, the
+    pieces of a word are merged.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.
@@ -139,11 +135,7 @@ def mean(
 ) -> npt.NDArray:
     """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for.
 
-    Args:
-        weights: `[layer, head, query, key]`.
-        layer: a layer from 0, or None for the mean.
-        head: a head from 0, or None for the mean.
-        counts: heads of each layer; what lies beyond them counts for nothing. All unless given.
+    `counts` are the heads of each layer; what lies beyond them counts for nothing.
     """
     if counts is None or set(counts) == {weights.shape[1]}:
         heads_of_layer = weights.mean(0) if layer is None else weights[layer]

@@ -7,7 +7,7 @@ own colour it has that very colour; towards the ends chroma falls, as far as sRG
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -109,6 +109,15 @@ def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Places in `difference_table`: 128 is 0, 1 and 255 are `largest_colour` and beyond."""
     amount = np.clip(values / largest_colour(values), -1, 1)
     return (128 + np.rint(127 * amount)).astype(np.uint8)
+
+
+def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray[np.uint8]]:
+    """Return the colours of a kind, or of differences, for both themes as the browser reads them.
+
+    Their names are `light` and `dark`, with a point after `name`, if there is one.
+    """
+    color = difference_table if kind is None else partial(table, kind)
+    return {f"{name}.{theme}".lstrip("."): color(theme) for theme in ENDS}
 
 
 def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:

@@ -36,11 +36,9 @@ def block_size(count: int, most: int) -> int:
 
 
 def block_means(values: NDArray, sizes: tuple[int, int]) -> NDArray[np.float32]:
-    """Compute the mean of each block of the last two axes; the last block may be smaller.
+    """Compute the mean of each block, of `sizes` rows and columns, of `[..., row, column]`.
 
-    Args:
-        values: `[..., row, column]`.
-        sizes: rows and columns of a block.
+    The last block may be smaller.
     """
     for axis, size in zip((-2, -1), sizes, strict=True):
         if size > 1:

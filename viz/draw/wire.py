@@ -28,9 +28,7 @@ _ALIGNED = 8
 def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
     """Plain values and named arrays as one run of bytes.
 
-    Args:
-        meta: what JSON can say; a lone surrogate in a text reaches the browser as it is.
-        arrays: of any shape, empty ones too.
+    A lone surrogate in a text of `meta` reaches the browser as it is.
 
     Raises:
         ValueError: if an array has a dtype that is not in `DTYPES`, or `meta` holds a NaN.
@@ -42,14 +40,8 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
         if array.dtype.name not in DTYPES:
             raise ValueError(f"{name} is of {array.dtype}, which is none of {', '.join(DTYPES)}")
         content = array.astype(array.dtype.newbyteorder("<")).tobytes()
-        entries.append(
-            {
-                "name": name,
-                "dtype": array.dtype.name,
-                "shape": list(array.shape),
-                "offset": offset,
-            }
-        )
+        entry = {"name": name, "dtype": array.dtype.name, "shape": list(array.shape)}
+        entries.append({**entry, "offset": offset})
         parts += [content, _zeros(len(content))]
         offset += len(content) + len(parts[-1])
     header = json.dumps(

@@ -24,11 +24,7 @@ NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
-    """Return the words of a sentence as typed, by number, without the final `</s>`.
-
-    Args:
-        pieces: whose words are numbered from 0 without gaps, as the tokenizer numbers them.
-    """
+    """Return the words of a sentence as typed, by number, without the final `</s>`."""
     words = groupby((p for p in pieces if p.id != EOS), key=lambda piece: piece.word)
     texts = ("".join(piece.text for piece in word) for _, word in words)
     # a word that is a space and nothing else still needs a label
@@ -53,7 +49,7 @@ def encode_links(
             as float32.
         made_by: layer, head, row and lens in a line, for a file that is saved.
         languages: of both, which head the table that stands for the picture.
-        caption: what the picture was made from, likewise.
+        caption: caption of a file that is saved.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength

@@ -46,7 +46,7 @@ def signed_map(
         most: value of the full colour.
         hover: Plotly's template of the tooltip.
         x: names of the columns in `hover`; their numbers by default.
-        y: names of the rows.
+        y: likewise, of the rows.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
     if rows * columns > 1:
@@ -93,12 +93,9 @@ def maps(
 ) -> go.Figure:
     """Draw maps of the same rows side by side, with one colour bar at the right.
 
-    Args:
-        heatmaps: maps by their title.
-        across: Plotly's settings of each horizontal axis.
-        down: Plotly's settings of the one vertical axis.
-        height: height of the figure, in CSS pixels.
-        widths: relative widths of the maps; equal by default.
+    The maps are by their title, `height` is in CSS pixels, `across` and `down` are Plotly's
+    settings of each horizontal axis and of the one vertical axis, and `widths` are relative and by
+    default equal.
     """
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03

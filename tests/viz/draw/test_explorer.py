@@ -157,7 +157,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
         expected = weights_of(trace, name)
         assert (unpacked(text, Packing()) == expected).all()
     assert not any(name.endswith(".weights") for name in read(encoded.message)[1])
-    assert encoded.note is None
+    assert not encoded.notes
 
 
 def test_rounding_is_told(monkeypatch):
@@ -165,8 +165,7 @@ def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
     encoded = encode_page(trace, ExplorerOptions())
-    assert encoded.note
-    assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
+    assert "rounded to steps of 0.000015, 16 bits each" in encoded.notes[0]
     meta, _, _ = read(encoded.message)
     assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
     packing = Packing(**meta["packing"])

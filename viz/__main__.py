@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -105,18 +105,9 @@ def _page(options: argparse.Namespace) -> str:
 
 
 def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
-    return ExplorerOptions(
-        options.kind,
-        options.layer,
-        options.head,
-        words=options.words,
-        special=options.special,
-        sort=options.sort,
-        scale=options.scale,
-        threshold=options.threshold,
-        over=tuple(options.over),
-        lens=options.lens,
-    )
+    names = (field.name for field in fields(ExplorerOptions))
+    chosen = {name: getattr(options, name) for name in names if name in options}
+    return ExplorerOptions(**{**chosen, "over": tuple(options.over)})
 
 
 def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:

@@ -33,7 +33,7 @@ from viz.draw.heads_view import ExplorerOptions, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
-from viz.report import PageTheme, require_theme, saved_page, text_sides
+from viz.report import PageTheme, heading, require_theme, saved_page, text_sides
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
@@ -211,7 +211,7 @@ class LinesPage:
         notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
         return saved_page(
             "lines_report",
-            _heading(self.options) if title is None else title,
+            heading(self.options.lens, "over many sentences") if title is None else title,
             theme,
             body=_BODY.format(
                 about=escape(self._about(made_by)), lists=_list(notes) + _list(left_out)
@@ -298,13 +298,6 @@ def lines_report(
         own_origin = origin and replace(origin, source=trace.source, target=trace.target)
         page.add(pack_sentence(number, trace, page.options, own_origin))
     return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
-
-
-def _heading(options: ExplorerOptions) -> str:
-    unit = "head" if tells_heads(options.lens) else "layer"
-    if options.lens == "weights":
-        return "Where each head looks, over many sentences"
-    return f"Each {unit} over many sentences, seen through {LENS_NAMES[options.lens]}"
 
 
 def _list(sentences: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from viz.draw.heads_view import ExplorerOptions, is_alone
 from viz.draw.labels import capitalised
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
     from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
@@ -88,7 +89,7 @@ def report(
     about = _about(trace, options, origin, link)
     return saved_page(
         "report",
-        _heading(options) if title is None else title,
+        heading(options.lens) if title is None else title,
         theme,
         body=f'{_texts(trace)}{lines}<p>{about}</p>\n</header>\n<main id="heads"></main>',
         message=("weights", encoded.message),
@@ -106,12 +107,12 @@ def _texts(trace: AttentionTrace) -> str:
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
 
 
-def _heading(options: ExplorerOptions) -> str:
-    """Only weights say where a head looks."""
-    if options.lens == "weights":
-        return "Where each head looks"
-    unit = "head" if tells_heads(options.lens) else "layer"
-    return f"Each {unit}, seen through {LENS_NAMES[options.lens]}"
+def heading(lens: AnyLens, extent: str = "") -> str:
+    """Return the heading of a page; only weights say where a head looks."""
+    if lens == "weights":
+        return f"Where each head looks, {extent}".rstrip(", ")
+    unit = "head" if tells_heads(lens) else "layer"
+    return f"Each {unit} {extent}".rstrip() + f", seen through {LENS_NAMES[lens]}"
 
 
 def _about(

@@ -36,7 +36,6 @@ class DrawnNode:
         log_prob: log P of the piece given what stands before it, in nats.
         total: log P of the whole prefix, in nats.
         step: of the search, from 1.
-        state: what became of it.
         reason: a sentence that says why it was dropped, or "".
         score: of a finished hypothesis, log P over the length penalty.
     """

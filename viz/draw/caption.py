@@ -89,11 +89,7 @@ _SLUG = 40  # letters of a sentence in a file name
 class Origin:
     """The sentence and the model that a picture was made from.
 
-    Args:
-        source: the text as it was typed.
-        target: its translation.
-        model: name of the checkpoint.
-        checksum: of its manifest, SHA-256; "" where it has none.
+    The checksum is that of the checkpoint's manifest, SHA-256; "" where it has none.
     """
 
     source: str

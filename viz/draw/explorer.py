@@ -12,7 +12,8 @@ import gzip
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,6 @@ from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
-    from transformer.analysis.axes import LabelledWeights
     from viz.draw.caption import Origin
 
 INSIDE_BYTES = 2**21
@@ -155,67 +155,40 @@ def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packi
 
 
 def _pairs(view: HeadsView) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray]]:
-    """Return the parts of a pair of texts, and the grid's bytes of each."""
+    """Return the parts of a map over a pair of texts, and the grid's bytes of each.
+
+    A part is the rows of the text that looks and the columns of the one that is looked at; there
+    is none where there is one text, or where one has no token that is shown.
+    """
     heads = view.heads.get("encoder_self")
     if heads is None or "encoder_self" not in view.shown.kinds:
         return [], {}
+    start, (queries, keys) = heads.axes.second_start, heads.axes.labels
+    if start is None or not 0 < start < len(queries):
+        return [], {}
     described, grids = [], {}
-    for number, part in enumerate(pair_parts(heads.axes)):
-        described.append(part.described())
-        cropped = view.part(replace(heads, axes=part.crop(heads.axes)))
+    spans = {"first": (0, start), "second": (start, len(queries))}
+    for number, (looking, looked_at) in enumerate(product(spans, spans)):
+        note = (
+            f"Rows of the {looking} text, columns of the {looked_at}: what a row gives to the "
+            f"other text is left out of its sum."
+        )
+        names = {"looking": looking, "looked_at": looked_at, "note": note}
+        described.append({**names, "rows": spans[looking], "keys": spans[looked_at]})
+        rows, columns = slice(*spans[looking]), slice(*spans[looked_at])
+        axes = heads.axes._replace(
+            weights=np.ascontiguousarray(heads.axes.weights[:, :, rows, columns]),
+            labels=Labels(queries[rows], keys[columns]),
+            second_start=None,
+        )
         # the four parts together have as many cells as the whole map
-        grids[f"pair.{number}"] = _as_array(encode_grid([cropped], largest=LARGEST // 2))
+        part = view.part(replace(heads, axes=axes))
+        grids[f"pair.{number}"] = _as_array(encode_grid([part], largest=LARGEST // 2))
     return described, grids
 
 
 def _as_array(content: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(content, dtype=np.uint8)
-
-
-class PairPart(NamedTuple):
-    """The rows of one text and the columns of one.
-
-    Args:
-        looking: the text that looks.
-        looked_at: the text that is looked at.
-        rows: the first row, and the one after the last.
-        keys: likewise, of the columns.
-    """
-
-    looking: str
-    looked_at: str
-    rows: tuple[int, int]
-    keys: tuple[int, int]
-
-    def crop(self, axes: LabelledWeights) -> LabelledWeights:
-        """Crop all maps of encoder self-attention to this part."""
-        rows, keys = slice(*self.rows), slice(*self.keys)
-        return axes._replace(
-            weights=np.ascontiguousarray(axes.weights[:, :, rows, keys]),
-            labels=Labels(axes.labels.queries[rows], axes.labels.keys[keys]),
-            second_start=None,
-        )
-
-    def described(self) -> dict[str, Any]:
-        """As `js/explorer` reads it."""
-        note = (
-            f"Rows of the {self.looking} text, columns of the {self.looked_at}: what a row gives "
-            f"to the other text is left out of its sum."
-        )
-        return {**self._asdict(), "note": note}
-
-
-def pair_parts(axes: LabelledWeights) -> list[PairPart]:
-    """All four; none where there is one text, or where one has no token that is shown."""
-    start, count = axes.second_start, len(axes.labels.queries)
-    if start is None or not 0 < start < count:
-        return []
-    spans = {"first": (0, start), "second": (start, count)}
-    return [
-        PairPart(looking, looked_at, spans[looking], spans[looked_at])
-        for looking in spans
-        for looked_at in spans
-    ]
 
 
 @dataclass(frozen=True)

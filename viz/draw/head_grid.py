@@ -26,8 +26,6 @@ LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)
 """Orders of the heads."""
 
-_DESCENDING = frozenset({"confidence"})
-
 LARGEST = 128
 """Cells along a side of a small map; no screen gives it more pixels."""
 
@@ -127,27 +125,24 @@ def encode_grid(
 def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
     """Order the heads row by row; None if they all stand by layer.
 
-    Args:
-        parts: with the values by which they are sorted, where they are.
-        layers: those that are shown, from 0; a kind that has fewer shows those that it has.
-        sort: one of `SORTS`; confidence falls from the first head to the last, the others rise.
+    Confidence falls from the first head to the last, other values rise. Of the shown layers, from
+    0, a kind that has fewer shows those that it has.
     """
     shown = [[layer for layer in layers if layer < len(part.weights)] for part in parts]
     every = all(len(own) == len(part.weights) for own, part in zip(shown, parts, strict=True))
     if sort == LAYER_ORDER and every:
         return None
-    heads_at = [
-        (
-            0.0 if part.values is None else float(part.values[layer, head]),
-            Head(part.kind, layer, head),
-        )
+    heads = [
+        Head(part.kind, layer, head)
         for part, own in zip(parts, shown, strict=True)
         for layer in own
         for head in range(part.heads_of(layer))
     ]
+    if sort == LAYER_ORDER:
+        return heads
+    values = {part.kind: part.values for part in parts if part.values is not None}
     # sorted() is stable: equal values stay in the order of kinds and layers
-    heads_at.sort(key=lambda item: item[0], reverse=sort in _DESCENDING)
-    return [head for _, head in heads_at]
+    return sorted(heads, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
 
 
 def encode_selection(key: str, head: Head) -> bytes:

@@ -38,12 +38,8 @@ Part: TypeAlias = "str | Node"
 class WalkStep:
     """One step of the arithmetic, as it is told above the picture.
 
-    Args:
-        name: short, for its button.
-        equation: a tree of MathML elements.
-        shape: with this model's and this sentence's numbers.
-        says: one sentence.
-        code: the line of code that does it, with its file.
+    The shape has this model's and this sentence's numbers; `code` is the line that does it, with
+    its file.
     """
 
     name: str
@@ -68,17 +64,9 @@ def encode_inside(
 ) -> bytes:
     """One query word through one head, with every number, exactly.
 
-    Args:
-        numbers: of the query's row.
-        keys: the tokens that the word can look at.
-        query: the row that looks, in words.
-        kind: gives the colour.
-        title: such as `L1 H2 · cross`; a picture that is saved takes its file name from it.
-        steps: of the arithmetic, the picture of the whole first.
-        step: where the walk begins.
-        head: from 0.
-        factor: by which q · k is scaled, in words.
-        caption: caption of a file that is saved.
+    The keys are the tokens that the word, `query` in words, can look at; the steps of the
+    arithmetic have the picture of the whole first, and the walk begins at `step`. The factor by
+    which q · k is scaled is in words; the head counts from 0.
 
     Raises:
         ValueError: if a label is missing or too many.

@@ -43,7 +43,6 @@ class MaskGrid:
     """The mask of one sentence.
 
     Args:
-        title: stands over it.
         why: `[query, key]`, "seen", or what hides the key: "later", "padding" or "both".
         labels: the tokens along both axes, `<pad>` included.
         names: of the rows in a sentence, as `row_names` has them; by default, of English ones.

@@ -41,20 +41,16 @@ ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255
 END = 0.99
 """The share of values whose sizes the colours of differences tell apart; larger ones look alike."""
 
-_TO_LMS = np.array(
+_TO_LMS, _TO_LAB = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
         [0.2119034982, 0.6806995451, 0.1073969566],
         [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_TO_LAB = np.array(
-    [
         [0.2104542553, 0.7936177850, -0.0040720468],
         [1.9779984951, -2.4285922050, 0.4505937099],
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
-)
+).reshape(2, 3, 3)
 
 
 @cache
@@ -72,10 +68,7 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     chroma = own_chroma * np.interp(
         np.linspace(0, 1, 256), [0, (own_lightness - first) / (last - first), 1], [0.1, 1, 0.67]
     )
-    chroma = _into_gamut(lightness, chroma, hue)
-    colors = np.rint(255 * np.clip(_srgb(lightness, chroma, hue), 0, 1)).astype(np.uint8)
-    colors.flags.writeable = False
-    return colors
+    return _as_table(_srgb(lightness, _into_gamut(lightness, chroma, hue), hue))
 
 
 @cache
@@ -94,7 +87,11 @@ def difference_table(theme: Theme) -> NDArray[np.uint8]:
         for hue in np.deg2rad([_LESS, _GREATER])
     ]
     less = np.arange(256)[:, None] < 128
-    colors = np.rint(255 * np.clip(np.where(less, *sides), 0, 1)).astype(np.uint8)
+    return _as_table(np.where(less, *sides))
+
+
+def _as_table(srgb: Floats) -> NDArray[np.uint8]:
+    colors = np.rint(255 * np.clip(srgb, 0, 1)).astype(np.uint8)
     colors.flags.writeable = False
     return colors
 

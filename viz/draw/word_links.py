@@ -42,14 +42,8 @@ def encode_links(
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
-    Args:
-        source: the words that were read.
-        target: the words that were written.
-        pairs: numbers of words from 0, each with a strength of 0 or more; they reach the browser
-            as float32.
-        made_by: layer, head, row and lens in a line, for a file that is saved.
-        languages: of both, which head the table that stands for the picture.
-        caption: caption of a file that is saved.
+    Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
+    as float32; `made_by` is layer, head, row and lens in a line.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength

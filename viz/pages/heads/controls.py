@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -29,6 +29,8 @@ Mode = Literal["one head", "step by step", "compare"]
 
 
 _LAYERS = "controls.layers"
+_BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"}
+_SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 
 
 def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions, Mode]:
@@ -37,14 +39,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions,
         kind = pick_kind()
         lens = pick_lens(LENS)
         layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
-        mode = st.selectbox(
-            "View",
-            list(get_args(Mode)),
-            key="view",
-            bind="query-params",
-            width=120,
-            label_visibility="collapsed",
-        )
+        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
         words = st.toggle(
             "Words",
             key="words",
@@ -101,13 +96,9 @@ def pick_head_or_mean(
     if tells_heads(lens):
         return choice, pick_head_number_or_mean(names.head, heads)
     # Streamlit keeps the value of the menu of heads, which is bound to the address
+    resting = f"{names.head}-resting"
     st.selectbox(
-        "Head",
-        [ALL_HEADS],
-        key=f"{names.head}-resting",
-        disabled=True,
-        width=110,
-        label_visibility="collapsed",
+        "Head", [ALL_HEADS], key=resting, disabled=True, width=110, label_visibility="collapsed"
     )
     return choice, None
 
@@ -121,46 +112,22 @@ def choose_head(lens: AnyLens, layer: int, head: int) -> None:
 
 
 def _draw_more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
-    kinds = st.pills(
-        "Kinds in the grid",
-        list(KINDS_BY_NAME),
-        selection_mode="multi",
-        default=list(KINDS_BY_NAME),
-        key="kinds",
-        bind="query-params",
-    )
+    every = list(KINDS_BY_NAME)
+    kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
     names = [str(n + 1) for n in range(layers)]
     if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
         st.session_state["layers"] = names
     st.session_state[_LAYERS] = layers
-    selected = st.pills(
-        "Layers in the grid",
-        names,
-        selection_mode="multi",
-        default=names,
-        key="layers",
-        bind="query-params",
-    )
+    selected = st.pills("Layers in the grid", names, default=names, key="layers", **_SEVERAL)
+    text = "How a weight becomes a colour on the large map. The numbers stay what they are."
     scale = st.selectbox(
-        "Colour",
-        list(get_args(Scale)),
-        key="scale",
-        bind="query-params",
-        help="How a weight becomes a colour on the large map. The numbers stay what they are.",
+        "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
     )
+    text = "They are not drawn, but their numbers stay a hover away."
     threshold = st.slider(
-        "Hide weights below",
-        0.0,
-        0.5,
-        0.0,
-        0.01,
-        key="threshold",
-        bind="query-params",
-        help="They are not drawn, but their numbers stay a hover away.",
+        "Hide weights below", 0.0, 0.5, 0.0, 0.01, key="threshold", bind="query-params", help=text
     )
     # with none selected, all are shown: an empty grid would be of no use
-    shown_kinds = tuple(KINDS_BY_NAME[n] for n in KINDS_BY_NAME if n in kinds) or tuple(
-        KINDS_BY_NAME.values()
-    )
-    shown_layers = tuple(n for n in range(layers) if names[n] in selected) or tuple(range(layers))
+    shown_kinds = tuple(KINDS_BY_NAME[name] for name in every if name in (kinds or every))
+    shown_layers = tuple(n for n in range(layers) if names[n] in (selected or names))
     return shown_kinds, shown_layers, scale, threshold

@@ -74,9 +74,7 @@ class SentenceRecord:
         listed: the number and more for the list, as `js/lines/data.js` reads it.
         blocks: what the page carries for the explorer, by the ends of their names: "" for the
             message, and `.cross.2.5` for a head that is unpacked by itself.
-        heads: of each kind, for the summary.
         opens: kind of the head that is open first.
-        notes: on its weights.
     """
 
     number: int

@@ -123,8 +123,7 @@ def _about(
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        count = counted(pieces, "piece")
-        lines.append(f"log p of the {name} is {log_p}, {count}.")
+        lines.append(f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}.")
     if origin is not None:
         lines.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
     unit = "head" if tells_heads(options.lens) else "layer, all heads together"
@@ -157,10 +156,9 @@ def require_theme(theme: PageTheme) -> None:
     Raises:
         InputError: if there is none.
     """
-    if theme not in [*get_args(PageTheme)]:  # a notebook may hand over what has no hash
-        raise InputError(
-            f"There is no theme {quoted(theme)}: choose one of {', '.join(get_args(PageTheme))}."
-        )
+    themes = [*get_args(PageTheme)]
+    if theme not in themes:  # a notebook may hand over what has no hash
+        raise InputError(f"There is no theme {quoted(theme)}: choose one of {', '.join(themes)}.")
 
 
 def _style(theme: PageTheme, own: str) -> str:

@@ -14,7 +14,7 @@ from transformer.translation.batch import LineSearch
 from viz import __main__ as command_line
 from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin
-from viz.draw.explorer import encode_explorer
+from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.lines import LinesPage, lines_report
 from viz.notebook import explore
@@ -71,7 +71,7 @@ def test_translations_are_forced_line_by_line(run, translator, pairs):
     for number, pair in enumerate(pairs[:3], start=1):
         trace = lens_trace("norm", translator, translator.trace(pair.english, pair.german))
         origin = Origin.from_translator(translator, pair.english, pair.german)
-        assert blocks_of(page)[number] == encode_explorer(trace, options, origin)
+        assert blocks_of(page)[number] == encode_page(trace, options, origin).message
 
 
 def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):

@@ -19,7 +19,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from transformer.text.languages import Languages
 from viz.draw.caption import Origin
-from viz.draw.explorer import encode_explorer
+from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.lines import MOST_SAID, LinesPage, lines_report, pack_sentence
 
@@ -37,7 +37,7 @@ def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
     assert [*blocks] == ["1", "2", "3", "4", "5"]
     for number, trace in enumerate(traces, start=1):
         of = replace(origin, source=trace.source, target=trace.target)
-        assert blocks[str(number)] == encode_explorer(trace, options, of)
+        assert blocks[str(number)] == encode_page(trace, options, of).message
     assert "model demo" in page
 
 

@@ -20,7 +20,7 @@ from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
-from viz.draw.explorer import encode_explorer
+from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.report import report
@@ -70,7 +70,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
 
 def test_words_without_special_tokens_reach_the_page(translator):
     trace = translator.trace(TEXT)
-    text = encode_explorer(trace, ExplorerOptions(words=True, special=False))
+    text = encode_page(trace, ExplorerOptions(words=True, special=False)).message
     a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
     axes, _ = without_special(by_words(trace, "cross"))
     assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
@@ -83,7 +83,8 @@ def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     named = [
         [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
         for text in (
-            encode_explorer(trace, ExplorerOptions(special=special)) for special in (True, False)
+            encode_page(trace, ExplorerOptions(special=special)).message
+            for special in (True, False)
         )
     ]
     assert named[0] == named[1]
@@ -152,7 +153,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
         scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
-    content = gzip.decompress(base64.b64decode(encode_explorer(trace, options, origin)))
+    content = gzip.decompress(base64.b64decode(encode_page(trace, options, origin).message))
     meta, arrays = decode(content)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross"
@@ -222,7 +223,9 @@ def test_a_lens_without_a_model_is_refused():
 
 
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
-    arrays = arrays_of(encode_explorer(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)))
+    arrays = arrays_of(
+        encode_page(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)).message
+    )
     assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
     assert arrays["decoder_self.weights"].shape[2:] == (2, 2)
     assert arrays["cross.weights"].shape[2:] == (2, 5)

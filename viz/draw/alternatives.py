@@ -15,7 +15,7 @@ from transformer.text.languages import Languages, code_of_name
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import words_in
 from viz.draw.labels import display_tokens
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 BARS_TITLE = "What the model held probable at each step"
 BARS_NOTE = (
@@ -95,8 +95,6 @@ def encode_editor(
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(display_tokens(all_texts))
     meta = {
-        "component": "translation_editor",
-        "caption": list(caption),
         "title": f"{languages.target or 'Translation'}, edited in place",
         "placeholder": f"Type {translation}",
         "language": code_of_name(languages.target),
@@ -119,7 +117,9 @@ def encode_editor(
     # a browser counts in UTF-16
     units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
-    return encode(
+    return encode_picture(
+        "translation_editor",
+        caption,
         meta,
         {
             "spans": places.reshape(-1, 2),
@@ -214,8 +214,6 @@ def encode_bars(
         raise ValueError("a probability outside of 0 to 1")
     texts = [text for step in steps for text, _ in step]
     meta = {
-        "component": "step_bars",
-        "caption": list(caption),
         "title": BARS_TITLE,
         "note": BARS_NOTE,
         # all at once, so that a piece is marked alike wherever it stands
@@ -224,7 +222,8 @@ def encode_bars(
     }
     counts = np.array([len(step) for step in steps], dtype=np.uint32)
     probabilities = np.minimum(np.array(values, dtype=np.float32), 1)
-    return encode(meta, {"counts": counts, "probabilities": probabilities})
+    arrays = {"counts": counts, "probabilities": probabilities}
+    return encode_picture("step_bars", caption, meta, arrays)
 
 
 def choice_of(
@@ -256,9 +255,7 @@ def _forced(
         others: `[step]`, the alternatives of each.
     """
     at, alternative = value.get(step), value.get("alternative")
-    if type(at) is not int or type(alternative) is not int:
-        return None
-    if not 0 <= at < len(written) or not 0 <= alternative < len(others[at]):
+    if not is_index(at, len(written)) or not is_index(alternative, len(others[at])):
         return None
     prefix = "".join(written[:at]) + others[at][alternative]
     return (at, alternative) if value.get("prefix") == prefix else None

@@ -17,7 +17,7 @@ from viz.draw.palette import (
     theme_tables,
 )
 from viz.draw.weights import block_means, block_size, to_bytes
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -32,12 +32,10 @@ class DrawnBox:
 
     Args:
         name: its place in the drawing, one of those in `js/architecture/plan.js`.
-        title: on the box.
         shape: of what leaves it, such as `12 × 256`.
         label: what a screen reader says, one sentence.
         values: `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a
             kind; None where nothing is drawn.
-        kind: of the attention, which gives the colours.
     """
 
     name: str
@@ -68,9 +66,7 @@ def encode_architecture(
     if len({box.name for box in boxes}) < len(boxes):
         raise ValueError("two boxes of one name")
     meta = {
-        "component": "architecture",
         "opens": opens,
-        "caption": list(caption),
         "layers": layers,
         "layer": layer,
         "selected": selected,
@@ -86,7 +82,7 @@ def encode_architecture(
     for kind in COLOR:
         arrays |= theme_tables(kind, kind)
     arrays |= {box.name: _levels(box, box.values) for box in boxes if box.values is not None}
-    return encode(meta, arrays)
+    return encode_picture("architecture", caption, meta, arrays)
 
 
 def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -121,11 +117,10 @@ def encode_strip(
     if not values.size or not np.isfinite(values).all():
         raise ValueError("nothing to draw, or some values are not numbers")
     meta = {
-        "component": "tensor_strip",
-        "caption": list(caption),
         "title": title,
         "rows": display_tokens(rows),
         "columnNames": None if columns is None else display_tokens(columns),
         "end": largest_colour(values),
     }
-    return encode(meta, {"values": values.astype(np.float32), **theme_tables(None)})
+    arrays = {"values": values.astype(np.float32), **theme_tables(None)}
+    return encode_picture("tensor_strip", caption, meta, arrays)

@@ -12,7 +12,7 @@ from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 from viz.draw.palette import ENDS, head_colors, theme_tables
 from viz.draw.weights import check
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -81,8 +81,6 @@ def encode_map(
     check(weights, labels, dimensions=2)
     axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "component": "attention_map",
-        "caption": list(caption),
         "kind": kind,
         "causal": kind == "decoder_self" and causal,
         "title": title,
@@ -99,7 +97,8 @@ def encode_map(
         "paints": paints,
     }
     colors = theme_tables(None if signed else kind)
-    return encode(meta, {"weights": weights.astype(np.float32), **colors})
+    arrays = {"weights": weights.astype(np.float32), **colors}
+    return encode_picture("attention_map", caption, meta, arrays)
 
 
 def encode_ribbons(
@@ -134,8 +133,6 @@ def encode_ribbons(
     drawn_from = max(threshold, FAINTEST)
     axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "component": "ribbons",
-        "caption": list(caption),
         "kind": kind,
         "heads": names,
         "colors": {theme: head_colors(kind, theme) for theme in ENDS},
@@ -148,7 +145,7 @@ def encode_ribbons(
         "rowNames": _named_rows(reads, writes, labels),
     }
     stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
-    return encode(meta, {"weights": stacked.astype(np.float32)})
+    return encode_picture("ribbons", caption, meta, {"weights": stacked.astype(np.float32)})
 
 
 def _named_rows(
@@ -176,20 +173,13 @@ def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int
     }
     if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
         return []
-    return _squares_of_row(value.get("squares"), labels)
-
-
-def _squares_of_row(squares: object, labels: Labels) -> list[tuple[int, int]]:
-    """Squares of one row of the map; none where these are anything else."""
-    queries, keys = (range(len(tokens)) for tokens in labels)
-    if not isinstance(squares, list | tuple) or len(squares) > len(keys):
+    squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]
+    if not isinstance(squares, list | tuple) or len(squares) > sizes[1]:
         return []
     for square in squares:
         if not isinstance(square, list | tuple) or len(square) != 2:
             return []
-        row, key = square
-        # type, for True is an int
-        if type(row) is not int or type(key) is not int or row not in queries or key not in keys:
+        if not all(map(is_index, square, sizes)):
             return []
     one_row = len({row for row, _ in squares}) == 1
     return [(row, key) for row, key in squares] if one_row else []

@@ -59,32 +59,24 @@ class EncodedPage:
     notes: tuple[str, ...] = ()
 
 
-def encode_explorer(
+def encode_page(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
-) -> str:
+) -> EncodedPage:
     """Encode the message of `js/explorer`, gzip in base64: no character of it can close a tag.
 
     It holds the grid's bytes as an array, and for each kind those of one map and of its ribbons,
     from which the browser takes labels and colours, and the weights of all heads,
-    `[layer, head, query, key]`; and the maps that stand beside the open one.
+    `[layer, head, query, key]`; and the maps that stand beside the open one. Of a larger trace, the
+    heads lie apart.
 
     Raises:
-        InputError: if there is no such head, or no token is left to show.
-    """
-    return _with_weights(HeadsView(trace, options, origin))
-
-
-def encode_page(
-    trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
-) -> EncodedPage:
-    """Encode the message of a page of its own, on which the heads of a larger trace lie apart.
-
-    Raises:
-        InputError: likewise, or if the page would be larger than a browser reads.
+        InputError: if there is no such head, no token is left to show, or the page would be larger
+            than a browser reads.
     """
     view = HeadsView(trace, options, origin)
-    if sum(heads.axes.weights.nbytes for heads in view.cropped.values()) <= INSIDE_BYTES:
-        return EncodedPage(_with_weights(view))
+    whole = {f"{kind}.weights": heads.axes.weights for kind, heads in view.cropped.items()}
+    if sum(array.nbytes for array in whole.values()) <= INSIDE_BYTES:
+        return EncodedPage(_message(view, whole, Packing()))
     places = dict.fromkeys(_openable_heads(view))
     weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]
     packing = packing_of(weights)
@@ -109,11 +101,6 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
         counts = view.heads[kind].counts
         for n in view.shown.layers:
             yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
-
-
-def _with_weights(view: HeadsView) -> str:
-    weights = {f"{kind}.weights": heads.axes.weights for kind, heads in view.cropped.items()}
-    return _message(view, weights, Packing())
 
 
 def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packing) -> str:

@@ -37,6 +37,7 @@ from viz.draw.open_head import (
     outlined,
     short_name,
 )
+from viz.draw.wire import is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
@@ -73,7 +74,6 @@ class ExplorerOptions:
         kinds: shown in the grid; None for all that are there.
         layers: shown in the grid; None for all.
         sort: one of `SORTS`, the order of the heads in the grid.
-        scale: how a weight becomes a colour.
         threshold: weights below it are not drawn.
         over: layer and head of those whose ribbons lie over the open one's, of the same kind.
         step: of the decoder; what it had not written then is left out. None for all of them.
@@ -123,7 +123,7 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     most = max(len(trace.head_count(shown)) for shown in {kind, *kinds})
     layers = tuple(range(most)) if options.layers is None else options.layers
     for layer in layers:
-        if not _is_below(layer, most):
+        if not is_index(layer, most):
             raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
     if options.sort not in SORTS:
         raise InputError(
@@ -162,20 +162,15 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
         heads = 0
         if layer is None:
             heads = max(counts)  # a mean over layers is over those that have the head
-        elif _is_below(layer, len(counts)):
+        elif is_index(layer, len(counts)):
             heads = counts[layer]
-        if not heads or not (head is None or _is_below(head, heads)):
+        if not heads or not (head is None or is_index(head, heads)):
             least, most = min(counts), max(counts)
             sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
             raise InputError(
                 f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
                 f"{counted(len(counts), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
             )
-
-
-def _is_below(value: object, count: int) -> bool:
-    """Return whether a value is a whole number from 0 below `count`; a notebook passes anything."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
 def _counted(value: object) -> str:

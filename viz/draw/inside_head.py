@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, largest_colour, theme_tables
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
@@ -77,8 +77,6 @@ def encode_inside(
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
     }
     meta = {
-        "component": "inside_head",
-        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "query": query,
@@ -89,7 +87,7 @@ def encode_inside(
         "steps": [asdict(step) for step in steps],
         "ends": _ends(arrays),
     }
-    return encode(meta, arrays | theme_tables(None))
+    return encode_picture("inside_head", caption, meta, arrays | theme_tables(None))
 
 
 def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
@@ -103,7 +101,7 @@ def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
 
 def step_of(value: object, count: int) -> int | None:
     """Return the clicked step, of so many; None if the message is malformed."""
-    return value if type(value) is int and 0 <= value < count else None
+    return value if is_index(value, count) else None
 
 
 def row(*parts: Part) -> Node:

@@ -15,7 +15,7 @@ from transformer.text.tokenizer import SPECIAL
 from viz.draw.formatting import listing
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.palette import COLOR
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.masking import MaskReason
@@ -75,8 +75,6 @@ def encode_masks(
         raise ValueError("a batch has at least one sentence")
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     meta = {
-        "component": "mask_grids",
-        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "asNumbers": as_numbers,
@@ -94,16 +92,14 @@ def encode_masks(
             for grid in grids
         ],
     }
-    return encode(meta, {f"codes.{n}": _codes(grid) for n, grid in enumerate(grids)})
-
-
-def _codes(grid: MaskGrid) -> NDArray[np.uint8]:
-    """`[query, key]`, places in `CODES`."""
-    queries, keys = grid.labels
-    if grid.why.shape != (len(queries), len(keys)):
-        raise ValueError(f"{grid.why.shape} squares for {len(queries)} queries, {len(keys)} keys")
-    places = [CODES.index(why) for why in grid.why.ravel().tolist()]
-    return np.array(places, dtype=np.uint8).reshape(grid.why.shape)
+    arrays: dict[str, NDArray] = {}
+    for n, grid in enumerate(grids):
+        queries, keys = map(len, grid.labels)
+        if grid.why.shape != (queries, keys):
+            raise ValueError(f"{grid.why.shape} squares for {queries} queries, {keys} keys")
+        codes = [CODES.index(why) for why in grid.why.ravel().tolist()]
+        arrays[f"codes.{n}"] = np.array(codes, dtype=np.uint8).reshape(grid.why.shape)
+    return encode_picture("mask_grids", caption, meta, arrays)
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
@@ -123,12 +119,10 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
     """Return the clicked sentence and row; None if the message is malformed."""
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         return None
-    if any(type(index) is not int or index < 0 for index in value):
-        return None
     sentence, row = value
-    if sentence >= len(grids) or row >= len(grids[sentence].labels.queries):
+    if not is_index(sentence, len(grids)):
         return None
-    return sentence, row
+    return (sentence, row) if is_index(row, len(grids[sentence].labels.queries)) else None
 
 
 def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:

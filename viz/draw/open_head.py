@@ -23,7 +23,6 @@ class Heads:
     """All heads of one kind.
 
     Args:
-        kind: of attention.
         axes: as the page shows them.
         whole: the same with special tokens, by which heads are measured and named.
         absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
@@ -50,7 +49,6 @@ class OpenMap:
         reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
             where all are.
-        lens: through which it is seen.
     """
 
     title: str
@@ -154,17 +152,17 @@ def crop_to_step(heads: Heads, step: int) -> Heads:
     """Crop the decoder's maps to those that exist at step `step`, from 0; the source is whole."""
     if heads.kind == "encoder_self":
         return heads
-    axes, whole = (_crop(axes, heads.kind, step) for axes in (heads.axes, heads.whole))
+    axes, whole = (_crop(axes, heads.kind, slice(step + 1)) for axes in (heads.axes, heads.whole))
     return replace(heads, axes=axes, whole=whole)
 
 
-def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
-    rows, (queries, keys) = slice(step + 1), axes.labels
+def _crop(axes: LabelledWeights, kind: Kind, rows: slice) -> LabelledWeights:
+    queries, keys = axes.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))
     return axes._replace(
         weights=axes.weights[:, :, rows, columns],
         labels=Labels(queries[rows], keys[columns]),
-        reads=None if axes.reads is None else axes.reads[rows],
-        writes=None if axes.writes is None else axes.writes[rows],
+        reads=axes.reads and axes.reads[rows],
+        writes=axes.writes and axes.writes[rows],
         all_queries=len(queries) if kind == "cross" else None,
     )

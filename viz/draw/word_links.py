@@ -13,7 +13,7 @@ from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import WORD_START
 from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
@@ -57,8 +57,6 @@ def encode_links(
         if not (np.isfinite(pair.strength) and pair.strength >= 0):
             raise ValueError(f"a strength of {pair.strength}")
     meta = {
-        "component": "word_links",
-        "caption": list(caption),
         "title": TITLE,
         "madeBy": made_by,
         "note": NOTE,
@@ -69,4 +67,5 @@ def encode_links(
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)
-    return encode(meta, {"ends": ends.reshape(-1, 2), "strengths": strengths})
+    arrays = {"ends": ends.reshape(-1, 2), "strengths": strengths}
+    return encode_picture("word_links", caption, meta, arrays)

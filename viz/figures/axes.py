@@ -45,8 +45,8 @@ def log_labels(ticks: Collection[float], number: str) -> str:
 
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
     """Return the horizontal axis of training steps, with `more` settings of `alt.Axis`."""
-    settings: dict[str, Any] = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s")}
-    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings | more))
+    settings = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s"), **more}
+    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings))
 
 
 ALL_WORDS = 30

@@ -29,14 +29,11 @@ def encoding_map(table: Floats, waves: Floats) -> go.Figure:
         f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}"
         for n in range(table.shape[1])
     ]
-    hover = "position %{x}<br>%{y}<br>%{z:.4f}"
+    heatmap = signed_map(table.T, 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
     down = {"title": axis_title("dimension", table.shape[1]), **_ticks(table.shape[1])}
-    return maps(
-        {"": signed_map(table.T, 1, hover=hover, y=names)},
-        across={"title": axis_title("position", len(table)), "side": "top"},
-        down=down,
-        height=620,  # two pixels and more for each cell
-    )
+    across = {"title": axis_title("position", len(table)), "side": "top"}
+    # two pixels and more for each cell
+    return maps({"": heatmap}, across=across, down=down, height=620)
 
 
 def wave_curves(
@@ -120,11 +117,8 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
         # each p has its own distances, so that its dots are not hidden by others
         distances = np.arange(length) - p
         drawn = distances % (len(starts) * step) == number * step
-        rows.append(
-            pd.DataFrame(
-                {"from": name, "distance": distances[drawn], "product": products[number, drawn]}
-            )
-        )
+        columns = {"distance": distances[drawn], "product": products[number, drawn]}
+        rows.append(pd.DataFrame({"from": name, **columns}))
     x = alt.X(
         "distance:Q",
         title="distance k",
@@ -158,13 +152,14 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
     vector_hover = "dimension %{y}<br>%{z:.6f}"
     # in two lines, so that three such columns fit on a phone
     columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
+    title = {"title": axis_title("dimension", len(matrix))}
     figure = maps(
         {
             "M<sub>k</sub>": signed_map(matrix, 1, hover=hover),
             **{t: signed_map(v[:, None], 1, hover=vector_hover) for t, v in columns.items()},
         },
-        across={"title": axis_title("dimension", len(matrix))},
-        down={"title": axis_title("dimension", len(matrix))},
+        across=title,
+        down=title,
         height=520,
         widths=(4, 1, 1, 1),
     )

@@ -31,9 +31,7 @@ colours of a kind of attention."""
 MOST_CELLS = 256
 """Largest number of cells along a side of a map, each at least a pixel of a screen.
 
-Of more, a browser would drop or double some, and false waves would appear: neighbours are averaged
-instead.
-"""
+Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
 def signed_map(
@@ -115,10 +113,9 @@ def maps(
         name = "" if number == 1 else str(number)
         layout[f"xaxis{name}"] = {**plain, "domain": [left, min(right, 1)], **across}
         heatmap.xaxis, heatmap.yaxis = f"x{name}", "y"
-        place = {"x": (left + right) / 2, "xref": "paper", "y": 1, "yref": "paper"}
-        notes.append(
-            {**place, "text": title, "showarrow": False, "xanchor": "center", "yanchor": "bottom"}
-        )
+        place = {"x": (left + right) / 2, "xref": "paper", "xanchor": "center"}
+        above = {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        notes.append({**place, **above, "text": title, "showarrow": False})
     heatmap.showscale = True
     heatmap.colorbar = {"thickness": 10, "outlinewidth": 0}
     return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})

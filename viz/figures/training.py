@@ -144,14 +144,11 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
         if record.keys() >= PLAN:
             plan = record
         elif "lr" in record and plan:
-            rows.append((name, int(record["step"]), _rate(record, plan)))
+            step = int(record["step"])
+            left = cooldown_left(step, plan["steps"], plan["cooldown"])
+            rate = learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
+            rows.append((name, step, rate))
     return pd.DataFrame(_thinned(rows), columns=["run", "step", "value"])
-
-
-def _rate(record: Record, plan: Mapping[str, Any]) -> float:
-    step = int(record["step"])
-    left = cooldown_left(step, plan["steps"], plan["cooldown"])
-    return learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
 
 
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer
-from viz.draw.explorer import Packing, encode_explorer, encode_page, packing_of
+from viz.draw.explorer import Packing, encode_page, packing_of
 from viz.draw.heads_view import ExplorerOptions
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
@@ -49,34 +49,34 @@ def read(text):
 
 
 def test_a_grid_has_a_cell_for_each_head_that_is_there():
-    meta, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    meta, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     (part,) = inner["grid"]["parts"]
     assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
     assert meta["selected"] == ["encoder_self", 0, 0]
     assert set(inner) == {"grid", "encoder_self.map", "encoder_self.ribbons"}
-    _, _, sorted_inner = read(encode_explorer(ragged(), ExplorerOptions(sort="entropy")))
+    _, _, sorted_inner = read(encode_page(ragged(), ExplorerOptions(sort="entropy")).message)
     assert len(sorted_inner["grid"]["order"]) == 6
 
 
 def test_a_mean_leaves_out_heads_that_are_not_there():
-    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=None)))
+    meta, arrays, _ = read(encode_page(ragged(), ExplorerOptions(layer=None, head=None)).message)
     assert meta["title"] == "mean of all 6 heads · encoder"
     np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
-    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=1)))
+    meta, arrays, _ = read(encode_page(ragged(), ExplorerOptions(layer=None, head=1)).message)
     assert meta["title"] == "head 2 · mean of 2 layers · encoder"
     np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
 
 
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
-    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert inner["encoder_self.map"]["rows"] == "The position that looks"
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
-    _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), ExplorerOptions()))
+    _, _, inner = read(encode_page(cross_alone(decoder_tokens=TARGET), ExplorerOptions()).message)
     for name in ("cross.map", "cross.ribbons"):
         assert inner[name]["rows"] == "Target: what the row reads"
         assert inner[name]["columns"] == "Source: where it looks"
         assert inner[name]["rowNames"] is None
-    _, _, inner = read(encode_explorer(cross_alone(target_tokens=TARGET), ExplorerOptions()))
+    _, _, inner = read(encode_page(cross_alone(target_tokens=TARGET), ExplorerOptions()).message)
     assert inner["cross.map"]["rows"] == "Target: what the row writes"
 
 
@@ -86,16 +86,16 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
     if not causal:
         weights[0, 0, 1] = [0, 0.5, 0, 0.5]
     trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
-    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
+    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
     assert inner["decoder_self.map"]["causal"] == causal
     assert inner["grid"]["parts"][0]["causal"] == causal
 
 
 def test_no_note_claims_a_sum_that_is_not_there():
     trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
-    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
+    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
     assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
-    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert "weights sum to 1" in inner["encoder_self.map"]["note"]
 
 
@@ -106,7 +106,7 @@ def pair(**choice):
     """Each row looks at the token after it, the last one at the first."""
     weights = np.roll(np.eye(8, dtype=np.float32), 1, axis=1)[None, None]
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR, second_start=5)
-    return read(encode_explorer(trace, ExplorerOptions(**choice)))
+    return read(encode_page(trace, ExplorerOptions(**choice)).message)
 
 
 def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
@@ -140,7 +140,7 @@ def test_the_second_text_begins_at_its_own_word_and_token():
 
 
 def test_one_text_has_no_parts():
-    assert read(encode_explorer(ragged(), ExplorerOptions()))[0]["pairs"] == []
+    assert read(encode_page(ragged(), ExplorerOptions()).message)[0]["pairs"] == []
 
 
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
@@ -196,7 +196,7 @@ def test_rounding_is_told(monkeypatch):
 )
 def test_what_is_not_there_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
-        encode_explorer(ragged(), ExplorerOptions(**choice))
+        encode_page(ragged(), ExplorerOptions(**choice))
     assert is_one_sentence(str(error.value))
 
 

@@ -87,10 +87,9 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions,
 def pick_head_or_mean(
     names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer, by default `layer` from 0, and head, if the lens has heads.
+    """Draw the menus of layer, by default `layer`, and head, from 0; None is a mean of them.
 
-    Returns:
-        Layer and head, from 0; None for a mean, or for all heads together.
+    Under a lens without single heads, the menu of heads rests, and the head is None.
     """
     choice = pick_layer_or_mean(names.layer, layers, default=layer)
     if tells_heads(lens):

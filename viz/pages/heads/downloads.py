@@ -24,11 +24,12 @@ from viz.draw.open_head import OpenMap
 from viz.report import report
 from viz.trace_files import lens_frame, name_lens
 
+_BINARY = "application/octet-stream"
+
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
-    origin = origin_of(trace)
-    link = _link()
+    origin, link, lens = origin_of(trace), _link(), options.lens
     notices = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:
@@ -43,18 +44,15 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
                 f"every choice above. {caption}"
             )
         st.caption(caption)
-        name = origin.file_name(opened.title, "csv")
-        _button("This map as CSV", lambda: csv(opened), name, "text/csv")
-        subject = "All heads" if tells_heads(options.lens) else "All layers"
-        lens = "" if options.lens == "weights" else f" {LENS_NAMES[options.lens]}"
-        name = origin.file_name(f"{subject}{lens}", "csv")
-        _button(f"{subject} as CSV", lambda: all_csv(trace, options.lens), name, "text/csv")
-        name = origin.file_name(f"{subject}{lens}", "npz")
-        _button(
-            f"{subject} as NPZ", lambda: npz(trace, options.lens), name, "application/octet-stream"
-        )
-        name = origin.file_name(f"report {opened.title}", "html")
-        _button("HTML report", page, name, "text/html")
+        subject = "All heads" if tells_heads(lens) else "All layers"
+        every = subject if lens == "weights" else f"{subject} {LENS_NAMES[lens]}"
+        for label, data, part, ending, mime in (
+            ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
+            (f"{subject} as CSV", lambda: all_csv(trace, lens), every, "csv", "text/csv"),
+            (f"{subject} as NPZ", lambda: npz(trace, lens), every, "npz", _BINARY),
+            ("HTML report", page, f"report {opened.title}", "html", "text/html"),
+        ):
+            _button(label, data, origin.file_name(part, ending), mime)
 
 
 def _link() -> str:

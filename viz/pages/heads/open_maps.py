@@ -97,6 +97,11 @@ SECOND = UrlNames("layer2", "head2")
 OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 """Names in the URL."""
 
+SHOWN = 5
+"""Length of each list of differences."""
+
+_INCLUDED = " Special tokens count here, although they are hidden."
+
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
     """Draw the controls of the second map, and build its view; None after showing why not."""
@@ -177,14 +182,10 @@ def show_numbers(view: HeadsView) -> None:
     numbers = summarise(mean(heads.whole.weights, options.layer, options.head), causal=causal)
     unit = "word" if options.words else "piece"
     quantity = amount(heads.lens)
-    if heads.lens == "weights":
-        low, high = (
-            f"looks at one {unit} alone",
-            f"looks at all {unit}s that it sees alike",
-        )
-    else:
-        low, high = f"has one {unit} alone", f"has all {unit}s that it sees alike"
-    included = "" if options.special else " Special tokens count here, although they are hidden."
+    weights = heads.lens == "weights"
+    verb, gives = ("looks at", "looks at") if weights else ("has", "gives it to")
+    low, high = f"{verb} one {unit} alone", f"{verb} all {unit}s that it sees alike"
+    included = "" if options.special else _INCLUDED
     with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
@@ -198,8 +199,7 @@ def show_numbers(view: HeadsView) -> None:
             st.metric(f"Largest {quantity}", f"{weight:.2f}", width="content")
             name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
-            verb = "looks at" if heads.lens == "weights" else "gives it to"
-            st.text(f"{capitalised(name)} {verb} {key}")
+            st.text(f"{capitalised(name)} {gives} {key}")
         if heads.kind != "cross":
             st.metric(
                 "Offset",
@@ -222,15 +222,10 @@ def _largest(opened: OpenMap, kind: Kind) -> tuple[int, int, float]:
     return int(row) + first, int(column), float(counted[row, column])
 
 
-SHOWN = 5
-"""Length of each list."""
-
-
 def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     """Draw the heads and the rows with the largest differences; a click opens a head."""
     st.subheader("Where the two lenses disagree most", anchor=False)
-    special = first.options.special
-    hidden = "" if special else " Special tokens count here, although they are hidden."
+    hidden = "" if first.options.special else _INCLUDED
     st.text(
         "The share of a row that one lens has for other tokens than the other one does: 0 where "
         f"they say the same, 1 where they agree on nothing.{hidden}"

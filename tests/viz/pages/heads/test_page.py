@@ -17,7 +17,7 @@ from transformer.analysis.axes import LabelledWeights, by_words, without_special
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
-from viz.draw.explorer import encode_explorer
+from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.draw.open_head import heads_of_kind
@@ -87,7 +87,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     assert part["roles"] == head_roles(axes, name)
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
     options = ExplorerOptions(name, 0, 1, sort="entropy", step=2)
-    report = decode(gzip.decompress(base64.b64decode(encode_explorer(trace, options))))[1]
+    report = decode(gzip.decompress(base64.b64decode(encode_page(trace, options).message)))[1]
     in_report = decode(report["grid"].tobytes())[0]
     assert part in in_report["parts"]
 

@@ -1,4 +1,4 @@
-// Message of `encode_explorer` in viz/draw/explorer.py: messages of other components in one.
+// Message of `encode_page` in viz/draw/explorer.py: messages of other components in one.
 
 import { read as readMap } from "../attention_map/data.js";
 import { unzip } from "../core/page_text.js";

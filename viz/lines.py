@@ -6,7 +6,6 @@ import base64
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +25,14 @@ from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import ALL_HEADS, LENS_NAMES, amount, lens_caption, tells_heads
+from viz.draw.caption import amount, lens_caption, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
-from viz.report import PageTheme, heading, require_theme, saved_page, text_sides
+from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
@@ -84,11 +83,6 @@ class SentenceRecord:
     opens: Kind
     notes: tuple[str, ...]
 
-    @property
-    def bytes(self) -> int:
-        """Size of its blocks."""
-        return sum(map(len, self.blocks.values()))
-
 
 def pack_sentence(
     number: int,
@@ -131,20 +125,16 @@ class LinesPage:
 
     Args:
         options: with which each sentence opens.
-        most_bytes: of all blocks together.
 
     Raises:
         InputError: if the options have no layer.
     """
 
-    def __init__(
-        self, options: ExplorerOptions | None = None, *, most_bytes: int = MOST_BYTES
-    ) -> None:
+    def __init__(self, options: ExplorerOptions | None = None) -> None:
         self.options = options or ExplorerOptions()
         if self.options.layers is not None and not self.options.layers:
             raise InputError("There is no layer to show: name at least one.")
-        self.most_bytes = most_bytes
-        self.bytes = 0
+        self._bytes = 0
         self._listed: list[list[Any]] = []
         self._blocks: dict[str, str] = {}
         self._opens: Kind = "cross"
@@ -172,10 +162,10 @@ class LinesPage:
                 f"Sentence {number:,} has other heads than sentence {self._listed[0][0]:,}: "
                 "give one report the sentences of one model."
             )
-        self.bytes += sentence.bytes
-        if self.bytes > self.most_bytes:
+        self._bytes += sum(map(len, sentence.blocks.values()))
+        if self._bytes > MOST_BYTES:
             raise InputError(
-                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} "
+                f"With sentence {number:,} the report has more than {MOST_BYTES // MIB:,} "
                 "MiB, the most that one file may have: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
@@ -206,14 +196,19 @@ class LinesPage:
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
+        about = about_text(
+            f"{counted(len(self), 'sentence')}.",
+            made_by,
+            "The summary shows each {unit} over all of them; below it is one sentence, with its "
+            "number in the page's address.",
+            self.options.lens,
+        )
         notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
         return saved_page(
             "lines_report",
             heading(self.options.lens, "over many sentences") if title is None else title,
             theme,
-            body=_BODY.format(
-                about=escape(self._about(made_by)), lists=_list(notes) + _list(left_out)
-            ),
+            body=_BODY.format(about=escape(about), lists=_list(notes) + _list(left_out)),
             message=("lines-packed", self._lines(made_by)),
             blocks={f"line-{name}": text for name, text in self._blocks.items()},
         )
@@ -248,21 +243,6 @@ class LinesPage:
             "parts": parts,
         }
         return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
-
-    def _about(self, made_by: str) -> str:
-        parts = [f"{counted(len(self), 'sentence')}."]
-        if made_by:
-            parts.append(f"Made by {made_by}, on {date.today().isoformat()}.")
-        unit = "head" if tells_heads(self.options.lens) else f"layer, {ALL_HEADS} together"
-        parts.append(
-            f"The summary shows each {unit} over all of them; below it is one sentence, with its "
-            "number in the page's address."
-        )
-        if self.options.lens != "weights":
-            parts.append(
-                f"The lens is {LENS_NAMES[self.options.lens]}, not the weights themselves."
-            )
-        return " ".join(parts)
 
 
 def lines_report(

@@ -58,10 +58,7 @@ new ResizeObserver(() => {{
 class HtmlFrame:
     """A page in a frame of its own, so that its styles and the notebook's never meet.
 
-    Args:
-        page: a complete HTML page.
-        title: what a screen reader calls it.
-        height: until the page's script says how high it is.
+    It has the height until the page's script says how high it is.
     """
 
     page: str
@@ -174,11 +171,7 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
-    """Render an Altair chart in a frame of its own, with Vega's scripts in it.
-
-    Args:
-        spec: of Vega-Lite.
-    """
+    """Render an Altair chart in a frame of its own, with Vega's scripts in it."""
     # no `<` of a token can close the script
     text = json.dumps(spec).replace("<", "\\u003c")
     page = _CHART.format(vega=_vega(), spec=text)
@@ -197,8 +190,7 @@ def _vega() -> str:
 def enable() -> bool:
     """Let each trace show itself in this notebook, and Altair's figures without a network.
 
-    Returns:
-        Whether this runs in IPython at all.
+    False stands for code that does not run in IPython.
     """
     # whoever runs IPython has imported it; nobody else needs to have it
     ipython = sys.modules.get("IPython")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.caption import LENS_NAMES, tells_heads
+from viz.draw.caption import LENS_NAMES, map_unit, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted, format_number
 from viz.draw.heads_view import ExplorerOptions, is_alone
@@ -119,19 +119,23 @@ def _about(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
 ) -> str:
     """Log P, model, date, lens and address in sentences, escaped."""
-    lines = []
+    first = ""
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        lines.append(f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}.")
-    if origin is not None:
-        lines.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
-    unit = "head" if tells_heads(options.lens) else "layer, all heads together"
-    lines.append(f"Each small map is one {unit}; open one with a click or with Enter.")
-    if options.lens != "weights":
-        lines.append(f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves.")
+        first = f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}."
+    maps = "Each small map is one {unit}; open one with a click or with Enter."
+    text = about_text(first, origin.made_by if origin else "", maps, options.lens)
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
-    return escape(" ".join(lines)) + way
+    return escape(text) + way
+
+
+def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:
+    """Join a first sentence, program and date, a sentence on each {unit}, and one on the lens."""
+    date_text = made_by and f"Made by {made_by}, on {date.today().isoformat()}."
+    lens_text = f"The lens is {LENS_NAMES[lens]}, not the weights themselves."
+    parts = [first, date_text, maps.format(unit=map_unit(lens)), lens_text]
+    return " ".join(filter(None, parts[:3] if lens == "weights" else parts))
 
 
 class TextSide(NamedTuple):

@@ -16,7 +16,7 @@ from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
-from viz.lines import LinesPage, lines_report
+from viz.lines import lines_report
 from viz.notebook import explore
 
 
@@ -210,9 +210,7 @@ def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, cap
 
 
 def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        command_line, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)
-    )
+    monkeypatch.setattr("viz.lines.MOST_BYTES", 10_000)
     status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
     assert (status, page) == (2, None)
     assert re.search(r"With sentence \d the report has more than", capsys.readouterr().err)

@@ -230,9 +230,11 @@ def test_sentences_are_counted_in_the_page_and_in_what_is_saved_of_it(count, sai
     assert summary_of(page)[0]["caption"] == [said]
 
 
-def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so():
+def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so(monkeypatch):
     sentences = [pack_sentence(number, trace) for number, trace in enumerate(many(3), start=1)]
-    page = LinesPage(most_bytes=sum(one.bytes for one in sentences) - 1)
+    size = sum(len(text) for sentence in sentences for text in sentence.blocks.values())
+    monkeypatch.setattr("viz.lines.MOST_BYTES", size - 1)
+    page = LinesPage()
     page.add(sentences[0])
     page.add(sentences[1])
     with pytest.raises(InputError, match="With sentence 3 the report has more than") as error:

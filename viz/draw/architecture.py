@@ -122,5 +122,5 @@ def encode_strip(
         "columnNames": None if columns is None else display_tokens(columns),
         "end": largest_colour(values),
     }
-    arrays = {"values": values.astype(np.float32), **theme_tables(None)}
+    arrays = theme_tables(None) | {"values": values.astype(np.float32)}
     return encode_picture("tensor_strip", caption, meta, arrays)

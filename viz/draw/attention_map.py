@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,16 +79,11 @@ def encode_map(
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
     check(weights, labels, dimensions=2)
-    axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "kind": kind,
+        **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "causal": kind == "decoder_self" and causal,
         "title": title,
-        **axes._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
-        "queries": display_tokens(labels.queries),
-        "keys": display_tokens(labels.keys),
-        "rowNames": _named_rows(reads, writes, labels),
         "scale": scale,
         "threshold": threshold,
         "signed": signed,
@@ -96,8 +91,8 @@ def encode_map(
         "tallBars": signed or beside_difference,
         "paints": paints,
     }
-    colors = theme_tables(None if signed else kind)
-    arrays = {"weights": weights.astype(np.float32), **colors}
+    arrays = theme_tables(None if signed else kind)
+    arrays["weights"] = weights.astype(np.float32)
     return encode_picture("attention_map", caption, meta, arrays)
 
 
@@ -131,33 +126,38 @@ def encode_ribbons(
     for _, weights in heads:
         check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)
-    axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "kind": kind,
+        **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "heads": names,
         "colors": {theme: head_colors(kind, theme) for theme in ENDS},
-        **axes._asdict(),
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "amount": amount,
-        "queries": display_tokens(labels.queries),
-        "keys": display_tokens(labels.keys),
-        "rowNames": _named_rows(reads, writes, labels),
     }
     stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
     return encode_picture("ribbons", caption, meta, {"weights": stacked.astype(np.float32)})
 
 
-def _named_rows(
-    reads: Sequence[str] | None, writes: Sequence[str] | None, labels: Labels
-) -> list[str] | None:
-    """Return what each row of the decoder reads and writes; None if neither is known."""
-    if reads is None and writes is None:
-        return None
-    reads, writes = (labels.queries if tokens is None else tokens for tokens in (reads, writes))
-    if not len(reads) == len(writes) == len(labels.queries):
-        raise ValueError(f"{len(reads)} read, {len(writes)} written, {len(labels.queries)} rows")
-    return decoder_rows(reads, writes)
+def _axes(
+    labels: Labels,
+    kind: Kind,
+    languages: Languages,
+    alone: bool,
+    by_read: bool,
+    reads: Sequence[str] | None,
+    writes: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Return titles and tokens of both axes, and the names of a decoder's rows, where known."""
+    titles = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
+    names = None
+    if reads is not None or writes is not None:
+        reads, writes = (labels.queries if texts is None else texts for texts in (reads, writes))
+        rows = len(labels.queries)
+        if not len(reads) == len(writes) == rows:
+            raise ValueError(f"{len(reads)} read, {len(writes)} written, {rows} rows")
+        names = decoder_rows(reads, writes)
+    queries, keys = map(display_tokens, labels)
+    return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
@@ -166,11 +166,8 @@ def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int
     A malformed message names none, nor do squares that were pressed on a map of another title or
     other labels: another one may be there before the press is heard.
     """
-    shown = {
-        "title": title,
-        "queries": display_tokens(labels.queries),
-        "keys": display_tokens(labels.keys),
-    }
+    queries, keys = map(display_tokens, labels)
+    shown = {"title": title, "queries": queries, "keys": keys}
     if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
         return []
     squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]

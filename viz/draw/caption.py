@@ -61,6 +61,11 @@ def tells_heads(lens: AnyLens) -> bool:
     return lens in HAS_HEADS
 
 
+def map_unit(lens: AnyLens) -> str:
+    """Name the part of the model that has one map."""
+    return "head" if tells_heads(lens) else f"layer, {ALL_HEADS} together"
+
+
 def title_end(lens: AnyLens) -> list[str]:
     """Return the end of a map's title: weights are expected, any other lens is named."""
     return [] if lens == "weights" else [LENS_NAMES[lens]]

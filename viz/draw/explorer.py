@@ -153,7 +153,8 @@ def _pairs(view: HeadsView) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray
     start, (queries, keys) = heads.axes.second_start, heads.axes.labels
     if start is None or not 0 < start < len(queries):
         return [], {}
-    described, grids = [], {}
+    described: list[dict[str, Any]] = []
+    grids: dict[str, npt.NDArray] = {}
     spans = {"first": (0, start), "second": (start, len(queries))}
     for number, (looking, looked_at) in enumerate(product(spans, spans)):
         note = (

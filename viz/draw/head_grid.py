@@ -124,14 +124,13 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
     Confidence falls from the first head to the last, other values rise. Of the shown layers, from
     0, a kind that has fewer shows those that it has.
     """
-    shown = [[layer for layer in layers if layer < len(part.weights)] for part in parts]
-    every = all(len(own) == len(part.weights) for own, part in zip(shown, parts, strict=True))
-    if sort == LAYER_ORDER and every:
+    if sort == LAYER_ORDER and all({*range(len(part.weights))} <= {*layers} for part in parts):
         return None
     heads = [
         Head(part.kind, layer, head)
-        for part, own in zip(parts, shown, strict=True)
-        for layer in own
+        for part in parts
+        for layer in layers
+        if layer < len(part.weights)
         for head in range(part.heads_of(layer))
     ]
     if sort == LAYER_ORDER:

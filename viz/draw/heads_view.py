@@ -17,11 +17,11 @@ from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.traces.notes import TOLERANCE
 from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons
 from viz.draw.caption import (
-    ALL_HEADS,
     LENS_NAMES,
     amount,
     head_caption,
     lens_caption,
+    map_unit,
     row_note,
     tells_heads,
     title_end,
@@ -111,15 +111,21 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     Raises:
         InputError: if a kind, layer or head is asked for that is not there.
     """
+    there = [*trace.kinds]
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
-        raise InputError(
-            f"There is no kind of attention to show: choose of {', '.join(trace.kinds)}."
-        )
+        raise InputError(f"There is no kind of attention to show: choose of {', '.join(there)}.")
     default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
     kind = default if options.kind is None else options.kind
-    for shown in (kind, *kinds):
-        _require_kind(shown, trace)
+    for shown in (kind, *kinds):  # a notebook may hand over what has no hash
+        if shown not in [*KINDS]:
+            known = ", ".join(there)
+            raise InputError(
+                f"There is no kind of attention {quoted(shown)}: choose one of {known}."
+            )
+        if shown not in there:
+            titles = " and ".join(KIND_TITLES[name] for name in there)
+            raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
     most = max(len(trace.head_count(shown)) for shown in {kind, *kinds})
     layers = tuple(range(most)) if options.layers is None else options.layers
     for layer in layers:
@@ -131,17 +137,6 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
         )
     _require_heads(options, kind, trace.head_count(kind))
     return ShownParts(kind, kinds, layers)
-
-
-def _require_kind(kind: Kind, trace: AttentionTrace) -> None:
-    if kind in [*trace.kinds]:  # not in the tuple: a notebook may hand over what has no hash
-        return
-    if kind not in [*KINDS]:
-        raise InputError(
-            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(trace.kinds)}."
-        )
-    there = " and ".join(KIND_TITLES[name] for name in trace.kinds)
-    raise InputError(f"There is no {KIND_TITLES[kind]} in this trace: it has {there}.")
 
 
 def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]) -> None:
@@ -263,7 +258,6 @@ class HeadsView:
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
         """Encode the grid; with a key, `encode_selection` says which head is outlined."""
         options = self.options
-        subject = "head" if tells_heads(options.lens) else f"layer, {ALL_HEADS} together"
         return encode_grid(
             self.parts,
             key=key,
@@ -271,7 +265,7 @@ class HeadsView:
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
             step=options.step,
-            caption=self.caption(f"every {subject}, {lens_caption(options.lens)}"),
+            caption=self.caption(f"every {map_unit(options.lens)}, {lens_caption(options.lens)}"),
         )
 
     def caption(self, part: str | None = None) -> list[str]:

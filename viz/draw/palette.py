@@ -60,7 +60,8 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     Returns:
         `[256, 3]`, sRGB, not to be written to.
     """
-    own_lightness, a, b = oklab(_parse(COLOR[kind]))  # of the kind's own colour
+    own = np.frombuffer(bytes.fromhex(COLOR[kind][1:]), dtype=np.uint8) / 255
+    own_lightness, a, b = oklab(own)
     own_chroma, hue = np.hypot(a, b), np.arctan2(b, a)
     first, last = ENDS[theme]
     lightness = np.linspace(first, last, 256)
@@ -108,7 +109,7 @@ def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     return (128 + np.rint(127 * amount)).astype(np.uint8)
 
 
-def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray[np.uint8]]:
+def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray]:
     """Return the colours of a kind, or of differences, for both themes as the browser reads them.
 
     Their names are `light` and `dark`, with a point after `name`, if there is one.
@@ -152,7 +153,3 @@ def _into_gamut(lightness: Floats, chroma: Floats, hue: float) -> Floats:
         fits = ((color > -1e-4) & (color < 1 + 1e-4)).all(axis=-1)
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return low
-
-
-def _parse(color: str) -> Floats:
-    return np.frombuffer(bytes.fromhex(color.removeprefix("#")), dtype=np.uint8) / 255

@@ -34,21 +34,19 @@ MOST_CELLS = 256
 Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
-def signed_map(
-    values: Floats, most: float, *, hover: str, x: Sequence | None = None, y: Sequence | None = None
-) -> go.Heatmap:
+def signed_map(values: Floats, most: float, *, hover: str, y: Sequence | None = None) -> go.Heatmap:
     """Draw signed values as a map on one scale; more than `MOST_CELLS` along a side are averaged.
 
     Args:
         values: `[row, column]`.
         most: value of the full colour.
         hover: Plotly's template of the tooltip.
-        x: names of the columns in `hover`; their numbers by default.
-        y: likewise, of the rows.
+        y: names of the rows in `hover`; their numbers by default.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
+    x = None
     if rows * columns > 1:
-        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        y, x = _blocks(y, len(values), rows), _blocks(None, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
         z=block_means(values, (rows, columns)),

@@ -139,7 +139,7 @@ def _nearest(base: alt.Chart) -> alt.Chart:
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     """Compute equation 3 at the logged steps; empty where the log lacks the schedule."""
     rows = []
-    plan: Record = {}
+    plan: Mapping[str, Any] = {}
     for record in records:
         if record.keys() >= PLAN:
             plan = record

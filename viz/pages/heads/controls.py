@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Kind
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
@@ -67,15 +66,41 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions,
                 help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
                 "do not need.",
             )
-            kinds, shown_layers, scale, threshold = _draw_more(layers)
+            every = list(KINDS_BY_NAME)
+            kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
+            names = [str(n + 1) for n in range(layers)]
+            if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
+                st.session_state["layers"] = names
+            st.session_state[_LAYERS] = layers
+            selected = st.pills(
+                "Layers in the grid", names, default=names, key="layers", **_SEVERAL
+            )
+            text = "How a weight becomes a colour on the large map. The numbers stay what they are."
+            scale = st.selectbox(
+                "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
+            )
+            text = "They are not drawn, but their numbers stay a hover away."
+            threshold = st.slider(
+                "Hide weights below",
+                0.0,
+                0.5,
+                0.0,
+                0.01,
+                key="threshold",
+                bind="query-params",
+                help=text,
+            )
+    # with none selected, all are shown: an empty grid would be of no use
+    shown = tuple(KINDS_BY_NAME[name] for name in every if name in kinds)
+    shown_layers = tuple(n for n in range(layers) if names[n] in selected)
     options = ExplorerOptions(
         kind,
         layer,
         head,
         words=words,
         special=special or stepping,
-        kinds=kinds,
-        layers=shown_layers,
+        kinds=shown or tuple(KINDS_BY_NAME.values()),
+        layers=shown_layers or tuple(range(layers)),
         sort=sort,
         scale=scale,
         threshold=threshold,
@@ -108,25 +133,3 @@ def choose_head(lens: AnyLens, layer: int, head: int) -> None:
         choose(HEAD, layer, head)
     else:
         st.session_state[HEAD.layer] = str(layer + 1)
-
-
-def _draw_more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
-    every = list(KINDS_BY_NAME)
-    kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
-    names = [str(n + 1) for n in range(layers)]
-    if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
-        st.session_state["layers"] = names
-    st.session_state[_LAYERS] = layers
-    selected = st.pills("Layers in the grid", names, default=names, key="layers", **_SEVERAL)
-    text = "How a weight becomes a colour on the large map. The numbers stay what they are."
-    scale = st.selectbox(
-        "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
-    )
-    text = "They are not drawn, but their numbers stay a hover away."
-    threshold = st.slider(
-        "Hide weights below", 0.0, 0.5, 0.0, 0.01, key="threshold", bind="query-params", help=text
-    )
-    # with none selected, all are shown: an empty grid would be of no use
-    shown_kinds = tuple(KINDS_BY_NAME[name] for name in every if name in (kinds or every))
-    shown_layers = tuple(n for n in range(layers) if names[n] in (selected or names))
-    return shown_kinds, shown_layers, scale, threshold

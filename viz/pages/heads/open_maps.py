@@ -28,7 +28,7 @@ from viz.app.sentence import sentence_bar, source_box
 from viz.app.sentence.origin import origin_of
 from viz.app.sentence.other_model import pick_other
 from viz.draw.attention_map import MOST_HEADS
-from viz.draw.caption import Origin, amount, tells_heads
+from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
@@ -242,8 +242,7 @@ def _heads(first: Heads, second: Heads) -> None:
     distances = head_distances(first.whole, second.whole, first.kind)
     # single heads where both lenses have them
     lens = first.lens if tells_heads(second.lens) else second.lens
-    subject = "head" if tells_heads(lens) else "layer, all heads together"
-    st.markdown(f"**By {subject}**, mean over its rows")
+    st.markdown(f"**By {map_unit(lens)}**, mean over its rows")
     with st.container(key="disagreeing-heads", horizontal=True, gap="small"):
         for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
             layer, head = (int(n) for n in np.unravel_index(index, distances.shape))

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Kind
+from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
@@ -53,9 +53,9 @@ def show_trace(trace: AttentionTrace) -> None:
         download_menu(lens_trace, opened, options)
 
 
-def _rows_and_columns(source: str) -> dict[Kind, str]:
-    """Describe rows and columns of a map by kind, with the language of the source."""
-    return {
+def _lead(options: ExplorerOptions, source: str) -> str:
+    kind, lens = options.kind or "cross", options.lens
+    rows_and_columns = {
         "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
         "decoder_self": (
             "each row of the decoder reads one token, by which it is named, and writes the next; "
@@ -66,11 +66,7 @@ def _rows_and_columns(source: str) -> dict[Kind, str]:
             f"here; it looks at the {source} tokens (columns)"
         ),
     }
-
-
-def _lead(options: ExplorerOptions, source: str) -> str:
-    kind, lens = options.kind or "cross", options.lens
-    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {_rows_and_columns(source)[kind]}."
+    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {rows_and_columns[kind]}."
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."

@@ -12,8 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import SENTENCE, enter, until
-from tests.viz.many_traces import many
-from tests.viz.planted_trace import planted
+from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import TITLES
 from viz.app.links.role_views import ROLES, VIEW
 from viz.lines import lines_report

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.browser.spy import level_of, map_on, plain
-from tests.viz.many_traces import UNLIKE, many
-from tests.viz.planted_trace import EVIL, HEADS, LAYERS
+from tests.viz.planted_trace import EVIL, HEADS, LAYERS, UNLIKE, many
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads

@@ -183,7 +183,6 @@ def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files
         (["--lines", "en", "--targets", "short", "--beam", "2"], "leave out --beam"),
         (["--lines", "en", "--layer", "9"], "no layer 9"),
         (["--lines", "en", "--traces", "en/in"], "en/in cannot be written"),
-        (["--lines", "en", "-o", "no/such.html"], "such.html cannot be written"),
         (["--lines", "en", "text"], "either a text or --lines"),
         ([], "either a text or --lines"),
         (["text", "--targets", "en"], "go with --lines"),
@@ -207,14 +206,6 @@ def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, cap
     assert run("--lines", "in", "-o", "no/such.html", **{"in": "The dog waits.\n"})[0] == 2
     said = capsys.readouterr().err
     assert "no/such.html cannot be written: there is no folder" in said
-
-
-def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("viz.lines.MOST_BYTES", 10_000)
-    status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
-    assert (status, page) == (2, None)
-    assert re.search(r"With sentence \d the report has more than", capsys.readouterr().err)
-    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".new")]
 
 
 def test_standard_input_is_read(run, monkeypatch):

@@ -76,12 +76,10 @@ def test_a_chart_brings_its_scripts_along():
     ("choice", "message"),
     [
         ({"selected": "cross"}, "'cross' is no head"),
-        ({"selected": ("cross", 9, 0)}, "no layer 10 with a head 1"),
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
         ({"kinds": "cross"}, "kinds='cross' is no list"),
         ({"layers": 3}, "layers=3 is no list"),
         ({"over": [3]}, r"over=\[3\] is no list of heads"),
-        ({"over": [(0, 9)]}, "no layer 1 with a head 10"),
         ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
         ({"lens": "nonsense"}, "no lens 'nonsense'"),
@@ -91,9 +89,6 @@ def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
         notebook.explore(planted(), **choice)
     assert is_one_sentence(str(error.value))
-
-
-def test_what_is_no_trace_is_refused():
     with pytest.raises(InputError, match="no attention trace but 'list'"):
         notebook.explore([planted()])  # type: ignore[arg-type]
 

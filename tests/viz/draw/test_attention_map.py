@@ -39,15 +39,6 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert (colors[1] == table("cross", "dark")).all()
 
 
-def test_a_transposed_view_is_sent_as_it_reads_not_as_it_lies_in_memory():
-    _, _, weights = unpack(
-        encode_map(
-            WEIGHTS.T, Labels(LABELS.keys, LABELS.queries), "cross", title="", languages=OURS
-        )
-    )
-    assert weights.tolist() == WEIGHTS.T.tolist()
-
-
 def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     header, colors, weights = unpack(
         encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1, languages=OURS)

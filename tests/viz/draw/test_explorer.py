@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.made_trace import made_trace
 from tests.transformer.reference import is_one_sentence
-from tests.viz.draw.message import decode
+from tests.viz.draw.message import decode, unpacked_message
 from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer
 from viz.draw.explorer import Packing, encode_page, packing_of
@@ -39,7 +39,7 @@ def weights_of(trace, name):
 
 
 def read(text):
-    meta, arrays = decode(gzip.decompress(base64.b64decode(text)))
+    meta, arrays = unpacked_message(text)
     inner = {
         name: decode(array.tobytes())[0]
         for name, array in arrays.items()

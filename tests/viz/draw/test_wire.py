@@ -12,6 +12,7 @@ def test_arrays_come_back_with_their_shapes_wherever_they_stand():
     arrays: dict[str, NDArray] = {
         "levels": np.arange(5, dtype=np.uint8),
         "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(1, 2, 3),
+        "turned": np.arange(6, dtype=np.int32).reshape(2, 3).T,
         "none": np.zeros((0, 4), dtype=np.float64),
     }
     meta, there = decode(encode({"title": "L1 H1", "order": None}, arrays))

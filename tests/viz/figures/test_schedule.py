@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from viz.figures.axes import log_labels
-from viz.figures.colors import CURVE_COLORS
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 LAST = 40_000
@@ -75,10 +74,6 @@ def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
         layer["encoding"][axis]["scale"].get("type") for layer in chart["layer"] for axis in "xy"
     }
     assert types == {"log" if log else None}
-
-
-def test_every_curve_that_the_page_can_draw_has_a_colour_of_its_own() -> None:
-    assert len(set(CURVE_COLORS)) >= 3 + len(DECAYS) + 1
 
 
 def test_logarithmic_steps_are_numbered_at_powers_of_ten() -> None:

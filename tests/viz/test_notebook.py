@@ -20,15 +20,11 @@ from viz.figures.heads import head_bars
 from viz.report import report
 
 
-def shell_of(registered):
-    formatter = SimpleNamespace(for_type=registered.__setitem__)
-    display = SimpleNamespace(formatters={"text/html": formatter})
-    return SimpleNamespace(display_formatter=display)
-
-
 def test_a_trace_shows_itself_in_ipython(monkeypatch):
     registered: dict = {}
-    shell = shell_of(registered)
+    formatter = SimpleNamespace(for_type=registered.__setitem__)
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    shell = SimpleNamespace(display_formatter=display)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     renderer = alt.renderers.active
     try:

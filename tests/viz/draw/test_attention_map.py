@@ -22,11 +22,11 @@ def unpack(content):
 
 
 def test_the_map_carries_the_exact_weights_in_reading_order():
+    reads = ("<s>", "▁Zwei", "▁Hun")
     header, colors, weights = unpack(
-        encode_map(
-            WEIGHTS, LABELS, "cross", title="L1 H1", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS
-        )
+        encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=reads, languages=OURS)
     )
+    assert header["note"] == "Each row is one position that looks; its weights sum to 1."
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
@@ -49,22 +49,10 @@ def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
 
 
-def test_a_note_of_ones_own_stands_in_for_the_usual_one():
-    usual, _, _ = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="", scale="by row", languages=OURS)
-    )
-    own, _, _ = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="", note="The mean.", languages=OURS)
-    )
-    assert usual["note"] == "Each row is one position that looks; its weights sum to 1."
-    assert (own["note"], usual["scale"]) == ("The mean.", "by row")
-
-
 def test_any_text_can_be_a_label():
     odd = ("▁<img src=x>", "▁שלום", "▁👩‍🚀")
-    header, _, _ = unpack(
-        encode_map(WEIGHTS, Labels(odd, ("\ud800", "b")), "cross", title='"', languages=OURS)
-    )
+    labels = Labels(odd, ("\ud800", "b"))
+    header, _, _ = unpack(encode_map(WEIGHTS, labels, "cross", title='"', languages=OURS))
     assert header["queries"] == ["<img src=x>", "שלום", "👩‍🚀"]
 
 

@@ -53,6 +53,7 @@ def test_a_grid_has_a_cell_for_each_head_that_is_there():
     (part,) = inner["grid"]["parts"]
     assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
     assert meta["selected"] == ["encoder_self", 0, 0]
+    assert meta["pairs"] == []  # of one text
     assert set(inner) == {"grid", "encoder_self.map", "encoder_self.ribbons"}
     _, _, sorted_inner = read(encode_page(ragged(), ExplorerOptions(sort="entropy")).message)
     assert len(sorted_inner["grid"]["order"]) == 6
@@ -139,10 +140,6 @@ def test_the_second_text_begins_at_its_own_word_and_token():
     assert ends == [[4, 4, 7, 7], [3, 3, 5, 5], [2, 2, 4, 4]]
 
 
-def test_one_text_has_no_parts():
-    assert read(encode_page(ragged(), ExplorerOptions()).message)[0]["pairs"] == []
-
-
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
@@ -217,6 +214,7 @@ def test_few_weights_are_exact():
     weights = random_weights(5, 7)
     packing = packing_of([weights])
     assert packing.exact
+    assert not set(packing.text(weights)) & set("<>&\"'")
     assert (unpacked(packing.text(weights), packing) == weights.ravel()).all()
 
 
@@ -248,8 +246,3 @@ def test_more_than_a_browser_opens_is_refused(monkeypatch):
     with pytest.raises(InputError, match="60 weights, and the most is 50") as error:
         packing_of([np.zeros((6, 5), np.float32)] * 2)
     assert is_one_sentence(str(error.value))
-
-
-def test_no_character_of_a_text_is_markup():
-    text = Packing().text(random_weights(50, 50))
-    assert not set(text) & set("<>&\"'")

@@ -70,6 +70,8 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")
     assert meta["color"] == COLOR["cross"]
+    with pytest.raises(ValueError, match="2 labels for 3 keys"):
+        content(KEYS[:2])
     assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
 
 
@@ -83,11 +85,6 @@ def test_arrays_that_are_read_together_share_an_end_and_one_value_in_100_has_no_
     assert (ends["x"], ends["others"]) == (0.5, 0.5)
     assert ends["q"] == 1  # all 0
     assert "dots" not in ends
-
-
-def test_a_label_too_few_is_refused() -> None:
-    with pytest.raises(ValueError, match="2 labels for 3 keys"):
-        content(KEYS[:2])
 
 
 def test_a_step_is_one_of_the_walk() -> None:

@@ -49,16 +49,11 @@ def test_the_axes_of_self_attention_name_one_language_or_none(kind: Kind) -> Non
     )
 
 
-def test_a_minus_is_as_wide_as_a_plus() -> None:
-    assert format_number(-1.234) == "−1.23"
-    assert format_number(0.25, 1, sign=True) == "+0.2"
-
-
-def test_what_rounds_to_nothing_has_no_sign() -> None:
-    assert format_number(-0.04, 1) == "0.0"
-    assert format_number(-0.04, 1, sign=True) == format_number(0.04, 1, sign=True) == "0.0"
+def test_numbers_have_a_true_minus_and_lists_one_and() -> None:
+    assert (format_number(-1.234), format_number(0.25, 1, sign=True)) == ("−1.23", "+0.2")
+    # what rounds to nothing has no sign
+    assert {format_number(n, 1, sign=sign) for n in (-0.04, 0.04) for sign in (False, True)} == {
+        "0.0"
+    }
     assert format_number(-0.0, 2) == "0.00"
-
-
-def test_names_in_a_list_have_one_and() -> None:
     assert [listing("abc"[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]

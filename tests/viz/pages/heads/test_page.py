@@ -48,7 +48,8 @@ def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
 
 @pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step="2")
+    app = serve("heads", text=SENTENCE, view="step by step", step="2", special="false")
+    assert app.toggle(key="special").disabled  # no row is left out
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
@@ -113,12 +114,6 @@ def grid(app: AppTest) -> dict[str, Any]:
     )
     assert result["key"] == selection["key"]  # else nothing is outlined
     return result
-
-
-def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", special="false")
-    assert app.slider(key="step").max == len(translator.trace(SENTENCE).target_tokens)
-    assert app.toggle(key="special").disabled
 
 
 @pytest.mark.parametrize(("step", "is_last"), [("0", False), ("99", True), ("x", False)])

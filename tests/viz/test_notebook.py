@@ -45,19 +45,17 @@ def test_without_ipython_nothing_happens(monkeypatch):
 
 
 def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
-    shown = notebook.explore(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
+    over: Any = [(0, 2), [1, 1]]  # a list does, too
+    shown = notebook.explore(
+        planted(evil=True), selected=("encoder_self", 1, 0), over=over, theme="dark"
+    )
     frame = shown._repr_html_()
     assert EVIL not in frame
     assert frame.count("<") == 2  # <iframe and </iframe>
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
     page = html.unescape(escaped)
-    assert page == report(planted(evil=True), ExplorerOptions("encoder_self", 1, 0), theme="dark")
-
-
-def test_heads_are_laid_over_the_open_one():
-    over: Any = [(0, 2), [1, 1]]  # a list does, too
-    shown = notebook.explore(planted(), selected=("cross", 0, 0), over=over)
-    assert shown.page == report(planted(), ExplorerOptions("cross", 0, 0, over=((0, 2), (1, 1))))
+    options = ExplorerOptions("encoder_self", 1, 0, over=((0, 2), (1, 1)))
+    assert page == report(planted(evil=True), options, theme="dark")
 
 
 def test_a_chart_brings_its_scripts_along():

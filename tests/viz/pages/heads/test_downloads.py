@@ -38,15 +38,6 @@ def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
     assert tuple(frame.key_token[: len(shown.labels.keys)]) == shown.labels.keys
 
 
-def test_an_npz_is_a_trace_again(tmp_path) -> None:
-    trace = made_trace(5, 2, 3, 0)
-    path = tmp_path / "trace.npz"
-    path.write_bytes(npz(trace, "weights"))
-    again = AttentionTrace.load(path)
-    np.testing.assert_array_equal(again.decoder_self, trace.decoder_self)
-    assert again.source_pieces == trace.source_pieces
-
-
 def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
     trace = made_trace(5, 2, 3, 0)
     frame = pd.read_csv(io.BytesIO(all_csv(trace, "weights")))
@@ -75,6 +66,7 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
         assert arrays["lens"] == "alti"
     loaded = AttentionTrace.load(path)
     np.testing.assert_array_equal(loaded.cross, layers.cross)
+    assert loaded.source_pieces == layers.source_pieces
     assert loaded.notes == ("The lens is ALTI: these are shares, not the weights themselves.",)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from tests.viz.draw.message import colors_of, decode
 from transformer import TransformerConfig
 from transformer.analysis.paper.arithmetic import Arithmetic
+from transformer.analysis.paper.scaling import Scale
 from transformer.kinds import KINDS
 from viz.draw.inside_head import (
     Node,
@@ -112,7 +113,7 @@ def test_each_form_has_its_parts_in_order() -> None:
 
 def test_every_equation_of_every_step_is_well_formed() -> None:
     config = TransformerConfig.demo()
-    for kind, scale, temperature in product(KINDS, ("÷ √d_k", "none", "× √d_k"), (1, 0.5)):
+    for kind, scale, temperature in product(KINDS, get_args(Scale), (1, 0.5)):
         for step in walk_steps(config, kind, "the row", 7, scale, temperature):
             well_formed(step.equation)
 

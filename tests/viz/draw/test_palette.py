@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_colorscale_is_the_same_scale_for_plotly():
 
 
 # what the eye still tells apart where one kind of cone is missing (Machado et al. 2009)
-NO_CONE = {
+NO_CONE: dict[str, Any] = {
     "none": np.eye(3),
     "red": [
         [0.152286, 1.052583, -0.204868],

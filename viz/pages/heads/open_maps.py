@@ -171,7 +171,7 @@ def _second(
 ) -> HeadsView:
     """Build the view of one kind: its grid is not drawn."""
     head = options.head if tells_heads(options.lens) else None
-    own = replace(options, head=head, kinds=(options.kind,), layers=None)
+    own = replace(options, head=head, kinds=options.kind and (options.kind,), layers=None)
     return HeadsView(through_lens(options.lens, trace, translator), own, origin)
 
 

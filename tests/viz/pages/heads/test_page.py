@@ -137,7 +137,12 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
 
 def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     made: list[ExplorerOptions] = []
-    monkeypatch.setattr(downloads, "report", lambda _, options, **more: made.append(options) or "")
+
+    def report(_trace, options, **_more) -> str:
+        made.append(options)
+        return ""
+
+    monkeypatch.setattr(downloads, "report", report)
     monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
     serve(
         "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",

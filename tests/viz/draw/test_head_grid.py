@@ -111,7 +111,6 @@ def test_roles_and_values_travel_as_they_are_read():
     [
         ([], {}, "at least one"),
         ([part_of(), part_of()], {}, "each kind once"),
-        ([part_of(roles=[["a"] * 3])], {}, "another shape"),
         ([part_of(roles=[["a"] * 2] * 2)], {}, "another shape"),
         ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
         ([part_of()], {"order": [Head("encoder_self", 0, 0)]}, "no head"),

@@ -78,5 +78,4 @@ def test_logarithmic_steps_are_numbered_at_powers_of_ten() -> None:
     axis = schedule_chart(curves, {}, log=True).to_dict()["layer"][0]["encoding"]["x"]["axis"]
     assert axis["values"] == [digit * 10**n for n in range(5) for digit in (1, 2, 5)][:14]
     assert axis["labelExpr"] == log_labels(axis["values"], "~s")
-    assert "round" in axis["labelExpr"]
     assert axis["tickCount"] == len(axis["values"])  # of fewer, Vega leaves out every second

@@ -45,7 +45,8 @@ def test_each_record_is_drawn_once_at_its_step() -> None:
 
 
 def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run_with_the_plan_of_its_time() -> None:
-    longer = [*RECORDS, {**SETTINGS, "step": 100, "steps": 400}, {"step": 110, "lr": 0.003}]
+    resumed: Record = {**SETTINGS, "step": 100, "steps": 400}
+    longer: list[Record] = [*RECORDS, resumed, {"step": 110, "lr": 0.003}]
     drawn = _data(learning_rate_chart({"a": longer}))
     planned = {row["step"]: row["value"] for row in drawn if "what" not in row}
     # the last 40 steps of 120 fall to 0: before step 100 half of them and one more are left

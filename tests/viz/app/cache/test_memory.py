@@ -22,7 +22,7 @@ from viz.app.cache.memory import (
     shared_cache,
     size_of,
 )
-from viz.draw import heads_view
+from viz.draw import heads_view, open_head
 
 KIB = 2**10
 
@@ -131,7 +131,7 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
     serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[str] = []
-    compute = heads_view.heads_of_kind
+    compute = open_head.heads_of_kind
 
     def count(trace, kind, **options):
         computed.append(kind)

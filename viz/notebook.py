@@ -20,10 +20,9 @@ import altair as alt
 from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, lens_trace
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.head_order import LAYER_ORDER
-from viz.page_style import PageTheme
-from viz.report import report
+from viz.draw.head_grid import LAYER_ORDER
+from viz.draw.heads_view import ExplorerOptions
+from viz.report import PageTheme, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,10 +58,7 @@ new ResizeObserver(() => {{
 class HtmlFrame:
     """A page in a frame of its own, so that its styles and the notebook's never meet.
 
-    Args:
-        page: a complete HTML page.
-        title: what a screen reader calls it.
-        height: until the page's script says how high it is.
+    It has the height until the page's script says how high it is.
     """
 
     page: str
@@ -104,7 +100,7 @@ def explore(
         layers: that are shown, from 0; all unless given.
         words: whole words instead of pieces.
         special: whether special tokens such as `<s>` and `</s>` are shown.
-        sort: one of `viz.draw.head_order.SORTS`, the order of the heads.
+        sort: one of `viz.draw.head_grid.SORTS`, the order of the heads.
         theme: auto follows the notebook.
         lens: through which the heads are seen.
         translator: the one that made the trace, for lenses that run its model.
@@ -175,11 +171,7 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
-    """Render an Altair chart in a frame of its own, with Vega's scripts in it.
-
-    Args:
-        spec: of Vega-Lite.
-    """
+    """Render an Altair chart in a frame of its own, with Vega's scripts in it."""
     # no `<` of a token can close the script
     text = json.dumps(spec).replace("<", "\\u003c")
     page = _CHART.format(vega=_vega(), spec=text)
@@ -198,8 +190,7 @@ def _vega() -> str:
 def enable() -> bool:
     """Let each trace show itself in this notebook, and Altair's figures without a network.
 
-    Returns:
-        Whether this runs in IPython at all.
+    False stands for code that does not run in IPython.
     """
     # whoever runs IPython has imported it; nobody else needs to have it
     ipython = sys.modules.get("IPython")

@@ -1,24 +1,35 @@
-"""One sentence with all its heads as one HTML page, which needs no network and no server."""
+"""One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from transformer.errors import InputError, quoted
+from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
+from viz.draw.caption import LENS_NAMES, map_unit, tells_heads
 from viz.draw.explorer import encode_page
-from viz.draw.explorer_notes import is_alone, named_texts
-from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.formatting import counted, format_number
-from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.page_style import PageTheme, page_style, require_theme
+from viz.draw.heads_view import ExplorerOptions, is_alone
+from viz.draw.labels import capitalised
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
     from viz.draw.caption import Origin
 
+PageTheme = Literal["light", "dark", "auto"]
+
+_INKS = {
+    "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
+    "color-scheme:light;",
+    "dark": "--st-text-color:#E8E8E6;--st-background-color:#131415;--st-border-color:#34373A;"
+    "color-scheme:dark;",
+}
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
 <head>
@@ -32,18 +43,14 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <body>
 <header>
 <h1>{title}</h1>
-{texts}{notes}<p>{about}</p>
-</header>
-<main id="heads"></main>
+{body}
 <noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
-<script type="text/plain" id="weights">{weights}</script>
-<script type="module" async>
+{data}<script type="module" async>
 {script}</script>
-{heads}</body>
+{blocks}</body>
 </html>
 """
-# one for each head, after the script: it draws before the last one is there
-_HEAD = '<script type="text/plain" id="{}">{}</script>\n'
+_DATA = '<script type="text/plain" id="{}">{}</script>\n'
 
 
 def report(
@@ -58,13 +65,13 @@ def report(
     """Make a self-contained page: the texts, every head, and one map open.
 
     The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
-    `viz.draw.packed_heads`), and beyond in steps of 16 bits, which the page then says. Heads that
+    `viz.draw.explorer`), and beyond in steps of 16 bits, which the page then says. Heads that
     the options leave out of the grid are left out of the page.
 
     Args:
         trace: our own or anybody's; what `lens_trace` makes of one, where the options have a lens
             other than the weights.
-        options: what is shown, and how; `ExplorerOptions()` unless given.
+        options: choices of what is shown; `ExplorerOptions()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.
         theme: auto follows the page around it in a notebook, else the reader's system.
         origin: the model, if it is to be told.
@@ -77,57 +84,128 @@ def report(
     require_theme(theme)
     options = options or ExplorerOptions()
     encoded = encode_page(trace, options, origin)
-    notes = [*trace.notes, *([encoded.note] if encoded.note else [])]
-    return _PAGE.format(
-        title=escape(_heading(options) if title is None else title),
-        theme=theme,
-        css=page_style(theme, "report.css"),
-        texts=_texts(trace),
-        notes="".join(f'<p class="note">{escape(note)}</p>\n' for note in notes),
-        about=_about(trace, options, origin, link),
-        weights=encoded.message,
-        script=_script(),
-        heads="".join(_HEAD.format(escape(name), text) for name, text in encoded.heads.items()),
+    notes = [*trace.notes, *encoded.notes]
+    lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
+    about = _about(trace, options, origin, link)
+    return saved_page(
+        "report",
+        heading(options.lens) if title is None else title,
+        theme,
+        body=f'{_texts(trace)}{lines}<p>{about}</p>\n</header>\n<main id="heads"></main>',
+        message=("weights", encoded.message),
+        blocks=encoded.heads,
     )
 
 
 def _texts(trace: AttentionTrace) -> str:
     """Format the source and the translation, with their languages where known."""
     lines = [
-        f'<dt>{escape(text.name)}</dt><dd dir="auto" lang="{text.code}">{escape(text.text)}</dd>'
-        for text in named_texts(trace)
+        f'<dt>{escape(side.name)}</dt><dd dir="auto" lang="{side.code}">{escape(text)}</dd>'
+        for side, text in zip(text_sides(trace), (trace.source, trace.target), strict=True)
+        if text
     ]
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
 
 
-def _heading(options: ExplorerOptions) -> str:
-    """Only weights say where a head looks."""
-    if options.lens == "weights":
-        return "Where each head looks"
-    unit = "head" if tells_heads(options.lens) else "layer"
-    return f"Each {unit}, seen through {LENS_NAMES[options.lens]}"
+def heading(lens: AnyLens, extent: str = "") -> str:
+    """Return the heading of a page; only weights say where a head looks."""
+    if lens == "weights":
+        return f"Where each head looks, {extent}".rstrip(", ")
+    unit = "head" if tells_heads(lens) else "layer"
+    return f"Each {unit} {extent}".rstrip() + f", seen through {LENS_NAMES[lens]}"
 
 
 def _about(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
 ) -> str:
     """Log P, model, date, lens and address in sentences, escaped."""
-    lines = []
+    first = ""
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        count = counted(pieces, "piece")
-        lines.append(f"log p of the {name} is {log_p}, {count}.")
-    if origin is not None:
-        lines.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
-    unit = "head" if tells_heads(options.lens) else "layer, all heads together"
-    lines.append(f"Each small map is one {unit}; open one with a click or with Enter.")
-    if options.lens != "weights":
-        lines.append(f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves.")
+        first = f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}."
+    maps = "Each small map is one {unit}; open one with a click or with Enter."
+    text = about_text(first, origin.made_by if origin else "", maps, options.lens)
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
-    return escape(" ".join(lines)) + way
+    return escape(text) + way
+
+
+def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:
+    """Join a first sentence, program and date, a sentence on each {unit}, and one on the lens."""
+    date_text = made_by and f"Made by {made_by}, on {date.today().isoformat()}."
+    lens_text = f"The lens is {LENS_NAMES[lens]}, not the weights themselves."
+    parts = [first, date_text, maps.format(unit=map_unit(lens)), lens_text]
+    return " ".join(filter(None, parts[:3] if lens == "weights" else parts))
+
+
+class TextSide(NamedTuple):
+    """Name of one side of the texts, and the code of its language, "" if unknown."""
+
+    name: str
+    code: str
+
+
+def text_sides(trace: AttentionTrace) -> tuple[TextSide, ...]:
+    """Return source and target; an encoder or a decoder alone has neither side nor name."""
+    names = [trace.languages.name(side) for side in get_args(Side)]
+    alone = is_alone(trace)
+    return tuple(
+        TextSide("Text" if alone else capitalised(name), code_of_name(name)) for name in names
+    )
+
+
+def require_theme(theme: PageTheme) -> None:
+    """Say before any work is done that there is no such theme.
+
+    Raises:
+        InputError: if there is none.
+    """
+    themes = [*get_args(PageTheme)]
+    if theme not in themes:  # a notebook may hand over what has no hash
+        raise InputError(f"There is no theme {quoted(theme)}: choose one of {', '.join(themes)}.")
+
+
+def _style(theme: PageTheme, own: str) -> str:
+    """Return the style sheet of a page; `own` is the file with the rules of this page alone."""
+    inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
+    if theme == "auto":
+        inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"
+        # a script knows which theme a notebook around the page has
+        inks += "".join(f":root[data-theme={name}]{{{ink}}}" for name, ink in _INKS.items())
+    return inks + _file("page.css") + _file(own)
+
+
+def saved_page(
+    name: str,
+    title: str,
+    theme: PageTheme,
+    *,
+    body: str,
+    message: tuple[str, str],
+    blocks: Mapping[str, str],
+) -> str:
+    """Return a page that needs no network and no server.
+
+    Args:
+        name: of its style sheet, beside this file.
+        title: its heading.
+        theme: auto follows the page around it in a notebook, else the reader's system.
+        body: HTML from the end of the heading on.
+        message: id and text of what the script reads first.
+        blocks: texts by id that follow the script: it draws before the last of them is there.
+    """
+    script = {"report": "report_bundle.js", "lines_report": "lines_bundle.js"}[name]
+    return _PAGE.format(
+        title=escape(title),
+        theme=theme,
+        css=_style(theme, f"{name}.css"),
+        body=body,
+        data=_DATA.format(*message),
+        script=_file(f"draw/{script}"),
+        blocks="".join(_DATA.format(escape(block), text) for block, text in blocks.items()),
+    )
 
 
 @cache
-def _script() -> str:
-    return (Path(__file__).parent / "draw" / "report_bundle.js").read_text(encoding="utf-8")
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from transformer.analysis.lenses import AnyLens
 from transformer.errors import HeadlightError, InputError, unwritable
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
+from viz.draw.caption import LENS_NAMES, amount, tells_heads
 
 FORMATS = ("npz", "csv", "parquet")
 DEFAULT_FORMATS = ("npz", "csv")
@@ -25,10 +25,7 @@ DEFAULT_FORMATS = ("npz", "csv")
 class TraceFiles:
     """Folder and formats in which traces are written: `line-0007.npz`, `line-0007.csv`.
 
-    Args:
-        folder: made when the first trace is written, unless it is there; what is in it stays.
-        formats: of `FORMATS`.
-        lens: through which the traces are seen.
+    The folder is made when the first trace is written, unless it is there; its files stay.
     """
 
     folder: Path
@@ -64,8 +61,14 @@ class TraceFiles:
                 path = self.folder / f"line-{number:04}.{ending}"
                 if ending == "npz":
                     name_lens(trace, self.lens).save(path)
+                    continue
+                rows, frame = io.BytesIO(), lens_frame(trace, self.lens)
+                if ending == "csv":
+                    # a token with half a letter stops no file
+                    frame.to_csv(rows, index=False, encoding="utf-8", errors="replace")
                 else:
-                    write_file(path, _rows(lens_frame(trace, self.lens), ending))
+                    frame.to_parquet(rows, index=False)
+                write_file(path, rows.getvalue())
         except OSError as error:
             raise HeadlightError(unwritable(error, self.folder)) from error
 
@@ -85,14 +88,3 @@ def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:
         frame = frame.drop(columns="head")
     frame.insert(0, "lens", lens)
     return frame
-
-
-def _rows(frame: pd.DataFrame, ending: str) -> bytes:
-    """Write a frame as CSV or Parquet."""
-    written = io.BytesIO()
-    if ending == "csv":
-        # a token with half a letter stops no file
-        frame.to_csv(written, index=False, encoding="utf-8", errors="replace")
-    else:
-        frame.to_parquet(written, index=False)
-    return written.getvalue()

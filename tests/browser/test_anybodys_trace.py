@@ -7,8 +7,8 @@ from tests.browser.report_page import Opened
 from tests.browser.spy import plain
 from transformer import AttentionTrace
 from transformer.text.languages import OURS
-from viz.draw import explorer, packed_heads
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
+from viz.draw import explorer
+from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.notebook import explore
 from viz.report import report
@@ -242,7 +242,7 @@ def test_rounded_weights_are_told_to_three_places_and_the_page_says_so(
     browser, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
-    monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     trace, *expected = encoder_alone()
     page = Opened(browser, tmp_path / "report.html", report(trace))
     check_planted(page, *expected)

@@ -10,9 +10,8 @@ import pytest
 from tests.browser.still import Still
 from transformer.text.languages import OURS
 from transformer.trace import Labels
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import encode_map, encode_ribbons
 from viz.draw.mask_grids import MaskGrid, encode_masks
-from viz.draw.ribbons import encode_ribbons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

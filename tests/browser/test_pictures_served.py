@@ -16,7 +16,7 @@ from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.app.chrome.mounts import mount
 from viz.draw.attention_map import encode_map
-from viz.draw.ribbons import encode_ribbons
+from viz.draw.attention_map import encode_ribbons
 
 words = tuple(f"▁word{{n}}" for n in range({WORDS}))
 labels = Labels(words, words)

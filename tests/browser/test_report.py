@@ -12,7 +12,7 @@ from tests.browser.spy import level_of
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart

@@ -15,9 +15,9 @@ from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from transformer.text.languages import OURS
 from transformer.trace import Labels
+from viz.draw.attention_map import encode_ribbons
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, head_colors
-from viz.draw.ribbons import encode_ribbons
 
 pytestmark = pytest.mark.browser
 

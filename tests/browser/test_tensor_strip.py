@@ -11,8 +11,8 @@ from PIL import Image
 
 from tests.browser.spy import plain
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
+from viz.draw.architecture import encode_strip
 from viz.draw.palette import difference_table
-from viz.draw.tensor_strip import encode_strip
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
 from transformer.text.languages import OURS
-from viz.draw.translation_editor import EditorPiece, encode_editor
+from viz.draw.alternatives import EditorPiece, encode_editor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -30,7 +30,7 @@ import streamlit as st
 from tests.browser.test_translation_editor import pieces_of
 from transformer.text.languages import OURS
 from viz.app.chrome.mounts import mount_editor
-from viz.draw.translation_editor import Edited, Forced, encode_editor
+from viz.draw.alternatives import Edited, Forced, encode_editor
 
 state = st.session_state
 state.setdefault("text", {FIRST!r})

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { labelsOf, nameOf, weightsOf } from "../../viz/draw/js/explorer/pair.js";
 import { HeadWeights, unpack } from "../../viz/draw/js/explorer/data.js";
 
-/** As viz/draw/packed_heads.py writes it: gzip of planes. @param {any} numbers */
+/** As viz/draw/explorer.py writes it: gzip of planes. @param {any} numbers */
 function packed(numbers) {
   const bytes = new Uint8Array(numbers.buffer);
   const wide = numbers.BYTES_PER_ELEMENT;

@@ -11,13 +11,12 @@ from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.lenses import lens_trace
 from transformer.translation.batch import LineSearch
-from viz import lines_command
+from viz import __main__ as command_line
 from viz.__main__ import main
 from viz.draw.caption import Origin
-from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.lens_words import LENS_NAMES
-from viz.lines_report import LinesPage, lines_report
+from viz.draw.explorer import encode_page
+from viz.draw.heads_view import ExplorerOptions
+from viz.lines import lines_report
 from viz.notebook import explore
 
 
@@ -43,7 +42,7 @@ def blocks_of(page):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threads, monkeypatch):
-    monkeypatch.setattr(lines_command, "CHUNK", 3)  # several
+    monkeypatch.setattr(command_line, "CHUNK", 3)  # several
     texts = [pair.english for pair in pairs[:80:10]]
     status, page = run(
         "--lines", "in", "--kind", "encoder_self", "--head", "2", "--beam", "2", "--theme", "dark",
@@ -72,7 +71,7 @@ def test_translations_are_forced_line_by_line(run, translator, pairs):
     for number, pair in enumerate(pairs[:3], start=1):
         trace = lens_trace("norm", translator, translator.trace(pair.english, pair.german))
         origin = Origin.from_translator(translator, pair.english, pair.german)
-        assert blocks_of(page)[number] == encode_explorer(trace, options, origin)
+        assert blocks_of(page)[number] == encode_page(trace, options, origin).message
 
 
 def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
@@ -86,10 +85,7 @@ def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
     assert page.count("<li>Line ") == 3
     meta, _ = summary_of(page)
     assert [row[0] for row in meta["sentences"]] == [1, 5]
-
-
-def test_blank_lines_alone_change_no_status(run, capsys):
-    status, page = run("--lines", "in", **{"in": "The dog waits.\n \n"})
+    status, page = run("--lines", "in", **{"in": "The dog waits.\n \n"})  # a blank line alone
     assert (status, [*blocks_of(page)]) == (0, [1])
     assert "Line 2 is blank" in capsys.readouterr().err
 
@@ -127,19 +123,15 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         assert np.abs(table["weight"] - frame["weight"]).max() < 1e-7
 
 
-@pytest.mark.parametrize("lens", ["norm", "alti"])
-def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp_path, lens):
-    options = ["--lens", lens, "--traces", "traces", "--trace-formats", "npz", "csv", "parquet"]
+def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp_path):
+    options = ["--lens", "norm", "--traces", "traces", "--trace-formats", "npz", "parquet"]
     assert run("--lines", "in", *options, **{"in": "The dog waits.\n"})[0] == 0
-    shown = lens_trace(lens, translator, translator.trace("The dog waits."))
+    shown = lens_trace("norm", translator, translator.trace("The dog waits."))
     path = tmp_path / "traces" / "line-0001"
-    for frame in (pd.read_csv(f"{path}.csv"), pd.read_parquet(f"{path}.parquet")):
-        assert set(frame["lens"]) == {lens}
-        assert np.abs(frame["share"] - shown.to_frame()["weight"]).max() < 1e-7
-        assert "weight" not in frame
-        assert ("head" in frame) == (lens == "norm")
+    frame = pd.read_parquet(f"{path}.parquet")
+    assert np.abs(frame["share"] - shown.to_frame()["weight"]).max() < 1e-7
     page = explore(AttentionTrace.load(f"{path}.npz")).page
-    assert f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves." in page
+    assert "The lens is norms: these are shares, not the weights themselves." in page
 
 
 def test_files_that_are_there_are_not_replaced(run, tmp_path, capsys, monkeypatch):
@@ -151,7 +143,10 @@ def test_files_that_are_there_are_not_replaced(run, tmp_path, capsys, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(LineSearch, "results", lambda *_: pytest.fail("too late"))
         assert run(*options, "npz", "csv", **{"in": "The dog waits.\n"}) == (2, None)
-    assert "line-0007.csv is there already: move it away" in capsys.readouterr().err
+        assert run("--lines", "in", "-o", "no/such.html")[0] == 2
+    message = capsys.readouterr().err
+    assert "line-0007.csv is there already: move it away" in message
+    assert "no/such.html cannot be written: there is no folder" in message
     assert run(*options, "npz", **{"in": "The dog waits.\n"})[0] == 0
     assert {path.name for path in folder.glob("*.csv")} == {"line-0007.csv", "line-12.csv"}
     assert (folder / "line-0007.csv").read_text() == "mine"
@@ -184,7 +179,6 @@ def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files
         (["--lines", "en", "--targets", "short", "--beam", "2"], "leave out --beam"),
         (["--lines", "en", "--layer", "9"], "no layer 9"),
         (["--lines", "en", "--traces", "en/in"], "en/in cannot be written"),
-        (["--lines", "en", "-o", "no/such.html"], "such.html cannot be written"),
         (["--lines", "en", "text"], "either a text or --lines"),
         ([], "either a text or --lines"),
         (["text", "--targets", "en"], "go with --lines"),
@@ -201,23 +195,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, optio
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert message in said
     assert is_one_sentence(said.removeprefix("viz: "))
-
-
-def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, capsys):
-    monkeypatch.setattr(LineSearch, "results", lambda *_: pytest.fail("too late"))
-    assert run("--lines", "in", "-o", "no/such.html", **{"in": "The dog waits.\n"})[0] == 2
-    said = capsys.readouterr().err
-    assert "no/such.html cannot be written: there is no folder" in said
-
-
-def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        lines_command, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)
-    )
-    status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
-    assert (status, page) == (2, None)
-    assert re.search(r"With sentence \d the report has more than", capsys.readouterr().err)
-    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".new")]
 
 
 def test_standard_input_is_read(run, monkeypatch):

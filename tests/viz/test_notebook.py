@@ -15,20 +15,16 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
 from transformer.analysis.lenses import lens_trace
 from viz import notebook
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions
 from viz.figures.heads import head_bars
 from viz.report import report
 
 
-def shell_of(registered):
-    formatter = SimpleNamespace(for_type=registered.__setitem__)
-    display = SimpleNamespace(formatters={"text/html": formatter})
-    return SimpleNamespace(display_formatter=display)
-
-
 def test_a_trace_shows_itself_in_ipython(monkeypatch):
     registered: dict = {}
-    shell = shell_of(registered)
+    formatter = SimpleNamespace(for_type=registered.__setitem__)
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    shell = SimpleNamespace(display_formatter=display)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     renderer = alt.renderers.active
     try:
@@ -49,19 +45,17 @@ def test_without_ipython_nothing_happens(monkeypatch):
 
 
 def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
-    shown = notebook.explore(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
+    over: Any = [(0, 2), [1, 1]]  # a list does, too
+    shown = notebook.explore(
+        planted(evil=True), selected=("encoder_self", 1, 0), over=over, theme="dark"
+    )
     frame = shown._repr_html_()
     assert EVIL not in frame
     assert frame.count("<") == 2  # <iframe and </iframe>
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
     page = html.unescape(escaped)
-    assert page == report(planted(evil=True), ExplorerOptions("encoder_self", 1, 0), theme="dark")
-
-
-def test_heads_are_laid_over_the_open_one():
-    over: Any = [(0, 2), [1, 1]]  # a list does, too
-    shown = notebook.explore(planted(), selected=("cross", 0, 0), over=over)
-    assert shown.page == report(planted(), ExplorerOptions("cross", 0, 0, over=((0, 2), (1, 1))))
+    options = ExplorerOptions("encoder_self", 1, 0, over=((0, 2), (1, 1)))
+    assert page == report(planted(evil=True), options, theme="dark")
 
 
 def test_a_chart_brings_its_scripts_along():
@@ -76,12 +70,10 @@ def test_a_chart_brings_its_scripts_along():
     ("choice", "message"),
     [
         ({"selected": "cross"}, "'cross' is no head"),
-        ({"selected": ("cross", 9, 0)}, "no layer 10 with a head 1"),
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
         ({"kinds": "cross"}, "kinds='cross' is no list"),
         ({"layers": 3}, "layers=3 is no list"),
         ({"over": [3]}, r"over=\[3\] is no list of heads"),
-        ({"over": [(0, 9)]}, "no layer 1 with a head 10"),
         ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
         ({"lens": "nonsense"}, "no lens 'nonsense'"),
@@ -91,9 +83,6 @@ def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
         notebook.explore(planted(), **choice)
     assert is_one_sentence(str(error.value))
-
-
-def test_what_is_no_trace_is_refused():
     with pytest.raises(InputError, match="no attention trace but 'list'"):
         notebook.explore([planted()])  # type: ignore[arg-type]
 

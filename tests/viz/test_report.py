@@ -1,9 +1,8 @@
 """The page holds every number exactly, and nothing that was typed becomes part of the page."""
 
-import base64
-import gzip
 import re
 from datetime import date
+from functools import partial
 from html import escape
 from itertools import pairwise
 
@@ -11,26 +10,26 @@ import numpy as np
 import pytest
 
 from tests.transformer.reference import is_one_sentence
-from tests.viz.draw.message import decode
-from tests.viz.planted_trace import EVIL, planted
-from transformer import KINDS, InputError, Translator
+from tests.viz.draw.message import decode, unpacked_message
+from tests.viz.planted_trace import EVIL, many, planted
+from transformer import KINDS, Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses import lens_trace
 from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
-from viz.draw.caption import Origin, head_caption
-from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.lens_words import LENS_NAMES
+from viz.draw.caption import LENS_NAMES, Origin, head_caption
+from viz.draw.explorer import encode_page
+from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
+from viz.lines import lines_report
 from viz.report import report
 
 TEXT = "The dog waits beside the river."
 
 
 def arrays_of(text):
-    _, arrays = decode(gzip.decompress(base64.b64decode(text)))
+    _, arrays = unpacked_message(text)
     return arrays
 
 
@@ -71,7 +70,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
 
 def test_words_without_special_tokens_reach_the_page(translator):
     trace = translator.trace(TEXT)
-    text = encode_explorer(trace, ExplorerOptions(words=True, special=False))
+    text = encode_page(trace, ExplorerOptions(words=True, special=False)).message
     a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
     axes, _ = without_special(by_words(trace, "cross"))
     assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
@@ -84,7 +83,8 @@ def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     named = [
         [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
         for text in (
-            encode_explorer(trace, ExplorerOptions(special=special)) for special in (True, False)
+            encode_page(trace, ExplorerOptions(special=special)).message
+            for special in (True, False)
         )
     ]
     assert named[0] == named[1]
@@ -93,32 +93,26 @@ def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
 def test_what_was_typed_is_text_and_nothing_else():
     origin = Origin(EVIL, EVIL, EVIL, "")
     page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
-    assert EVIL not in page
-    assert "<img" not in page
-    assert page.count(escape(EVIL)) == 6  # title, heading, both sentences, model, link
-    assert page.count("</script") == page.count("<script") == 2
+    lines = lines_report(many(evil=True), title=EVIL, origin=Origin("", "", EVIL, ""))
+    # title, heading, both sentences, model, link
+    for text, count, scripts in ((page, 6, 2), (lines, 3, 2 + 5)):
+        assert EVIL not in text
+        assert "<img" not in text
+        assert text.count(escape(EVIL)) == count
+        assert text.count("</script") == text.count("<script") == scripts
 
 
-def test_the_page_names_no_address_on_the_network():
-    page = report(planted()).replace("http://www.w3.org/2000/svg", "")  # a language's name
+@pytest.mark.parametrize("make", [partial(report, planted()), partial(lines_report, many(2))])
+def test_a_page_names_no_address_and_has_the_theme_that_was_asked_for(make):
+    page = make().replace("http://www.w3.org/2000/svg", "")  # a language's name
     assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", page)
     assert "default-src 'none'" in page
-
-
-def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
-    light, dark, auto = (report(planted(), theme=theme) for theme in ("light", "dark", "auto"))
+    light, dark, auto = (make(theme=theme) for theme in ("light", "dark", "auto"))
     assert "color-scheme:light" in light
     assert "color-scheme:dark" not in light
     assert "color-scheme:dark" in dark
     assert "color-scheme:light" not in dark
     assert "prefers-color-scheme:dark" in auto
-
-
-@pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 3), (-1, 0)])
-def test_a_head_that_is_not_there_is_said_in_a_sentence(layer, head):
-    with pytest.raises(InputError, match="2 layers of 3 heads") as error:
-        report(planted(), ExplorerOptions("cross", layer, head))
-    assert is_one_sentence(str(error.value))
 
 
 def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, translator, tmp_path):
@@ -153,8 +147,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
         scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
-    content = gzip.decompress(base64.b64decode(encode_explorer(trace, options, origin)))
-    meta, arrays = decode(content)
+    meta, arrays = unpacked_message(encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross"
     grid = header(arrays["grid"])
@@ -196,7 +189,7 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
     page = out.read_text(encoding="utf-8")
     trace = lens_trace(lens, translator, translator.trace(TEXT, "Der Hund."))
-    meta, arrays = decode(gzip.decompress(base64.b64decode(text_of(page))))
+    meta, arrays = unpacked_message(text_of(page))
     assert meta["title"].startswith(title)
     for kind in KINDS:
         np.testing.assert_array_equal(arrays[f"{kind}.weights"], trace.weights(kind))
@@ -216,14 +209,10 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     np.testing.assert_array_equal(weights, trace.cross)
 
 
-def test_a_lens_without_a_model_is_refused():
-    with pytest.raises(InputError, match="give explore\\(\\) the translator") as error:
-        notebook.explore(planted(), lens="norm")
-    assert is_one_sentence(str(error.value))
-
-
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
-    arrays = arrays_of(encode_explorer(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)))
+    arrays = arrays_of(
+        encode_page(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)).message
+    )
     assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
     assert arrays["decoder_self.weights"].shape[2:] == (2, 2)
     assert arrays["cross.weights"].shape[2:] == (2, 5)
@@ -267,16 +256,15 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert not (tmp_path / "report.html").exists()
 
 
-def test_a_lens_that_is_not_there_is_said(capsys):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--lens", "nonsense"], "invalid choice: 'nonsense'"),
+        *((["--head", number], "whole number from 1") for number in ("0", "-1", "one", "65")),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused(options, message, capsys):
     with pytest.raises(SystemExit) as stopped:
-        main([TEXT, "-o", "report.html", "--lens", "nonsense"])
+        main([TEXT, "-o", "report.html", *options])
     assert stopped.value.code == 2
-    assert "invalid choice: 'nonsense'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("number", ["0", "-1", "one", "65"])
-def test_layers_and_heads_count_from_1(number, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main([TEXT, "-o", "report.html", "--head", number])
-    assert stopped.value.code == 2
-    assert "whole number from 1" in capsys.readouterr().err
+    assert message in capsys.readouterr().err

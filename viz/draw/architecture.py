@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.blocks import block_means, block_size
-from viz.draw.palette import COLOR, difference_levels, difference_table, table
-from viz.draw.weights import to_bytes
-from viz.draw.wire import encode
+from viz.draw.labels import display_tokens
+from viz.draw.palette import (
+    COLOR,
+    difference_levels,
+    largest_colour,
+    theme_tables,
+)
+from viz.draw.weights import block_means, block_size, to_bytes
+from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -27,12 +32,10 @@ class DrawnBox:
 
     Args:
         name: its place in the drawing, one of those in `js/architecture/plan.js`.
-        title: on the box.
         shape: of what leaves it, such as `12 × 256`.
         label: what a screen reader says, one sentence.
         values: `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a
             kind; None where nothing is drawn.
-        kind: of the attention, which gives the colours.
     """
 
     name: str
@@ -54,13 +57,8 @@ def encode_architecture(
 ) -> bytes:
     """Figure 1 with a sentence in it; the values travel as places in their colours.
 
-    Args:
-        boxes: in the order in which a keyboard reaches them.
-        layers: of each stack.
-        layer: the one that is drawn, from 0.
-        selected: name of the open box.
-        opens: the key of what shows a picked box; it is scrolled into view.
-        caption: what the picture was made from, for a file that is saved.
+    A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
+    which is scrolled into view. `layer`, from 0, is drawn of so many `layers` of each stack.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
@@ -68,32 +66,23 @@ def encode_architecture(
     if len({box.name for box in boxes}) < len(boxes):
         raise ValueError("two boxes of one name")
     meta = {
-        "component": "architecture",
         "opens": opens,
-        "caption": list(caption),
         "layers": layers,
         "layer": layer,
         "selected": selected,
         "memoryColor": COLOR["cross"],
         "boxes": [
-            {
-                "name": box.name,
-                "title": box.title,
-                "shape": box.shape,
-                "label": box.label,
-                "kind": box.kind,
-                "color": COLOR[box.kind] if box.kind else None,
-            }
+            {name: getattr(box, name) for name in ("name", "title", "shape", "label", "kind")}
+            | {"color": COLOR[box.kind] if box.kind else None}
             for box in boxes
         ],
         "palettes": ["difference", *COLOR],
     }
-    arrays = {"difference.light": difference_table("light")}
-    arrays["difference.dark"] = difference_table("dark")
+    arrays = theme_tables(None, "difference")
     for kind in COLOR:
-        arrays |= {f"{kind}.light": table(kind, "light"), f"{kind}.dark": table(kind, "dark")}
+        arrays |= theme_tables(kind, kind)
     arrays |= {box.name: _levels(box, box.values) for box in boxes if box.values is not None}
-    return encode(meta, arrays)
+    return encode_picture("architecture", caption, meta, arrays)
 
 
 def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -105,3 +94,33 @@ def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
     if box.kind:
         return to_bytes(block_means(values, sizes))
     return difference_levels(block_means(values[None], sizes))
+
+
+def encode_strip(
+    values: NDArray[np.float32],
+    rows: Sequence[str],
+    *,
+    title: str,
+    columns: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
+) -> bytes:
+    """Encode a tensor, `[token, feature]`: a row for each token, a column for each feature.
+
+    The values reach the browser exactly; `columns` are pieces of the vocabulary, where the columns
+    are these.
+
+    Raises:
+        ValueError: if a label is missing or too many, or a value is not a number.
+    """
+    if values.shape != (len(rows), values.shape[-1] if columns is None else len(columns)):
+        raise ValueError(f"values of shape {values.shape} for {len(rows)} rows")
+    if not values.size or not np.isfinite(values).all():
+        raise ValueError("nothing to draw, or some values are not numbers")
+    meta = {
+        "title": title,
+        "rows": display_tokens(rows),
+        "columnNames": None if columns is None else display_tokens(columns),
+        "end": largest_colour(values),
+    }
+    arrays = theme_tables(None) | {"values": values.astype(np.float32)}
+    return encode_picture("tensor_strip", caption, meta, arrays)

@@ -1,19 +1,18 @@
-"""The map of one head: what travels for `js/attention_map`."""
+"""Maps and ribbons of heads: what travels for `js/attention_map` and `js/ribbons`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.text.languages import Languages
-from viz.draw.labels import axis_titles, display_tokens
-from viz.draw.palette import difference_table, table
-from viz.draw.weights import check, named_rows
-from viz.draw.wire import encode
+from viz.draw.labels import axis_titles, decoder_rows, display_tokens
+from viz.draw.palette import ENDS, head_colors, theme_tables
+from viz.draw.weights import check
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -24,6 +23,9 @@ Scale = Literal["linear", "square root", "by row"]
 
 NOTE = "Each row is one position that looks; its weights sum to 1."
 SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
+MOST_HEADS = 8
+RIBBONS_NOTE = "Ribbons from {from_weight:g} up; numbers are exact."
+FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
 
 def encode_map(
@@ -77,18 +79,11 @@ def encode_map(
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
     check(weights, labels, dimensions=2)
-    axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "component": "attention_map",
-        "caption": list(caption),
-        "kind": kind,
+        **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "causal": kind == "decoder_self" and causal,
         "title": title,
-        **axes._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
-        "queries": display_tokens(labels.queries),
-        "keys": display_tokens(labels.keys),
-        "rowNames": named_rows(reads, writes, labels),
         "scale": scale,
         "threshold": threshold,
         "signed": signed,
@@ -96,50 +91,92 @@ def encode_map(
         "tallBars": signed or beside_difference,
         "paints": paints,
     }
-    colors = difference_table if signed else partial(table, kind)
-    arrays: dict[str, NDArray] = {
-        "weights": weights.astype(np.float32),
-        "light": colors("light"),
-        "dark": colors("dark"),
+    arrays = theme_tables(None if signed else kind)
+    arrays["weights"] = weights.astype(np.float32)
+    return encode_picture("attention_map", caption, meta, arrays)
+
+
+def encode_ribbons(
+    heads: Sequence[tuple[str, NDArray[np.float32]]],
+    labels: Labels,
+    kind: Kind,
+    *,
+    languages: Languages,
+    alone: bool = False,
+    by_read: bool = False,
+    threshold: float = 0.0,
+    amount: str = "weight",
+    reads: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
+    writes: Sequence[str] | None = None,
+) -> bytes:
+    """Encode ribbons: queries left, keys right, a band for each weight between them.
+
+    The arguments are those of `encode_map`, but for `heads`: one to eight names, such as `L3 H5`,
+    with weights `[query, key]`, 0 to 1. The first has the kind's colour; each can be switched off
+    in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
+
+    Raises:
+        ValueError: if there is no head or more than eight, if two have one name, if a label is
+            missing or too many, or a weight is not a number.
+    """
+    names = [name for name, _ in heads]
+    if not 0 < len(heads) <= MOST_HEADS or len(set(names)) < len(names):
+        raise ValueError(f"1 to {MOST_HEADS} heads, each with a name of its own, not {names}")
+    for _, weights in heads:
+        check(weights, labels, dimensions=2)
+    drawn_from = max(threshold, FAINTEST)
+    meta = {
+        **_axes(labels, kind, languages, alone, by_read, reads, writes),
+        "heads": names,
+        "colors": {theme: head_colors(kind, theme) for theme in ENDS},
+        "note": RIBBONS_NOTE.format(from_weight=drawn_from),
+        "from": drawn_from,
+        "amount": amount,
     }
-    return encode(meta, arrays)
+    stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
+    return encode_picture("ribbons", caption, meta, {"weights": stacked.astype(np.float32)})
+
+
+def _axes(
+    labels: Labels,
+    kind: Kind,
+    languages: Languages,
+    alone: bool,
+    by_read: bool,
+    reads: Sequence[str] | None,
+    writes: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Return titles and tokens of both axes, and the names of a decoder's rows, where known."""
+    titles = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
+    names = None
+    if reads is not None or writes is not None:
+        reads, writes = (labels.queries if texts is None else texts for texts in (reads, writes))
+        rows = len(labels.queries)
+        if not len(reads) == len(writes) == rows:
+            raise ValueError(f"{len(reads)} read, {len(writes)} written, {rows} rows")
+        names = decoder_rows(reads, writes)
+    queries, keys = map(display_tokens, labels)
+    return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
-    """Return the squares of the one row that a message names; none if it is malformed.
+    """Return row and column of the squares of the one row that a message names.
 
-    What a browser sends can be anything. Squares that were pressed on another map are none, too:
-    the browser names the map, since another one may be there before the press is heard.
-
-    Args:
-        value: what may be squares.
-        title: of the map, with `labels` as it was encoded.
-        labels: of the map.
-
-    Returns:
-        Row and column of each.
+    A malformed message names none, nor do squares that were pressed on a map of another title or
+    other labels: another one may be there before the press is heard.
     """
-    shown = {
-        "title": title,
-        "queries": display_tokens(labels.queries),
-        "keys": display_tokens(labels.keys),
-    }
+    queries, keys = map(display_tokens, labels)
+    shown = {"title": title, "queries": queries, "keys": keys}
     if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
         return []
-    return _squares_of_row(value.get("squares"), labels)
-
-
-def _squares_of_row(squares: object, labels: Labels) -> list[tuple[int, int]]:
-    """Squares of one row of the map; none where these are anything else."""
-    queries, keys = (range(len(tokens)) for tokens in labels)
-    if not isinstance(squares, list | tuple) or len(squares) > len(keys):
+    squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]
+    if not isinstance(squares, list | tuple) or len(squares) > sizes[1]:
         return []
     for square in squares:
         if not isinstance(square, list | tuple) or len(square) != 2:
             return []
-        row, key = square
-        # type, for True is an int
-        if type(row) is not int or type(key) is not int or row not in queries or key not in keys:
+        if not all(map(is_index, square, sizes)):
             return []
     one_row = len({row for row, _ in squares}) == 1
     return [(row, key) for row, key in squares] if one_row else []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeGuard, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.text.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
 STATES: tuple[State, ...] = get_args(State)
@@ -36,7 +36,6 @@ class DrawnNode:
         log_prob: log P of the piece given what stands before it, in nats.
         total: log P of the whole prefix, in nats.
         step: of the search, from 1.
-        state: what became of it.
         reason: a sentence that says why it was dropped, or "".
         score: of a finished hypothesis, log P over the length penalty.
     """
@@ -59,14 +58,10 @@ def encode_tree(
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the search tree of one sentence.
+    """Encode the search tree of one sentence, in which a parent stands before its children.
 
-    Args:
-        nodes: a parent stands before its children.
-        best: the last piece of the translation, or of the best prefix so far.
-        chosen: the node that is outlined.
-        languages: of the model, for the table that stands for the picture.
-        caption: what the picture was made from, for a file that is saved.
+    `best` is the last piece of the translation, or of the best prefix so far, `chosen` the node
+    that is outlined.
 
     Raises:
         ValueError: if there is no node, a parent or a step is not what it can be, a number is not
@@ -75,16 +70,24 @@ def encode_tree(
     if not nodes:
         raise ValueError("a tree has at least one node")
     for place in (best, *(() if chosen is None else (chosen,))):
-        if not _is_node(place, nodes):
+        if not is_index(place, len(nodes)):
             raise ValueError(f"no node {place} among {len(nodes)}")
     for place, node in enumerate(nodes):
-        _check(place, node, nodes)
+        parent, step = node.parent, 1
+        if parent is not None:
+            if not 0 <= parent < place:
+                raise ValueError(f"node {place}: its parent {parent} does not stand before it")
+            step = nodes[parent].step + 1
+        if node.step != step:
+            raise ValueError(f"node {place}: step {node.step} is not the one after its parent's")
+        if node.state not in STATES:
+            raise ValueError(f"node {place}: no state {node.state!r}")
+        if not all(map(math.isfinite, (node.log_prob, node.total, node.score or 0.0))):
+            raise ValueError(f"node {place}: a log-probability or score that is not finite")
     reasons = {reason: n for n, reason in enumerate(sorted({node.reason for node in nodes}))}
     texts = [node.text for node in nodes]
     forced = any(node.state == "forced" for node in nodes)
     meta = {
-        "component": "beam_tree",
-        "caption": list(caption),
         "title": TITLE,
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
@@ -105,19 +108,7 @@ def encode_tree(
         "totals": np.array([node.total for node in nodes], np.float64),
         "scores": np.array(scores, np.float64),
     }
-    return encode(meta, arrays)
-
-
-def _check(place: int, node: DrawnNode, nodes: Sequence[DrawnNode]) -> None:
-    parent = node.parent
-    if parent is not None and not 0 <= parent < place:
-        raise ValueError(f"node {place}: its parent {parent} does not stand before it")
-    if node.step != (1 if parent is None else nodes[parent].step + 1):
-        raise ValueError(f"node {place}: step {node.step} is not the one after its parent's")
-    if node.state not in STATES:
-        raise ValueError(f"node {place}: no state {node.state!r}")
-    if not all(map(math.isfinite, (node.log_prob, node.total, node.score or 0.0))):
-        raise ValueError(f"node {place}: a log-probability or score that is not finite")
+    return encode_picture("beam_tree", caption, meta, arrays)
 
 
 def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
@@ -128,13 +119,9 @@ def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
     if not isinstance(value, Mapping):
         return None
     node = value.get("node")
-    if not _is_node(node, nodes) or value.get("prefix") != _prefix(node, nodes):
+    if not is_index(node, len(nodes)) or value.get("prefix") != _prefix(node, nodes):
         return None
     return node
-
-
-def _is_node(value: object, nodes: Sequence[DrawnNode]) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value < len(nodes)
 
 
 def _prefix(node: int, nodes: Sequence[DrawnNode]) -> str:

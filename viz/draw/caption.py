@@ -1,4 +1,4 @@
-"""Captions of saved pictures, downloads and reports: a file outlives its page."""
+"""Names of the lenses, notes under maps, and captions of pictures that are saved."""
 
 from __future__ import annotations
 
@@ -8,15 +8,83 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_TITLES
+from viz.draw.attention_map import NOTE
 from viz.draw.labels import quoted
-from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
     from transformer.kinds import Kind
     from transformer.translator import Translator
+
+ALL_HEADS = "all heads"
+"""In the place of a head, under a lens that does not tell them apart."""
+
+LENS_NAMES: dict[AnyLens, str] = {
+    "weights": "weights",
+    "norm": "norms",
+    "norm_layer_norm": "norms after LayerNorm",
+    "norm_residual": "norms with residual and LayerNorm",
+    "alti": "ALTI",
+    "rollout": "rollout",
+    "gradient": "gradient × weights",
+    "value_zeroing": "value zeroing",
+}
+"""The lenses as the screen names them."""
+
+LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
+"""By their names in the URL."""
+
+NORMS_BY_NAME: dict[str, AnyLens] = {
+    "of each head": "norm",
+    "after LayerNorm": "norm_layer_norm",
+    "with residual": "norm_residual",
+}
+"""What the lens of norms measures, by its name in the URL."""
+
+_SHARES: dict[AnyLens, str] = {
+    "norm": "‖αf(x)‖",
+    "norm_layer_norm": "‖αf(x)‖ after LayerNorm",
+    "norm_residual": "‖Σαf(x) + x‖ after LayerNorm",
+    "alti": "contributions",
+    "rollout": "weights, followed down to the input",
+    "gradient": "|gradient × weight|",
+    "value_zeroing": "changes, each with one value at zero",
+}
+
+_DROPPED = "what special tokens absorb is left out of"
+
+
+def tells_heads(lens: AnyLens) -> bool:
+    """Return whether a lens has a value for each head."""
+    return lens in HAS_HEADS
+
+
+def map_unit(lens: AnyLens) -> str:
+    """Name the part of the model that has one map."""
+    return "head" if tells_heads(lens) else f"layer, {ALL_HEADS} together"
+
+
+def title_end(lens: AnyLens) -> list[str]:
+    """Return the end of a map's title: weights are expected, any other lens is named."""
+    return [] if lens == "weights" else [LENS_NAMES[lens]]
+
+
+def amount(lens: AnyLens) -> str:
+    """Name the quantity that one square of a map holds."""
+    return "weight" if lens == "weights" else "share"
+
+
+def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
+    """Return the note under a map that says what a row is; without `special`, it is cut short."""
+    if lens == "weights":
+        return NOTE if special else f"Each row is one position that looks; {_DROPPED} its sum."
+    note = f"Each square is its share of its row's {_SHARES[lens]}"
+    if lens in ("alti", "norm_residual") and kind == "cross":
+        note += ", the residual aside"
+    return f"{note}." if special else f"{note}; {_DROPPED} the map."
+
 
 _DIGITS = 16  # of a checksum: enough to tell any two checkpoints apart
 _SLUG = 40  # letters of a sentence in a file name
@@ -26,11 +94,7 @@ _SLUG = 40  # letters of a sentence in a file name
 class Origin:
     """The sentence and the model that a picture was made from.
 
-    Args:
-        source: the text as it was typed.
-        target: its translation.
-        model: name of the checkpoint.
-        checksum: of its manifest, SHA-256; "" where it has none.
+    The checksum is that of the checkpoint's manifest, SHA-256; "" where it has none.
     """
 
     source: str
@@ -44,12 +108,7 @@ class Origin:
         return cls(source, target, model_name(translator), translator.checksum)
 
     def caption(self, *part: str) -> list[str]:
-        """Sentences to stand under a picture.
-
-        Args:
-            what: which part of the model it shows, such as `head_caption` says it.
-            *part: part of the model that is shown, such as a head.
-        """
+        """Sentences to stand under a picture of a part of the model, such as a head."""
         return [self.pair, *part, f"{self.made_by}."]
 
     @property

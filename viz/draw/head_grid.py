@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.measures import MEASURES
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, table
+from viz.draw.palette import COLOR, theme_tables
 from viz.draw.weights import check, to_bytes
-from viz.draw.wire import encode
+from viz.draw.wire import encode, encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
     from transformer.trace import Labels
+
+LAYER_ORDER = "layer"
+SORTS = (LAYER_ORDER, *MEASURES)
+"""Orders of the heads."""
 
 LARGEST = 128
 """Cells along a side of a small map; no screen gives it more pixels."""
@@ -30,9 +35,7 @@ class GridPart:
     """Every head of one kind.
 
     Args:
-        kind: gives the colours and the title.
         weights: `[layer, head, query, key]`, 0 to 1.
-        labels: the tokens along both axes of every map.
         roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
         together: whether there is one map for all heads of a layer.
@@ -100,8 +103,6 @@ def encode_grid(
             raise ValueError(f"no head {head} in the grid")
     packed = [_pack(part, step, largest) for part in parts]
     meta = {
-        "component": "head_grid",
-        "caption": list(caption),
         "key": key,
         "opens": opens,
         "selected": selected,
@@ -113,10 +114,30 @@ def encode_grid(
     }
     arrays: dict[str, NDArray] = {}
     for part, (_, levels) in zip(parts, packed, strict=True):
-        arrays[f"{part.kind}.light"] = table(part.kind, "light")
-        arrays[f"{part.kind}.dark"] = table(part.kind, "dark")
-        arrays[f"{part.kind}.weights"] = levels
-    return encode(meta, arrays)
+        arrays |= {**theme_tables(part.kind, part.kind), f"{part.kind}.weights": levels}
+    return encode_picture("head_grid", caption, meta, arrays)
+
+
+def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
+    """Order the heads row by row; None if they all stand by layer.
+
+    Confidence falls from the first head to the last, other values rise. Of the shown layers, from
+    0, a kind that has fewer shows those that it has.
+    """
+    if sort == LAYER_ORDER and all({*range(len(part.weights))} <= {*layers} for part in parts):
+        return None
+    heads = [
+        Head(part.kind, layer, head)
+        for part in parts
+        for layer in layers
+        if layer < len(part.weights)
+        for head in range(part.heads_of(layer))
+    ]
+    if sort == LAYER_ORDER:
+        return heads
+    values = {part.kind: part.values for part in parts if part.values is not None}
+    # sorted() is stable: equal values stay in the order of kinds and layers
+    return sorted(heads, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
 
 
 def encode_selection(key: str, head: Head) -> bytes:
@@ -177,31 +198,21 @@ def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
     """Return the largest weight of each block: a mean would hide the peak of a clear head."""
     for axis, count in zip((2, 3), block, strict=True):
         if count > 1:
-            length = weights.shape[axis]
+            along = np.moveaxis(weights, axis, 0)
             # the nth of every block at once: reduceat goes block by block, four times as slow
-            steps = [_every(weights, axis, n, count) for n in range(min(count, length))]
-            blocks = steps[0].copy()
-            for step in steps[1:]:
-                part = _every(blocks, axis, 0, 1, step.shape[axis])  # the last block may be smaller
-                np.maximum(part, step, out=part)
-            weights = blocks
+            blocks = along[::count].copy("K")
+            for n in range(1, count):
+                step = along[n::count]  # the last block may be smaller
+                np.maximum(blocks[: len(step)], step, out=blocks[: len(step)])
+            weights = np.moveaxis(blocks, 0, axis)
     return weights
-
-
-def _every(array: NDArray, axis: int, first: int, step: int, count: int | None = None) -> NDArray:
-    """Return a view of every `step`th element along an axis."""
-    cut: list[slice] = [slice(None)] * array.ndim
-    cut[axis] = slice(first, None if count is None else first + step * count, step)
-    view: NDArray = array[tuple(cut)]
-    return view
 
 
 def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
     """Query, key and weight of each head's largest cell, `[layer][head]`: the map in words."""
     flat = weights.reshape(*weights.shape[:2], -1)  # [layer, head, query × key]
-    at = flat.argmax(-1)
-    most = np.take_along_axis(flat, at[..., None], -1)[..., 0]
-    query, key = np.divmod(at, weights.shape[3])
+    query, key = np.divmod(flat.argmax(-1), weights.shape[3])
+    most = flat.max(-1)
     return [
         [(q, k, round(w, 2)) for q, k, w in zip(*row, strict=True)]
         for row in zip(query.tolist(), key.tolist(), most.tolist(), strict=True)
@@ -216,16 +227,8 @@ def _figure(value: float) -> str:
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
-    """Return the clicked head; None if the message is malformed.
-
-    Args:
-        value: what may be one.
-        shapes: layers and heads of each kind.
-    """
+    """Return the clicked head, of kinds of so many layers and heads; None if malformed."""
     if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
         return None
-    kind, layer, head = value
-    for index, count in zip((layer, head), shapes[kind], strict=True):
-        if type(index) is not int or not 0 <= index < count:
-            return None
-    return Head(kind, layer, head)
+    kind, *place = value
+    return Head(*value) if all(map(is_index, place, shapes[kind])) else None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens
-from viz.draw.mathml import Node
-from viz.draw.palette import COLOR, difference_table, largest_colour
-from viz.draw.wire import encode
+from viz.draw.palette import COLOR, largest_colour, theme_tables
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
@@ -29,16 +28,18 @@ _SCALES = (
 """Arrays in colours; those that are read against each other share one scale."""
 
 
+Node: TypeAlias = "tuple[str, str | tuple[Node, ...]]"
+"""The name of an element, and its text or its children."""
+Part: TypeAlias = "str | Node"
+"""An element, or text that is to become a name, a number or a sign."""
+
+
 @dataclass(frozen=True)
 class WalkStep:
     """One step of the arithmetic, as it is told above the picture.
 
-    Args:
-        name: short, for its button.
-        equation: a tree of MathML elements.
-        shape: with this model's and this sentence's numbers.
-        says: one sentence.
-        code: the line of code that does it, with its file.
+    The shape has this model's and this sentence's numbers; `code` is the line that does it, with
+    its file.
     """
 
     name: str
@@ -61,19 +62,11 @@ def encode_inside(
     factor: str,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """One query word through one head, with every number.
+    """One query word through one head, with every number, exactly.
 
-    Args:
-        numbers: they reach the browser exactly.
-        keys: the tokens that the word can look at.
-        query: the row that looks, in words.
-        kind: gives the colour.
-        title: such as `L1 H2 · cross`; a picture that is saved takes its file name from it.
-        steps: of the arithmetic, the picture of the whole first.
-        step: where the walk begins.
-        head: from 0.
-        factor: by which q · k is scaled, in words.
-        caption: what the picture was made from, for a file that is saved.
+    The keys are the tokens that the word, `query` in words, can look at; the steps of the
+    arithmetic have the picture of the whole first, and the walk begins at `step`. The factor by
+    which q · k is scaled is in words; the head counts from 0.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -84,8 +77,6 @@ def encode_inside(
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
     }
     meta = {
-        "component": "inside_head",
-        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "query": query,
@@ -96,8 +87,7 @@ def encode_inside(
         "steps": [asdict(step) for step in steps],
         "ends": _ends(arrays),
     }
-    colors = {"light": difference_table("light"), "dark": difference_table("dark")}
-    return encode(meta, arrays | colors)
+    return encode_picture("inside_head", caption, meta, arrays | theme_tables(None))
 
 
 def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
@@ -110,10 +100,53 @@ def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
 
 
 def step_of(value: object, count: int) -> int | None:
-    """Return the clicked step; None if the message is malformed.
+    """Return the clicked step, of so many; None if the message is malformed."""
+    return value if is_index(value, count) else None
 
-    Args:
-        value: what may be one.
-        count: of the steps.
-    """
-    return value if type(value) is int and 0 <= value < count else None
+
+def row(*parts: Part) -> Node:
+    """Parts side by side."""
+    return "mrow", tuple(_node(part) for part in parts)
+
+
+def sub(base: Part, *below: Part) -> Node:
+    """Make a base with an index."""
+    return "msub", (_node(base), row(*below))
+
+
+def sup(base: Part, *above: Part) -> Node:
+    """Make a base with an exponent."""
+    return "msup", (_node(base), row(*above))
+
+
+def sub_sup(base: Part, below: Part, above: Part) -> Node:
+    """Make a base with an index and an exponent."""
+    return "msubsup", (_node(base), _node(below), _node(above))
+
+
+def fraction(above: Part, below: Part) -> Node:
+    """Make a fraction."""
+    return "mfrac", (_node(above), _node(below))
+
+
+def root(inside: Part) -> Node:
+    """Make a square root."""
+    return "msqrt", (_node(inside),)
+
+
+def sum_over(index: Part) -> Node:
+    """Make a sum over an index."""
+    return "munder", (("mo", "∑"), _node(index))
+
+
+def text_in(text: str) -> Node:
+    """Words within an equation."""
+    return "mtext", text
+
+
+def _node(part: Part) -> Node:
+    if not isinstance(part, str):
+        return part
+    if part.isalpha():
+        return "mi", part
+    return ("mn" if part.replace(".", "").isdigit() else "mo"), part

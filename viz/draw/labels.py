@@ -37,11 +37,8 @@ def axis_titles(
 ) -> AxisTitles:
     """Return the titles of the axes of a map.
 
-    Args:
-        kind: the kind of attention.
-        languages: of the two sentences, which are source and target where they have no names.
-        by_read: whether a decoder row is named by what it reads, which is not usual in `cross`.
-        alone: whether there is but one sentence, as in an encoder or a decoder by itself.
+    With `by_read`, a row of `cross` is named by what it reads, which is not usual; with `alone`,
+    there is but one sentence, as in an encoder or a decoder by itself.
     """
     source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"
@@ -85,11 +82,8 @@ def row_names(
 ) -> list[str]:
     """Return the name of each row of a map in a sentence, the same on every page.
 
-    Args:
-        queries: the tokens by which the rows are named.
-        reads: what the decoder reads at each, where they are named by what it writes.
-        writes: what it writes at each, where they are named by what it reads; without both, they
-            are rows of the encoder.
+    The queries name the rows; the decoder `reads` something else at each, or `writes` it. Without
+    both, they are rows of the encoder.
     """
     if reads is None and writes is None:
         return [f"the row of {quoted(token)}" for token in display_tokens(queries)]

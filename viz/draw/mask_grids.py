@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -11,17 +12,25 @@ from numpy.typing import NDArray
 
 from transformer.config import PAD
 from transformer.text.tokenizer import SPECIAL
-from viz.draw.labels import capitalised, display_tokens, row_names
-from viz.draw.mask_reasons import REASONS
+from viz.draw.formatting import listing
+from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.palette import COLOR
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
+    from transformer.analysis.paper.masking import MaskReason
     from transformer.kinds import Kind
     from transformer.trace import Labels
 
 Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""
+
+REASONS: Mapping[MaskReason, tuple[str, str]] = {
+    "later": ("it comes later", "they come later"),
+    "padding": ("it is padding", "they are padding"),
+    "both": ("it comes later and is padding", "they come later and are padding"),
+}
+"""What hides a key: of one, and of several."""
 
 CODES = ("seen", *REASONS)
 """What a square can be; they travel as their places here."""
@@ -34,7 +43,6 @@ class MaskGrid:
     """The mask of one sentence.
 
     Args:
-        title: stands over it.
         why: `[query, key]`, "seen", or what hides the key: "later", "padding" or "both".
         labels: the tokens along both axes, `<pad>` included.
         names: of the rows in a sentence, as `row_names` has them; by default, of English ones.
@@ -55,15 +63,10 @@ def encode_masks(
     chosen: Row,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the masks of a batch.
+    """Encode the masks of a batch, a grid for each sentence, with an outlined row.
 
-    Args:
-        grids: one for each sentence.
-        kind: gives the colour of what may be seen.
-        title: of all of them; pictures that are saved take their file name from it.
-        as_numbers: what is added to the scores stands in the squares, not a stroke for each reason.
-        chosen: the row that is outlined.
-        caption: what the picture was made from, for a file that is saved.
+    With `as_numbers`, what is added to the scores stands in the squares, not a stroke for each
+    reason.
 
     Raises:
         ValueError: if there is no grid, or a label is missing or too many.
@@ -72,8 +75,6 @@ def encode_masks(
         raise ValueError("a batch has at least one sentence")
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     meta = {
-        "component": "mask_grids",
-        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "asNumbers": as_numbers,
@@ -85,24 +86,20 @@ def encode_masks(
                 "title": grid.title,
                 "queries": display_tokens(grid.labels.queries),
                 "keys": display_tokens(grid.labels.keys),
-                "names": [
-                    capitalised(name) for name in grid.names or row_names(grid.labels.queries)
-                ],
+                "names": [*map(capitalised, grid.names or row_names(grid.labels.queries))],
                 "faded": [token == PADDING for token in grid.labels.queries],
             }
             for grid in grids
         ],
     }
-    return encode(meta, {f"codes.{n}": _codes(grid) for n, grid in enumerate(grids)})
-
-
-def _codes(grid: MaskGrid) -> NDArray[np.uint8]:
-    """`[query, key]`, places in `CODES`."""
-    queries, keys = grid.labels
-    if grid.why.shape != (len(queries), len(keys)):
-        raise ValueError(f"{grid.why.shape} squares for {len(queries)} queries, {len(keys)} keys")
-    places = [CODES.index(why) for why in grid.why.ravel().tolist()]
-    return np.array(places, dtype=np.uint8).reshape(grid.why.shape)
+    arrays: dict[str, NDArray] = {}
+    for n, grid in enumerate(grids):
+        queries, keys = map(len, grid.labels)
+        if grid.why.shape != (queries, keys):
+            raise ValueError(f"{grid.why.shape} squares for {queries} queries, {keys} keys")
+        codes = [CODES.index(why) for why in grid.why.ravel().tolist()]
+        arrays[f"codes.{n}"] = np.array(codes, dtype=np.uint8).reshape(grid.why.shape)
+    return encode_picture("mask_grids", caption, meta, arrays)
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
@@ -122,9 +119,31 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
     """Return the clicked sentence and row; None if the message is malformed."""
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         return None
-    if any(type(index) is not int or index < 0 for index in value):
-        return None
     sentence, row = value
-    if sentence >= len(grids) or row >= len(grids[sentence].labels.queries):
+    if not is_index(sentence, len(grids)):
         return None
-    return sentence, row
+    return (sentence, row) if is_index(row, len(grids[sentence].labels.queries)) else None
+
+
+def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
+    """One row of a mask: what it may see, then what it may not, in the order of the keys.
+
+    Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”
+    may not see 2 × “<pad>”: they are padding.”
+    """
+    row = capitalised(name)
+    seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
+    sentences = [f"{row} may see {_listed(seen)}."]
+    for why, group in groupby(zip(keys, whys, strict=True), key=lambda pair: pair[1]):
+        if why != "seen":
+            hidden = [key for key, _ in group]
+            reason = REASONS[why][len(hidden) > 1]
+            sentences.append(f"{row} may not see {_listed(hidden)}: {reason}.")
+    return sentences
+
+
+def _listed(tokens: Sequence[str]) -> str:
+    """Join tokens as “a”, “b” and “c”; equal neighbours, such as padding, are counted."""
+    groups = [(token, len(list(group))) for token, group in groupby(tokens)]
+    names = [quoted(token) if n == 1 else f"{n} × {quoted(token)}" for token, n in groups]
+    return listing(names)

@@ -13,10 +13,9 @@ from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, with
 from transformer.analysis.lenses import AnyLens
 from transformer.trace import Labels
 from transformer.traces.fields import Weights
+from viz.draw.caption import ALL_HEADS, tells_heads, title_end
 from viz.draw.formatting import counted
-from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,6 @@ class Heads:
     """All heads of one kind.
 
     Args:
-        kind: of attention.
         axes: as the page shows them.
         whole: the same with special tokens, by which heads are measured and named.
         absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
@@ -46,12 +44,11 @@ class OpenMap:
     """One map with its labels.
 
     Args:
-        title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross · norms`.
+        title: such as `layer 3 · mean of 8 heads · cross · norms`.
         weights: `[query, key]`.
         reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
             where all are.
-        lens: through which it is seen.
     """
 
     title: str
@@ -68,12 +65,8 @@ def heads_of_kind(
 ) -> Heads:
     """Select the heads of one kind, with the requested axes.
 
-    Args:
-        trace: the trace, or that of `lens_trace`, where `lens` is another than the weights.
-        kind: the kind of attention.
-        words: merge the pieces of a word.
-        special: show the special tokens.
-        lens: the lens of the weights.
+    The trace is that of `lens_trace`, where the lens is another than the weights. With `words`, the
+    pieces of a word are merged.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.
@@ -123,21 +116,6 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
     return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens)])
 
 
-def grid_part(heads: Heads, roles: Sequence[Sequence[str]], values: npt.NDArray | None) -> GridPart:
-    """Return the heads as the grid draws them; the arguments are those of `GridPart`."""
-    return GridPart(
-        heads.kind,
-        heads.axes.weights,
-        heads.axes.labels,
-        roles,
-        values,
-        together=not tells_heads(heads.lens),
-        counts=heads.counts,
-        causal=heads.axes.causal,
-        amount=amount(heads.lens),
-    )
-
-
 def short_name(lens: AnyLens, layer: int, head: int) -> str:
     """`L3 H5`, or `L3` under a lens that does not tell heads apart."""
     return head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}"
@@ -155,11 +133,7 @@ def mean(
 ) -> npt.NDArray:
     """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for.
 
-    Args:
-        weights: `[layer, head, query, key]`.
-        layer: a layer from 0, or None for the mean.
-        head: a head from 0, or None for the mean.
-        counts: heads of each layer; what lies beyond them counts for nothing. All unless given.
+    `counts` are the heads of each layer; what lies beyond them counts for nothing.
     """
     if counts is None or set(counts) == {weights.shape[1]}:
         heads_of_layer = weights.mean(0) if layer is None else weights[layer]
@@ -178,17 +152,17 @@ def crop_to_step(heads: Heads, step: int) -> Heads:
     """Crop the decoder's maps to those that exist at step `step`, from 0; the source is whole."""
     if heads.kind == "encoder_self":
         return heads
-    axes, whole = (_crop(axes, heads.kind, step) for axes in (heads.axes, heads.whole))
+    axes, whole = (_crop(axes, heads.kind, slice(step + 1)) for axes in (heads.axes, heads.whole))
     return replace(heads, axes=axes, whole=whole)
 
 
-def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
-    rows, (queries, keys) = slice(step + 1), axes.labels
+def _crop(axes: LabelledWeights, kind: Kind, rows: slice) -> LabelledWeights:
+    queries, keys = axes.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))
     return axes._replace(
-        weights=np.ascontiguousarray(axes.weights[:, :, rows, columns]),
+        weights=axes.weights[:, :, rows, columns],
         labels=Labels(queries[rows], keys[columns]),
-        reads=None if axes.reads is None else axes.reads[rows],
-        writes=None if axes.writes is None else axes.writes[rows],
+        reads=axes.reads and axes.reads[rows],
+        writes=axes.writes and axes.writes[rows],
         all_queries=len(queries) if kind == "cross" else None,
     )

@@ -7,7 +7,7 @@ own colour it has that very colour; towards the ends chroma falls, as far as sRG
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -41,20 +41,16 @@ ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255
 END = 0.99
 """The share of values whose sizes the colours of differences tell apart; larger ones look alike."""
 
-_TO_LMS = np.array(
+_TO_LMS, _TO_LAB = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
         [0.2119034982, 0.6806995451, 0.1073969566],
         [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_TO_LAB = np.array(
-    [
         [0.2104542553, 0.7936177850, -0.0040720468],
         [1.9779984951, -2.4285922050, 0.4505937099],
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
-)
+).reshape(2, 3, 3)
 
 
 @cache
@@ -64,7 +60,8 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     Returns:
         `[256, 3]`, sRGB, not to be written to.
     """
-    own_lightness, a, b = oklab(_parse(COLOR[kind]))  # of the kind's own colour
+    own = np.frombuffer(bytes.fromhex(COLOR[kind][1:]), dtype=np.uint8) / 255
+    own_lightness, a, b = oklab(own)
     own_chroma, hue = np.hypot(a, b), np.arctan2(b, a)
     first, last = ENDS[theme]
     lightness = np.linspace(first, last, 256)
@@ -72,10 +69,7 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     chroma = own_chroma * np.interp(
         np.linspace(0, 1, 256), [0, (own_lightness - first) / (last - first), 1], [0.1, 1, 0.67]
     )
-    chroma = _into_gamut(lightness, chroma, hue)
-    colors = np.rint(255 * np.clip(_srgb(lightness, chroma, hue), 0, 1)).astype(np.uint8)
-    colors.flags.writeable = False
-    return colors
+    return _as_table(_srgb(lightness, _into_gamut(lightness, chroma, hue), hue))
 
 
 @cache
@@ -94,7 +88,11 @@ def difference_table(theme: Theme) -> NDArray[np.uint8]:
         for hue in np.deg2rad([_LESS, _GREATER])
     ]
     less = np.arange(256)[:, None] < 128
-    colors = np.rint(255 * np.clip(np.where(less, *sides), 0, 1)).astype(np.uint8)
+    return _as_table(np.where(less, *sides))
+
+
+def _as_table(srgb: Floats) -> NDArray[np.uint8]:
+    colors = np.rint(255 * np.clip(srgb, 0, 1)).astype(np.uint8)
     colors.flags.writeable = False
     return colors
 
@@ -109,6 +107,15 @@ def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Places in `difference_table`: 128 is 0, 1 and 255 are `largest_colour` and beyond."""
     amount = np.clip(values / largest_colour(values), -1, 1)
     return (128 + np.rint(127 * amount)).astype(np.uint8)
+
+
+def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray]:
+    """Return the colours of a kind, or of differences, for both themes as the browser reads them.
+
+    Their names are `light` and `dark`, with a point after `name`, if there is one.
+    """
+    color = difference_table if kind is None else partial(table, kind)
+    return {f"{name}.{theme}".lstrip("."): color(theme) for theme in ENDS}
 
 
 def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
@@ -146,7 +153,3 @@ def _into_gamut(lightness: Floats, chroma: Floats, hue: float) -> Floats:
         fits = ((color > -1e-4) & (color < 1 + 1e-4)).all(axis=-1)
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return low
-
-
-def _parse(color: str) -> Floats:
-    return np.frombuffer(bytes.fromhex(color.removeprefix("#")), dtype=np.uint8) / 255

@@ -1,14 +1,12 @@
-"""Attention weights and their labels as the pictures take them."""
+"""Arrays as the pictures take them: checked, in bytes, averaged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-from viz.draw.labels import decoder_rows
 
 if TYPE_CHECKING:
     from transformer.trace import Labels
@@ -32,22 +30,20 @@ def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
         raise ValueError("some weights are not numbers")
 
 
-def named_rows(
-    reads: Sequence[str] | None, writes: Sequence[str] | None, labels: Labels
-) -> list[str] | None:
-    """Return what each row of the decoder reads and writes; None if neither is known.
+def block_size(count: int, most: int) -> int:
+    """Return the number of neighbours that share a cell, so that there are at most `most` cells."""
+    return math.ceil(count / most)
 
-    Args:
-        reads: `[query]`, where the rows are named by what is written.
-        writes: `[query]`, where they are named by what is read.
-        labels: the tokens of both axes.
 
-    Raises:
-        ValueError: if one is missing or too many.
+def block_means(values: NDArray, sizes: tuple[int, int]) -> NDArray[np.float32]:
+    """Compute the mean of each block, of `sizes` rows and columns, of `[..., row, column]`.
+
+    The last block may be smaller.
     """
-    if reads is None and writes is None:
-        return None
-    reads, writes = (labels.queries if tokens is None else tokens for tokens in (reads, writes))
-    if not len(reads) == len(writes) == len(labels.queries):
-        raise ValueError(f"{len(reads)} read, {len(writes)} written, {len(labels.queries)} rows")
-    return decoder_rows(reads, writes)
+    for axis, size in zip((-2, -1), sizes, strict=True):
+        if size > 1:
+            starts = np.arange(0, values.shape[axis], size)
+            sums = np.add.reduceat(values, starts, axis=axis)
+            counts = np.diff([*starts, values.shape[axis]])
+            values = sums / (counts[:, None] if axis == -2 else counts)
+    return values.astype(np.float32, copy=False)

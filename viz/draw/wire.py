@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 from numpy.typing import NDArray
 
@@ -28,9 +28,7 @@ _ALIGNED = 8
 def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
     """Plain values and named arrays as one run of bytes.
 
-    Args:
-        meta: what JSON can say; a lone surrogate in a text reaches the browser as it is.
-        arrays: of any shape, empty ones too.
+    A lone surrogate in a text of `meta` reaches the browser as it is.
 
     Raises:
         ValueError: if an array has a dtype that is not in `DTYPES`, or `meta` holds a NaN.
@@ -42,14 +40,8 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
         if array.dtype.name not in DTYPES:
             raise ValueError(f"{name} is of {array.dtype}, which is none of {', '.join(DTYPES)}")
         content = array.astype(array.dtype.newbyteorder("<")).tobytes()
-        entries.append(
-            {
-                "name": name,
-                "dtype": array.dtype.name,
-                "shape": list(array.shape),
-                "offset": offset,
-            }
-        )
+        entry = {"name": name, "dtype": array.dtype.name, "shape": list(array.shape)}
+        entries.append({**entry, "offset": offset})
         parts += [content, _zeros(len(content))]
         offset += len(content) + len(parts[-1])
     header = json.dumps(
@@ -62,6 +54,18 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
     text = header.encode("utf-8", errors="backslashreplace")
     start = struct.pack("<II", VERSION, len(text)) + text
     return b"".join([start, _zeros(len(start)), *parts])
+
+
+def encode_picture(
+    component: str, caption: Sequence[str], meta: Mapping[str, Any], arrays: Mapping[str, NDArray]
+) -> bytes:
+    """Encode the message of a component; the caption stands in a file that is saved of it."""
+    return encode({"component": component, "caption": list(caption), **meta}, arrays)
+
+
+def is_index(value: object, count: int) -> TypeGuard[int]:
+    """Return whether a value, which may be anything, is a whole number from 0 below `count`."""
+    return type(value) is int and 0 <= value < count  # of this very type: True is an int
 
 
 def _zeros(length: int) -> bytes:

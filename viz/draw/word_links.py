@@ -13,7 +13,7 @@ from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import WORD_START
 from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
@@ -24,11 +24,7 @@ NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
-    """Return the words of a sentence as typed, by number, without the final `</s>`.
-
-    Args:
-        pieces: whose words are numbered from 0 without gaps, as the tokenizer numbers them.
-    """
+    """Return the words of a sentence as typed, by number, without the final `</s>`."""
     words = groupby((p for p in pieces if p.id != EOS), key=lambda piece: piece.word)
     texts = ("".join(piece.text for piece in word) for _, word in words)
     # a word that is a space and nothing else still needs a label
@@ -46,14 +42,8 @@ def encode_links(
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
-    Args:
-        source: the words that were read.
-        target: the words that were written.
-        pairs: numbers of words from 0, each with a strength of 0 or more; they reach the browser
-            as float32.
-        made_by: layer, head, row and lens in a line, for a file that is saved.
-        languages: of both, which head the table that stands for the picture.
-        caption: what the picture was made from, likewise.
+    Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
+    as float32; `made_by` is layer, head, row and lens in a line.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
@@ -67,8 +57,6 @@ def encode_links(
         if not (np.isfinite(pair.strength) and pair.strength >= 0):
             raise ValueError(f"a strength of {pair.strength}")
     meta = {
-        "component": "word_links",
-        "caption": list(caption),
         "title": TITLE,
         "madeBy": made_by,
         "note": NOTE,
@@ -79,4 +67,5 @@ def encode_links(
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)
-    return encode(meta, {"ends": ends.reshape(-1, 2), "strengths": strengths})
+    arrays = {"ends": ends.reshape(-1, 2), "strengths": strengths}
+    return encode_picture("word_links", caption, meta, arrays)

@@ -13,11 +13,7 @@ from viz.figures.colors import curve_colors
 
 
 def tick_label(number: str) -> str:
-    """Return the Vega expression of a tick's label, where 0 has neither prefix nor power.
-
-    Args:
-        number: d3 format of other numbers.
-    """
+    """Return the Vega expression of a tick's label: 0, or a number in a d3 format."""
     return f"datum.value == 0 ? '0' : format(datum.value, '{number}')"
 
 
@@ -36,13 +32,9 @@ def log_ticks(values: Collection[float]) -> Any:
 
 
 def log_labels(ticks: Collection[float], number: str) -> str:
-    """Return the Vega expression of the labels of `log_ticks`.
+    """Return the Vega expression of the labels of `log_ticks`, with numbers in a d3 format.
 
     With three powers of ten among the ticks, these alone have labels: 1, 10, 100.
-
-    Args:
-        ticks: the ticks.
-        number: d3 format.
     """
     powers = [tick for tick in ticks if math.log10(tick).is_integer()]
     if len(powers) < 3:
@@ -52,14 +44,9 @@ def log_labels(ticks: Collection[float], number: str) -> str:
 
 
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
-    """Return the horizontal axis of training steps.
-
-    Args:
-        scale: an `alt.Scale`; chosen by Vega by default.
-        more: further settings of `alt.Axis`.
-    """
-    settings: dict[str, Any] = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s")}
-    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings | more))
+    """Return the horizontal axis of training steps, with `more` settings of `alt.Axis`."""
+    settings = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s"), **more}
+    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings))
 
 
 ALL_WORDS = 30
@@ -67,12 +54,9 @@ ALL_WORDS = 30
 
 
 def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) -> alt.X:
-    """Return the horizontal axis of a sentence's words, whose column is `place`.
+    """Return the horizontal axis of a sentence's words by their column `place`, from 0.
 
-    Args:
-        words: words by their place.
-        title: title of the axis.
-        more: further settings of `alt.Axis`.
+    `more` are further settings of `alt.Axis`.
     """
     # as JSON in the expression, words are text that Vega draws, whatever they contain
     labels = f"{json.dumps(list(words))}[datum.value]"
@@ -89,8 +73,7 @@ def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) ->
 def legend_below(**more: Any) -> alt.Legend:
     """Return a legend under its chart: a line for each entry, with a short stroke in its colour.
 
-    Args:
-        more: further settings of `alt.Legend`.
+    `more` are further settings of `alt.Legend`.
     """
     settings: dict[str, Any] = {
         "title": None,
@@ -108,11 +91,8 @@ def curve_color(
 ) -> alt.Color:
     """Return a colour for each curve, by its name in a column, with a legend below.
 
-    Args:
-        field: name of the column.
-        names: names in the order of the legend.
-        colors: at least as many colours; `curve_colors` by default.
-        legend: further settings of `alt.Legend`.
+    There are at least as many `colors` as names, `curve_colors` by default; `legend` are further
+    settings of `alt.Legend`.
     """
     palette = list(colors or curve_colors(len(names)))[: len(names)]
     scale = alt.Scale(domain=list(names), range=palette)

@@ -55,8 +55,8 @@ def head_map(
 
     Args:
         weights: `[query, key]`, 0 to 1.
-        queries: `[query]`, pieces or whole words.
-        keys: `[key]`.
+        queries: pieces or whole words.
+        keys: likewise.
         kind: kind of attention, which gives colours and axis titles.
         languages: languages for the axis titles, such as `trace.languages`; source and target by
             default.
@@ -72,13 +72,8 @@ def head_map(
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=2)
     figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
-    figure.update_layout(
-        title=escape(title) or None,
-        width=160 + _CELL * len(keys),
-        height=160 + _CELL * len(queries),
-        template="plotly_white",
-        margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
-    )
+    _lay_out(figure, 160 + _CELL * len(keys), 160 + _CELL * len(queries), 60 if title else 30)
+    figure.update_layout(title=escape(title) or None)
     rows, columns = axis_titles(kind, languages, by_read=by_read, alone=alone)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
@@ -90,16 +85,10 @@ def all_heads(
 ) -> go.Figure:
     """Draw every head of one kind, layers down and heads across, on one scale of colour.
 
-    Args:
-        weights: `[layer, head, query, key]`, 0 to 1.
-        queries: `[query]`.
-        keys: `[key]`.
-        kind: kind of attention, which gives the colours.
+    The weights are `[layer, head, query, key]`, the rest as in `head_map`.
 
     Raises:
-        InputError: if the weights are not an array of numbers.
-        ValueError: if the kind does not exist, the number of labels is wrong, or a weight is not a
-            number from 0 to 1; `lenses.as_rows` converts the values of a lens.
+        InputError, ValueError: as `head_map` does.
     """
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
@@ -116,12 +105,7 @@ def all_heads(
         heatmap = _heatmap(drawn[layer, head], queries, keys, kind, name)
         heatmap.showscale = layer == head == 0
         figure.add_trace(heatmap, row=layer + 1, col=head + 1)
-    figure.update_layout(
-        width=80 + _TILE * heads,
-        height=60 + _TILE * layers,
-        template="plotly_white",
-        margin={"l": 10, "r": 10, "t": 40, "b": 10},
-    )
+    _lay_out(figure, 80 + _TILE * heads, 60 + _TILE * layers, 40)
     figure.update_annotations(font_size=11)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, autorange="reversed")
@@ -136,14 +120,9 @@ def head_bars(
     languages: Languages = _UNKNOWN,
     alone: bool = False,
 ) -> alt.Chart:
-    """Draw one row of a map as bars, in the order of the sentence.
+    """Draw one row of a map, `[key]`, as bars in the order of the sentence.
 
-    Args:
-        weights: `[key]`, 0 to 1.
-        keys: `[key]`.
-        kind: kind of attention, which gives the colour.
-        languages: languages for the axis title, as in `head_map`.
-        alone: whether there is one sentence, as in `head_map`.
+    The arguments are those of `head_map`.
 
     Raises:
         InputError, ValueError: as `head_map` does.
@@ -232,6 +211,11 @@ def _heatmap(
         xgap=0.5,
         ygap=0.5,
     )
+
+
+def _lay_out(figure: go.Figure, width: int, height: int, top: int) -> None:
+    margin = {"l": 10, "r": 10, "t": top, "b": 10}
+    figure.update_layout(width=width, height=height, template="plotly_white", margin=margin)
 
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:

@@ -21,24 +21,19 @@ POINTS = 128  # largest number of dots of a curve; more would hide the line unde
 
 
 def encoding_map(table: Floats, waves: Floats) -> go.Figure:
-    """Draw the encoding: positions across, dimensions down.
+    """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down.
 
-    Args:
-        table: `[position, d_model]`, -1 to 1.
-        waves: `[d_model / 2]`, wavelength of each pair.
+    `waves` are the wavelengths of each pair, `[d_model / 2]`.
     """
     names = [
         f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}"
         for n in range(table.shape[1])
     ]
-    hover = "position %{x}<br>%{y}<br>%{z:.4f}"
+    heatmap = signed_map(table.T, 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
     down = {"title": axis_title("dimension", table.shape[1]), **_ticks(table.shape[1])}
-    return maps(
-        {"": signed_map(table.T, 1, hover=hover, y=names)},
-        across={"title": axis_title("position", len(table)), "side": "top"},
-        down=down,
-        height=620,  # two pixels and more for each cell
-    )
+    across = {"title": axis_title("position", len(table)), "side": "top"}
+    # two pixels and more for each cell
+    return maps({"": heatmap}, across=across, down=down, height=620)
 
 
 def wave_curves(
@@ -78,11 +73,9 @@ def wave_curves(
 
 
 def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
-    """Draw the wavelength of every dimension on a logarithmic axis, with marked dimensions.
+    """Draw the wavelength of every dimension on a logarithmic axis, some of them marked.
 
-    Args:
-        waves: `[d_model / 2]`, in positions.
-        dimensions: marked dimensions, in the colours of `wave_curves`.
+    The waves are `[d_model / 2]`, in positions; the colours are those of `wave_curves`.
     """
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
@@ -124,11 +117,8 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
         # each p has its own distances, so that its dots are not hidden by others
         distances = np.arange(length) - p
         drawn = distances % (len(starts) * step) == number * step
-        rows.append(
-            pd.DataFrame(
-                {"from": name, "distance": distances[drawn], "product": products[number, drawn]}
-            )
-        )
+        columns = {"distance": distances[drawn], "product": products[number, drawn]}
+        rows.append(pd.DataFrame({"from": name, **columns}))
     x = alt.X(
         "distance:Q",
         title="distance k",
@@ -148,11 +138,7 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
 
 
 def similarity_map(products: Floats) -> go.Figure:
-    """Draw the product of all pairs of positions: each diagonal has one colour.
-
-    Args:
-        products: `[position, position]`.
-    """
+    """Draw the product of all pairs of positions: each diagonal has one colour."""
     hover = "positions %{y} and %{x}<br>%{z:.4f}"
     heatmap = signed_map(products, float(np.abs(products).max()), hover=hover)
     title = axis_title("position", len(products))
@@ -161,28 +147,19 @@ def similarity_map(products: Floats) -> go.Figure:
 
 
 def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Floats) -> go.Figure:
-    """Draw M_k, PE(pos), their product, and PE(pos + k) side by side, on one scale.
-
-    Args:
-        matrix: `[dimension, dimension]`.
-        before: `[dimension]`, PE(pos).
-        turned: `[dimension]`, M_k PE(pos).
-        after: `[dimension]`, PE(pos + k).
-    """
+    """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) side by side, on one scale."""
     hover = "row %{y}, column %{x}<br>%{z:.6f}"
     vector_hover = "dimension %{y}<br>%{z:.6f}"
     # in two lines, so that three such columns fit on a phone
     columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
+    title = {"title": axis_title("dimension", len(matrix))}
     figure = maps(
         {
             "M<sub>k</sub>": signed_map(matrix, 1, hover=hover),
-            **{
-                title: signed_map(vector[:, None], 1, hover=vector_hover)
-                for title, vector in columns.items()
-            },
+            **{t: signed_map(v[:, None], 1, hover=vector_hover) for t, v in columns.items()},
         },
-        across={"title": axis_title("dimension", len(matrix))},
-        down={"title": axis_title("dimension", len(matrix))},
+        across=title,
+        down=title,
         height=520,
         widths=(4, 1, 1, 1),
     )

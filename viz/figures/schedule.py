@@ -76,12 +76,9 @@ def schedule_chart(
     *,
     log: bool = False,
 ) -> alt.LayerChart:
-    """Draw curves of a learning rate, with their peaks marked.
+    """Draw curves of a learning rate, steps from 1 and rates by name, with their peaks marked.
 
-    Args:
-        curves: steps, from 1, and rates by the name of the curve.
-        peaks: step and rate of the highest point by the name of the curve.
-        log: whether both axes are logarithmic, where equation 3 is two straight lines.
+    Both axes may be logarithmic, where equation 3 is two straight lines.
     """
     height = HEIGHT + 28 * len(curves)  # a line of the legend for each curve
     frame = pd.concat(

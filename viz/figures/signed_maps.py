@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.draw.blocks import block_means, block_size
+from viz.draw.weights import block_means, block_size
 from viz.figures.colors import OLIVE, PURPLE
 
 Floats = NDArray[np.floating]
@@ -31,26 +31,22 @@ colours of a kind of attention."""
 MOST_CELLS = 256
 """Largest number of cells along a side of a map, each at least a pixel of a screen.
 
-Of more, a browser would drop or double some, and false waves would appear: neighbours are averaged
-instead.
-"""
+Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
-def signed_map(
-    values: Floats, most: float, *, hover: str, x: Sequence | None = None, y: Sequence | None = None
-) -> go.Heatmap:
+def signed_map(values: Floats, most: float, *, hover: str, y: Sequence | None = None) -> go.Heatmap:
     """Draw signed values as a map on one scale; more than `MOST_CELLS` along a side are averaged.
 
     Args:
         values: `[row, column]`.
         most: value of the full colour.
         hover: Plotly's template of the tooltip.
-        x: names of the columns in `hover`; their numbers by default.
-        y: names of the rows.
+        y: names of the rows in `hover`; their numbers by default.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
+    x = None
     if rows * columns > 1:
-        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        y, x = _blocks(y, len(values), rows), _blocks(None, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
         z=block_means(values, (rows, columns)),
@@ -93,12 +89,9 @@ def maps(
 ) -> go.Figure:
     """Draw maps of the same rows side by side, with one colour bar at the right.
 
-    Args:
-        heatmaps: maps by their title.
-        across: Plotly's settings of each horizontal axis.
-        down: Plotly's settings of the one vertical axis.
-        height: height of the figure, in CSS pixels.
-        widths: relative widths of the maps; equal by default.
+    The maps are by their title, `height` is in CSS pixels, `across` and `down` are Plotly's
+    settings of each horizontal axis and of the one vertical axis, and `widths` are relative and by
+    default equal.
     """
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03
@@ -118,10 +111,9 @@ def maps(
         name = "" if number == 1 else str(number)
         layout[f"xaxis{name}"] = {**plain, "domain": [left, min(right, 1)], **across}
         heatmap.xaxis, heatmap.yaxis = f"x{name}", "y"
-        place = {"x": (left + right) / 2, "xref": "paper", "y": 1, "yref": "paper"}
-        notes.append(
-            {**place, "text": title, "showarrow": False, "xanchor": "center", "yanchor": "bottom"}
-        )
+        place = {"x": (left + right) / 2, "xref": "paper", "xanchor": "center"}
+        above = {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        notes.append({**place, **above, "text": title, "showarrow": False})
     heatmap.showscale = True
     heatmap.colorbar = {"thickness": 10, "outlinewidth": 0}
     return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})

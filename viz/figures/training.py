@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -49,14 +49,11 @@ def run_chart(
         fields: names of one or two quantities by their field in the record; the second, measured
             less often, has a broad dashed line and dots.
         unit: title of the vertical axis.
-        log: whether the vertical axis is logarithmic.
-        ticks: d3 format of the numbers on the vertical axis.
+        log: whether that axis is logarithmic.
+        ticks: d3 format of the numbers on that axis.
         height: in CSS pixels, without the legend.
     """
-    layers = _layers(runs, fields, unit, log=log, ticks=ticks)
-    return alt.LayerChart(layer=layers).properties(
-        height=height + _legend_height(len(runs), len(fields))
-    )
+    return _chart(_layers(runs, fields, unit, log=log, ticks=ticks), runs, fields, height)
 
 
 def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
@@ -67,10 +64,8 @@ def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )
-    used = _layers(runs, {"lr": "used"}, "learning rate")
-    return alt.LayerChart(layer=[planned, *used]).properties(
-        height=HEIGHT + _legend_height(len(runs), 1)
-    )
+    used = {"lr": "used"}
+    return _chart([planned, *_layers(runs, used, "learning rate")], runs, used, HEIGHT)
 
 
 def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
@@ -93,9 +88,12 @@ def _layers(
 ) -> list[alt.Chart]:
     frame = _long(runs, fields)
     names, quantities = list(runs), list(fields.values())
+    scale = alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
+    values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
+    axis = alt.Axis(tickCount=5, labelExpr=tick_label(ticks), values=values)
     base = alt.Chart(frame).encode(
         x=step_axis(),
-        y=alt.Y("value:Q", title=unit, scale=_scale(log), axis=_axis(frame, log, ticks)),
+        y=alt.Y("value:Q", title=unit, scale=scale, axis=axis),
         color=_colour(names, fields),
         detail="run:N",
         tooltip=[
@@ -119,13 +117,10 @@ def _line(base: alt.Chart, quantities: list[str], *, dots: bool) -> alt.Chart:
     if len(quantities) == 1:
         return base.mark_line(strokeWidth=WIDTHS[0], point=points)
     legend = legend_below(orient="top", columns=2, symbolSize=400)
+    widths, dashes = (alt.Scale(domain=quantities, range=list(r)) for r in (WIDTHS, DASHES))
     return base.mark_line(point=points).encode(
-        strokeWidth=alt.StrokeWidth(
-            "what:N", scale=alt.Scale(domain=quantities, range=list(WIDTHS)), legend=legend
-        ),
-        strokeDash=alt.StrokeDash(
-            "what:N", scale=alt.Scale(domain=quantities, range=list(DASHES)), legend=legend
-        ),
+        strokeWidth=alt.StrokeWidth("what:N", scale=widths, legend=legend),
+        strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=legend),
     )
 
 
@@ -141,31 +136,19 @@ def _nearest(base: alt.Chart) -> alt.Chart:
     )
 
 
-def _scale(log: bool) -> alt.Scale:
-    return alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
-
-
-def _axis(frame: pd.DataFrame, log: bool, ticks: str) -> alt.Axis:
-    values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
-    return alt.Axis(tickCount=5, labelExpr=tick_label(ticks), values=values)
-
-
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     """Compute equation 3 at the logged steps; empty where the log lacks the schedule."""
     rows = []
-    plan: Record = {}
+    plan: Mapping[str, Any] = {}
     for record in records:
         if record.keys() >= PLAN:
             plan = record
         elif "lr" in record and plan:
-            rows.append((name, int(record["step"]), _rate(record, plan)))
+            step = int(record["step"])
+            left = cooldown_left(step, plan["steps"], plan["cooldown"])
+            rate = learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
+            rows.append((name, step, rate))
     return pd.DataFrame(_thinned(rows), columns=["run", "step", "value"])
-
-
-def _rate(record: Record, plan: Mapping[str, Any]) -> float:
-    step = int(record["step"])
-    left = cooldown_left(step, plan["steps"], plan["cooldown"])
-    return learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
 
 
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
@@ -195,7 +178,10 @@ def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
     return alt.Color("what:N", scale=scale, legend=key)
 
 
-def _legend_height(runs: int, quantities: int) -> int:
-    """Return the height of the legends, which is added to that of the plot."""
-    names = 32 + 20 * math.ceil(runs / 2) if runs > 1 else 0
-    return names + (32 if quantities > 1 else 0)
+def _chart(
+    layers: list[alt.Chart], runs: Collection[str], fields: Collection[str], height: int
+) -> alt.LayerChart:
+    """Return a chart with room for the legends of several runs and quantities over the plot."""
+    names = 32 + 20 * math.ceil(len(runs) / 2) if len(runs) > 1 else 0
+    height += names + (32 if len(fields) > 1 else 0)
+    return alt.LayerChart(layer=layers).properties(height=height)

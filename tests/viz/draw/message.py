@@ -1,5 +1,7 @@
 """The form of all messages once more, written from the description in `viz.draw.wire`."""
 
+import base64
+import gzip
 import json
 import struct
 
@@ -25,3 +27,8 @@ def decode(content):
 def colors_of(arrays, before=""):
     """Light, then dark."""
     return np.stack([arrays[f"{before}light"], arrays[f"{before}dark"]])
+
+
+def unpacked_message(text):
+    """The plain values and the arrays of a message that a saved page carries as text."""
+    return decode(gzip.decompress(base64.b64decode(text)))

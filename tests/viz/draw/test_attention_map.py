@@ -4,8 +4,8 @@ import pytest
 from tests.viz.draw.message import colors_of, decode
 from transformer.text.languages import OURS
 from transformer.trace import Labels
-from viz.draw.attention_map import encode_map
-from viz.draw.palette import difference_table, table
+from viz.draw.attention_map import encode_map, encode_ribbons
+from viz.draw.palette import difference_table, head_colors, table
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 WEIGHTS = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
@@ -22,11 +22,11 @@ def unpack(content):
 
 
 def test_the_map_carries_the_exact_weights_in_reading_order():
+    reads = ("<s>", "▁Zwei", "▁Hun")
     header, colors, weights = unpack(
-        encode_map(
-            WEIGHTS, LABELS, "cross", title="L1 H1", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS
-        )
+        encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=reads, languages=OURS)
     )
+    assert header["note"] == "Each row is one position that looks; its weights sum to 1."
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
@@ -39,15 +39,6 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert (colors[1] == table("cross", "dark")).all()
 
 
-def test_a_transposed_view_is_sent_as_it_reads_not_as_it_lies_in_memory():
-    _, _, weights = unpack(
-        encode_map(
-            WEIGHTS.T, Labels(LABELS.keys, LABELS.queries), "cross", title="", languages=OURS
-        )
-    )
-    assert weights.tolist() == WEIGHTS.T.tolist()
-
-
 def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     header, colors, weights = unpack(
         encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1, languages=OURS)
@@ -58,22 +49,10 @@ def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
 
 
-def test_a_note_of_ones_own_stands_in_for_the_usual_one():
-    usual, _, _ = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="", scale="by row", languages=OURS)
-    )
-    own, _, _ = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="", note="The mean.", languages=OURS)
-    )
-    assert usual["note"] == "Each row is one position that looks; its weights sum to 1."
-    assert (own["note"], usual["scale"]) == ("The mean.", "by row")
-
-
 def test_any_text_can_be_a_label():
     odd = ("▁<img src=x>", "▁שלום", "▁👩‍🚀")
-    header, _, _ = unpack(
-        encode_map(WEIGHTS, Labels(odd, ("\ud800", "b")), "cross", title='"', languages=OURS)
-    )
+    labels = Labels(odd, ("\ud800", "b"))
+    header, _, _ = unpack(encode_map(WEIGHTS, labels, "cross", title='"', languages=OURS))
     assert header["queries"] == ["<img src=x>", "שלום", "👩‍🚀"]
 
 
@@ -98,3 +77,45 @@ def test_an_empty_map_and_wrong_reads_are_refused():
         )
     with pytest.raises(ValueError, match="1 read, 3 written, 3 rows"):
         encode_map(WEIGHTS, LABELS, "cross", title="", reads=("<s>",), languages=OURS)
+
+
+def test_the_exact_weights_of_each_head_travel_in_order():
+    heads = [("L1 H1", WEIGHTS), ("L1 H2", 1 - WEIGHTS)]
+    header, arrays = decode(
+        encode_ribbons(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS)
+    )
+    assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
+    assert header["heads"] == ["L1 H1", "L1 H2"]
+    assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
+    assert (header["rows"], header["columns"]) == (
+        "German: what the row writes",
+        "English: where it looks",
+    )
+    assert (header["queries"], header["keys"]) == (["Zwei", "Hun", "·de"], ["Two", "dogs"])
+    assert header["rowNames"][1] == "reads “\u2068Zwei\u2069” and writes “\u2068Hun\u2069”"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "drawn", "said"), [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
+)
+def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
+    header, _ = decode(
+        encode_ribbons([("a", WEIGHTS)], LABELS, "cross", threshold=threshold, languages=OURS)
+    )
+    assert header["from"] == drawn
+    assert header["note"] == f"Ribbons from {said} up; numbers are exact."
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([], "1 to 8 heads"),
+        ([(str(n), WEIGHTS) for n in range(9)], "1 to 8 heads"),
+        ([("a", WEIGHTS), ("a", WEIGHTS)], "a name of its own"),
+        ([("a", WEIGHTS), ("b", WEIGHTS.T)], "3 queries and 2 keys"),
+        ([("a", WEIGHTS * np.inf)], "not numbers"),
+    ],
+)
+def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
+    with pytest.raises(ValueError, match=message):
+        encode_ribbons(heads, LABELS, "cross", languages=OURS)

@@ -45,7 +45,6 @@ def test_the_note_speaks_of_forced_pieces_only_where_there_are_some() -> None:
     ("place", "change", "message"),
     [
         (2, {"parent": 2}, "node 2: its parent 2 does not stand before it"),
-        (2, {"parent": -1}, "node 2: its parent -1"),
         (2, {"step": 3}, "node 2: step 3 is not the one after its parent's"),
         (0, {"step": 0}, "node 0: step 0"),
         (1, {"state": "lost"}, "node 1: no state 'lost'"),

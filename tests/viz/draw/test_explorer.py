@@ -8,13 +8,11 @@ import pytest
 
 from benchmarks.made_trace import made_trace
 from tests.transformer.reference import is_one_sentence
-from tests.viz.draw.message import decode
-from tests.viz.draw.test_packed_heads import unpacked
+from tests.viz.draw.message import decode, unpacked_message
 from transformer import AttentionTrace, InputError, Kind
-from viz.draw import explorer, packed_heads
-from viz.draw.explorer import encode_explorer, encode_page
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.packed_heads import Packing
+from viz.draw import explorer
+from viz.draw.explorer import Packing, encode_page, packing_of
+from viz.draw.heads_view import ExplorerOptions
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
 
@@ -41,7 +39,7 @@ def weights_of(trace, name):
 
 
 def read(text):
-    meta, arrays = decode(gzip.decompress(base64.b64decode(text)))
+    meta, arrays = unpacked_message(text)
     inner = {
         name: decode(array.tobytes())[0]
         for name, array in arrays.items()
@@ -51,34 +49,34 @@ def read(text):
 
 
 def test_a_grid_has_a_cell_for_each_head_that_is_there():
-    meta, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    meta, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     (part,) = inner["grid"]["parts"]
     assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
     assert meta["selected"] == ["encoder_self", 0, 0]
+    assert meta["pairs"] == []  # of one text
     assert set(inner) == {"grid", "encoder_self.map", "encoder_self.ribbons"}
-    _, _, sorted_inner = read(encode_explorer(ragged(), ExplorerOptions(sort="entropy")))
+    _, _, sorted_inner = read(encode_page(ragged(), ExplorerOptions(sort="entropy")).message)
     assert len(sorted_inner["grid"]["order"]) == 6
 
 
 def test_a_mean_leaves_out_heads_that_are_not_there():
-    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=None)))
-    assert meta["title"] == "mean of all 6 heads · encoder"
-    np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
-    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=1)))
-    assert meta["title"] == "head 2 · mean of 2 layers · encoder"
-    np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
+    for head, title in ((None, "mean of all 6 heads"), (1, "head 2 · mean of 2 layers")):
+        options = ExplorerOptions(layer=None, head=head)
+        meta, arrays, _ = read(encode_page(ragged(), options).message)
+        assert meta["title"] == f"{title} · encoder"
+        np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
 
 
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
-    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert inner["encoder_self.map"]["rows"] == "The position that looks"
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
-    _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), ExplorerOptions()))
+    _, _, inner = read(encode_page(cross_alone(decoder_tokens=TARGET), ExplorerOptions()).message)
     for name in ("cross.map", "cross.ribbons"):
         assert inner[name]["rows"] == "Target: what the row reads"
         assert inner[name]["columns"] == "Source: where it looks"
         assert inner[name]["rowNames"] is None
-    _, _, inner = read(encode_explorer(cross_alone(target_tokens=TARGET), ExplorerOptions()))
+    _, _, inner = read(encode_page(cross_alone(target_tokens=TARGET), ExplorerOptions()).message)
     assert inner["cross.map"]["rows"] == "Target: what the row writes"
 
 
@@ -88,16 +86,16 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
     if not causal:
         weights[0, 0, 1] = [0, 0.5, 0, 0.5]
     trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
-    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
+    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
     assert inner["decoder_self.map"]["causal"] == causal
     assert inner["grid"]["parts"][0]["causal"] == causal
 
 
 def test_no_note_claims_a_sum_that_is_not_there():
     trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
-    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
+    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
     assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
-    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
+    _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert "weights sum to 1" in inner["encoder_self.map"]["note"]
 
 
@@ -108,7 +106,7 @@ def pair(**choice):
     """Each row looks at the token after it, the last one at the first."""
     weights = np.roll(np.eye(8, dtype=np.float32), 1, axis=1)[None, None]
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR, second_start=5)
-    return read(encode_explorer(trace, ExplorerOptions(**choice)))
+    return read(encode_page(trace, ExplorerOptions(**choice)).message)
 
 
 def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
@@ -141,10 +139,6 @@ def test_the_second_text_begins_at_its_own_word_and_token():
     assert ends == [[4, 4, 7, 7], [3, 3, 5, 5], [2, 2, 4, 4]]
 
 
-def test_one_text_has_no_parts():
-    assert read(encode_explorer(ragged(), ExplorerOptions()))[0]["pairs"] == []
-
-
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
@@ -159,16 +153,15 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
         expected = weights_of(trace, name)
         assert (unpacked(text, Packing()) == expected).all()
     assert not any(name.endswith(".weights") for name in read(encoded.message)[1])
-    assert encoded.note is None
+    assert not encoded.notes
 
 
 def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
-    monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
     encoded = encode_page(trace, ExplorerOptions())
-    assert encoded.note
-    assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
+    assert "rounded to steps of 0.000015, 16 bits each" in encoded.notes[0]
     meta, _, _ = read(encoded.message)
     assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
     packing = Packing(**meta["packing"])
@@ -199,5 +192,52 @@ def test_rounding_is_told(monkeypatch):
 )
 def test_what_is_not_there_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
-        encode_explorer(ragged(), ExplorerOptions(**choice))
+        encode_page(ragged(), ExplorerOptions(**choice))
+    assert is_one_sentence(str(error.value))
+
+
+def unpacked(text, packing):
+    """Read from the description of the form, not with the code that writes it."""
+    planes = np.frombuffer(gzip.decompress(base64.b64decode(text)), np.uint8)
+    dtype = np.dtype(packing.dtype).newbyteorder("<")
+    numbers = planes.reshape(dtype.itemsize, -1).T.copy().view(dtype)[:, 0]
+    return numbers.astype(np.float64) * packing.unit
+
+
+def random_weights(*shape, least=0.0):
+    random = np.random.default_rng(0)
+    return random.uniform(least, 1, shape).astype(np.float32)
+
+
+def test_few_weights_are_exact():
+    weights = random_weights(5, 7)
+    packing = packing_of([weights])
+    assert packing.exact
+    assert not set(packing.text(weights)) & set("<>&\"'")
+    assert (unpacked(packing.text(weights), packing) == weights.ravel()).all()
+
+
+@pytest.mark.parametrize(("least", "dtype"), [(0.0, "uint16"), (-1.0, "int16")])
+def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least, dtype):
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 100)
+    weights = random_weights(40, 30, least=least)
+    weights[0, :4] = 0, 1e-9, 1, max(least, -1e-9)
+    packing = packing_of([weights, random_weights(3, 3)])
+    assert packing.dtype == dtype
+    assert packing.unit < 4e-5
+    for text in packing.texts([weights] * 3):
+        found = unpacked(text, packing)
+        np.testing.assert_allclose(found, weights.ravel(), atol=packing.unit)
+        assert ((found == 0) == (weights.ravel() == 0)).all()
+        assert (np.sign(found) == np.sign(weights.ravel())).all()
+    weights = np.array([[0.25, 17.5]], np.float32)  # above 1, nothing is cut
+    packing = packing_of([weights] * 20)
+    np.testing.assert_allclose(unpacked(packing.text(weights), packing), weights[0], atol=2e-4)
+
+
+def test_more_than_a_browser_opens_is_refused(monkeypatch):
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 1)
+    monkeypatch.setattr(explorer, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match="60 weights, and the most is 50") as error:
+        packing_of([np.zeros((6, 5), np.float32)] * 2)
     assert is_one_sentence(str(error.value))

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
+from transformer import TransformerConfig
 from transformer.analysis.paper.arithmetic import Arithmetic
-from viz.draw.inside_head import WalkStep, encode_inside, step_of
+from transformer.analysis.paper.scaling import Scale
+from transformer.kinds import KINDS
+from viz.draw.inside_head import (
+    Node,
+    WalkStep,
+    encode_inside,
+    fraction,
+    root,
+    row,
+    step_of,
+    sub,
+    sub_sup,
+    sum_over,
+    sup,
+    text_in,
+)
 from viz.draw.palette import COLOR, difference_table
+from viz.pages.inside.walk import walk_steps
 
 KEYS = ("▁Two", "▁dog", "s")
 STEPS = [
@@ -41,10 +59,6 @@ def content(keys: tuple[str, ...] = KEYS, **arrays: Any) -> bytes:
     )  # fmt: skip
 
 
-def test_the_fields_are_those_that_the_page_has() -> None:
-    assert {field.name for field in dataclasses.fields(Arithmetic)} == set(SHAPES)
-
-
 def test_every_array_arrives_exactly_under_its_name() -> None:
     meta, arrays = decode(content())
     assert set(arrays) == {*SHAPES, "light", "dark"}
@@ -57,6 +71,8 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")
     assert meta["color"] == COLOR["cross"]
+    with pytest.raises(ValueError, match="2 labels for 3 keys"):
+        content(KEYS[:2])
     assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
 
 
@@ -72,17 +88,43 @@ def test_arrays_that_are_read_together_share_an_end_and_one_value_in_100_has_no_
     assert "dots" not in ends
 
 
-def test_a_label_too_few_is_refused() -> None:
-    with pytest.raises(ValueError, match="2 labels for 3 keys"):
-        content(KEYS[:2])
+def test_a_step_is_one_of_the_walk() -> None:
+    assert [step_of(value, 2) for value in (0, 1, 2, True, "1")] == [0, 1, None, None, None]
 
 
-@pytest.mark.parametrize(
-    "value", [None, True, False, -1, 2, 10**30, 1.0, float("nan"), "1", "", [1], {"step": 1}]
-)
-def test_what_is_no_step_is_none(value: object) -> None:
-    assert step_of(value, 2) is None
+CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}
 
 
-def test_a_step_is_itself() -> None:
-    assert [step_of(n, 2) for n in (0, 1)] == [0, 1]
+def test_names_numbers_and_signs_are_told_apart() -> None:
+    expected = ("mi", "α"), ("mo", "="), ("mn", "2.5"), ("mi", "softmax"), ("mtext", " so")
+    assert row("α", "=", "2.5", "softmax", text_in(" so")) == ("mrow", expected)
+    assert row("<", "<m>") == ("mrow", (("mo", "<"), ("mo", "<m>")))
+
+
+def test_each_form_has_its_parts_in_order() -> None:
+    i, j, k = ("mi", "i"), ("mi", "j"), ("mi", "k")
+    assert sub("i", "j", "k") == ("msub", (i, ("mrow", (j, k))))
+    assert sup("i", "j") == ("msup", (i, ("mrow", (j,))))
+    assert sub_sup("i", "j", "k") == ("msubsup", (i, j, k))
+    assert fraction("i", row("j", "k")) == ("mfrac", (i, ("mrow", (j, k))))
+    assert root("i") == ("msqrt", (i,))
+    assert sum_over("j") == ("munder", (("mo", "∑"), j))
+
+
+def test_every_equation_of_every_step_is_well_formed() -> None:
+    config = TransformerConfig.demo()
+    for kind, scale, temperature in product(KINDS, get_args(Scale), (1, 0.5)):
+        for step in walk_steps(config, kind, "the row", 7, scale, temperature):
+            well_formed(step.equation)
+
+
+def well_formed(node: Node) -> None:
+    tag, inside = node
+    if isinstance(inside, str):
+        assert tag in ("mi", "mn", "mo", "mtext")
+        assert inside
+    else:
+        assert len(inside) == CHILDREN.get(tag, len(inside))
+        assert tag in (*CHILDREN, "mrow")
+        for child in inside:
+            well_formed(child)

@@ -1,33 +1,23 @@
-from typing import get_args
-
 import pytest
 
 from transformer.kinds import Kind
 from transformer.text.languages import OURS, Languages
+from viz.draw.formatting import format_number, listing
 from viz.draw.labels import axis_titles, display_tokens
 
 
-def test_a_piece_that_begins_a_word_is_plain_and_one_that_goes_on_is_marked():
-    assert display_tokens(("▁tief", "en", "▁Schnee", ".", "</s>")) == [
-        "tief",
-        "·en",
-        "Schnee",
-        ".",
-        "</s>",
-    ]
-
-
-def test_whole_words_are_left_alone():
-    assert display_tokens(("Two", "dogs", ".")) == ["Two", "dogs", "."]
-
-
-def test_nothing_stays_without_a_label():
-    assert display_tokens(("▁", "▁a", "")) == ["␣", "a", "␣"]
-
-
-def test_two_tokens_never_become_one():
-    tokens = ("▁en", "en", "<s>")
-    assert len(set(display_tokens(tokens))) == 3
+@pytest.mark.parametrize(
+    ("tokens", "texts"),
+    [
+        # a piece that begins a word is plain, and one that goes on is marked
+        (("▁tief", "en", "▁Schnee", ".", "</s>"), ["tief", "·en", "Schnee", ".", "</s>"]),
+        (("Two", "dogs", "."), ["Two", "dogs", "."]),  # whole words
+        (("▁", "▁a", ""), ["␣", "a", "␣"]),  # nothing stays without a label
+        (("▁en", "en", "<s>"), ["en", "·en", "<s>"]),  # two tokens never become one
+    ],
+)
+def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[str]) -> None:
+    assert display_tokens(tokens) == texts
 
 
 @pytest.mark.parametrize(
@@ -59,5 +49,11 @@ def test_the_axes_of_self_attention_name_one_language_or_none(kind: Kind) -> Non
     )
 
 
-def test_every_kind_has_its_axes_in_words() -> None:
-    assert len({axis_titles(kind, OURS) for kind in get_args(Kind)}) == len(get_args(Kind))
+def test_numbers_have_a_true_minus_and_lists_one_and() -> None:
+    assert (format_number(-1.234), format_number(0.25, 1, sign=True)) == ("−1.23", "+0.2")
+    # what rounds to nothing has no sign
+    assert {format_number(n, 1, sign=sign) for n in (-0.04, 0.04) for sign in (False, True)} == {
+        "0.0"
+    }
+    assert format_number(-0.0, 2) == "0.00"
+    assert [listing("abc"[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]

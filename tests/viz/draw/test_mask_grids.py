@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from tests.viz.draw.message import decode
 from transformer.trace import Labels
-from viz.draw.mask_grids import CODES, MaskGrid, encode_masks, row_of
+from viz.draw.mask_grids import CODES, MaskGrid, describe_row, encode_masks, row_of
 from viz.draw.palette import COLOR
 
 LABELS = Labels(("▁Hu", "nd", "<pad>"), ("▁dog", "<pad>"))
@@ -34,16 +36,9 @@ def test_each_square_travels_as_its_reason_in_one_byte():
     reasons = dict(zip(CODES, meta["reasons"], strict=True))
     assert (reasons["later"], reasons["padding"]) == ("it comes later", "it is padding")
     assert reasons["both"] == "it comes later and is padding"
-
-
-def test_each_sentence_has_its_own_squares():
-    whys = [WHY, WHY[:, ::-1]]
-    grids = [MaskGrid(f"Sentence {n}", why, LABELS) for n, why in enumerate(whys, start=1)]
-    meta, arrays = decode(encode_masks(grids, "cross", title="", as_numbers=True, chosen=(1, 0)))
-    assert [grid["title"] for grid in meta["grids"]] == ["Sentence 1", "Sentence 2"]
-    for n, why in enumerate(whys):
-        assert [[CODES[code] for code in row] for row in arrays[f"codes.{n}"]] == why.tolist()
-    assert meta["asNumbers"] is True
+    grids = [MaskGrid("", why, LABELS) for why in (WHY, WHY[:, ::-1])]
+    _, arrays = decode(encode_masks(grids, "cross", title="", as_numbers=True, chosen=(1, 0)))
+    assert (arrays["codes.1"] == codes[:, ::-1]).all()  # each sentence has its own squares
 
 
 @pytest.mark.parametrize(
@@ -75,13 +70,36 @@ def test_a_label_that_is_missing_is_refused():
         encode_masks([], "cross", title="", as_numbers=False, chosen=(0, 0))
 
 
-@pytest.mark.parametrize("row", [[0, 0], (0, 2)])
-def test_a_row_is_a_sentence_and_a_row_of_it(row):
-    assert row_of(row, [MaskGrid("", WHY, LABELS)]) == tuple(row)
+def test_only_a_sentence_and_a_row_of_it_are_a_row():
+    grids = [MaskGrid("", WHY, LABELS)]
+    assert [row_of(row, grids) for row in ([0, 0], (0, 2))] == [(0, 0), (0, 2)]
+    for other in (None, 1, "00", [0], [0, 3], [1, 0], [-1, 0], [0, True], [0, 0, 0]):
+        assert row_of(other, grids) is None
 
 
-@pytest.mark.parametrize(
-    "other", [None, 1, "00", [0], [0, 3], [1, 0], [-1, 0], [0, -1], [0, True], [0, 1.0], [0, 0, 0]]
-)
-def test_nothing_else_is_a_row(other):
-    assert row_of(other, [MaskGrid("", WHY, LABELS)]) is None
+def in_words(query, keys, whys):
+    """Without the marks that keep a token's direction to itself."""
+    return [re.sub("[\u2068\u2069]", "", text) for text in describe_row(query, keys, whys)]
+
+
+def test_one_hidden_token_has_the_reason_of_one():
+    assert in_words("the row of “Hund”", ["Der", "Hund", "rennt"], ["seen", "seen", "later"]) == [
+        "The row of “Hund” may see “Der” and “Hund”.",
+        "The row of “Hund” may not see “rennt”: it comes later.",
+    ]
+
+
+def test_several_share_a_sentence_and_padding_is_counted():
+    keys = ["a", "b", "c", "d", "<pad>", "<pad>", "<pad>"]
+    whys = ["seen", "later", "later", "later", "both", "both", "padding"]
+    assert in_words("the row of “a”", keys, whys) == [
+        "The row of “a” may see “a”.",
+        "The row of “a” may not see “b”, “c” and “d”: they come later.",
+        "The row of “a” may not see 2 × “<pad>”: they come later and are padding.",
+        "The row of “a” may not see “<pad>”: it is padding.",
+    ]
+
+
+def test_the_same_word_twice_is_named_twice_where_another_stands_between():
+    text = in_words("the row of “x”", ["a", "b", "a"], ["seen"] * 3)
+    assert text == ["The row of “x” may see “a”, “b” and “a”."]

@@ -5,13 +5,14 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.viz.draw.message import decode
-from viz.draw.wire import encode
+from viz.draw.wire import encode, is_index
 
 
 def test_arrays_come_back_with_their_shapes_wherever_they_stand():
     arrays: dict[str, NDArray] = {
         "levels": np.arange(5, dtype=np.uint8),
         "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(1, 2, 3),
+        "turned": np.arange(6, dtype=np.int32).reshape(2, 3).T,
         "none": np.zeros((0, 4), dtype=np.float64),
     }
     meta, there = decode(encode({"title": "L1 H1", "order": None}, arrays))
@@ -42,3 +43,12 @@ def test_numbers_that_a_browser_has_no_array_for_are_refused(dtype):
 def test_a_header_that_no_json_can_say_is_refused():
     with pytest.raises(ValueError, match="not JSON compliant"):
         encode({"threshold": float("nan")}, {})
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, False, -1, 2, 10**30, 1.0, float("nan"), "1", "", [1], {"step": 1}]
+)
+def test_an_index_is_a_whole_number_below_the_count(value: object) -> None:
+    assert not is_index(value, 2)
+    assert is_index(0, 2)
+    assert is_index(1, 2)

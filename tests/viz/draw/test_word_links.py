@@ -50,7 +50,6 @@ def test_the_links_travel_with_their_strengths() -> None:
     [
         (TARGET, (3, 0, 0.5), "no words 3 and 0"),
         (TARGET, (0, 2, 0.5), "no words 0 and 2"),
-        (TARGET, (-1, 0, 0.5), "no words -1 and 0"),
         (TARGET, (0, 0, float("nan")), "strength of nan"),
         (TARGET, (0, 0, -0.1), "strength of -0.1"),
         ([], (0, 0, 0.5), "3 and 0 words"),

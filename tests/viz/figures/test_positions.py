@@ -41,10 +41,6 @@ def test_the_map_is_the_encoding_with_positions_across() -> None:
     assert figure.layout.xaxis.title.text == "position"
     assert figure.layout.yaxis.title.text == "dimension"
     assert figure.layout.yaxis.autorange == "reversed"
-
-
-def test_a_hover_names_position_dimension_value_and_wavelength() -> None:
-    (heatmap,) = encoding_map(TABLE, WAVES).data
     assert re.findall(r"%{(\w)", heatmap.hovertemplate) == ["x", "y", "z"]
     assert heatmap.y[0] == "dimension 0: sin, i = 0, wavelength 6.28"
     assert heatmap.y[3] == "dimension 3: cos, i = 1, wavelength 62.83"

@@ -35,10 +35,7 @@ def test_a_map_of_more_cells_than_pixels_is_of_means_and_says_so() -> None:
     assert not heatmap.zsmooth
     assert axis_title("dimension", 2 * MOST_CELLS) == "dimension, means of 2"
     assert axis_place(4, 2 * MOST_CELLS) == 2
-
-
-def test_a_small_map_is_drawn_as_it_is() -> None:
-    heatmap = signed_map(np.ones((2, 3)), 1, hover="")
-    assert np.asarray(heatmap.z).shape == (2, 3)
-    assert "mean" not in heatmap.hovertemplate
+    small = signed_map(np.ones((2, 3)), 1, hover="")
+    assert np.asarray(small.z).shape == (2, 3)
+    assert "mean" not in small.hovertemplate
     assert axis_title("dimension", MOST_CELLS) == "dimension"

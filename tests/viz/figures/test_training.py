@@ -13,14 +13,8 @@ from viz.figures.training import (
     values_left_out,
 )
 
-SETTINGS: Record = {
-    "step": 0,
-    "d_model": 256,
-    "warmup": 100,
-    "lr_factor": 2.0,
-    "steps": 120,
-    "cooldown": 40,
-}
+PLAN: Record = {"d_model": 256, "warmup": 100, "lr_factor": 2.0, "steps": 120, "cooldown": 40}
+SETTINGS: Record = {"step": 0, **PLAN}
 RECORDS: list[Record] = [
     SETTINGS,
     {"step": 50, "loss": 5.0, "lr": 0.001, "tokens_per_second": 10.0},
@@ -50,42 +44,19 @@ def test_each_record_is_drawn_once_at_its_step() -> None:
     ]
 
 
-def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run() -> None:
-    drawn = _data(learning_rate_chart({"a": RECORDS}))
-    planned = [r for r in drawn if "what" not in r]
-    assert [r["step"] for r in planned] == [50, 100]
-    assert planned[0]["value"] == pytest.approx(learning_rate(50, 256, 100, 2.0))
+def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run_with_the_plan_of_its_time() -> None:
+    resumed: Record = {**SETTINGS, "step": 100, "steps": 400}
+    longer: list[Record] = [*RECORDS, resumed, {"step": 110, "lr": 0.003}]
+    drawn = _data(learning_rate_chart({"a": longer}))
+    planned = {row["step"]: row["value"] for row in drawn if "what" not in row}
     # the last 40 steps of 120 fall to 0: before step 100 half of them and one more are left
-    assert planned[1]["value"] == pytest.approx(learning_rate(100, 256, 100, 2.0) * 21 / 40)
-    assert [r["value"] for r in drawn if r.get("what") == "used"] == [0.001, 0.002]
-
-
-def test_a_run_that_was_made_longer_has_the_plan_of_its_time() -> None:
-    longer: list[Record] = [
-        *RECORDS,
-        {**SETTINGS, "step": 100, "steps": 400},
-        {"step": 110, "lr": 0.003},
-    ]
-    planned = [r["value"] for r in _data(learning_rate_chart({"a": longer})) if "what" not in r]
+    shares = {50: 1, 100: 21 / 40, 110: 1}
     assert planned == pytest.approx(
-        [
-            learning_rate(50, 256, 100, 2.0),
-            learning_rate(100, 256, 100, 2.0) * 21 / 40,
-            learning_rate(110, 256, 100, 2.0),
-        ]
+        {step: learning_rate(step, 256, 100, 2.0) * share for step, share in shares.items()}
     )
-
-
-def test_a_log_that_does_not_say_its_plan_has_none() -> None:
-    drawn = _data(learning_rate_chart({"old": RECORDS[1:]}))
-    assert all(r.get("what") == "used" for r in drawn)
-
-
-def test_runs_have_colours_of_their_own_and_a_legend() -> None:
-    for layer in _marks(run_chart({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats")):
-        scale = layer["encoding"]["color"]["scale"]
-        assert scale == {"domain": ["a", "b"], "range": list(COLORS[:2])}
-    assert not set(COLORS) & set(COLOR.values())
+    assert [row["value"] for row in drawn if row.get("what") == "used"] == [0.001, 0.002, 0.003]
+    drawn = _data(learning_rate_chart({"old": RECORDS[1:]}))  # a log that does not say its plan
+    assert all(row.get("what") == "used" for row in drawn)
 
 
 def test_training_and_validation_are_told_apart_by_colour_stroke_and_name() -> None:
@@ -97,6 +68,9 @@ def test_training_and_validation_are_told_apart_by_colour_stroke_and_name() -> N
             assert scale["domain"] == ["training", "validation"]
             assert scale["range"][0] != scale["range"][1]
             assert line[channel]["legend"] is not None
+        if not coloured:
+            assert line["color"]["scale"] == {"domain": ["a", "b"], "range": list(COLORS[:2])}
+    assert not set(COLORS) & set(COLOR.values())
 
 
 def test_what_a_validation_measures_has_the_colour_of_validation_in_every_chart() -> None:

@@ -21,13 +21,12 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from viz.app.links.address import MAX_TYPED
+from viz.draw.alternatives import Edited, EditorPiece, Forced, choice_of, edit_of
 from viz.draw.attention_map import squares_of
 from viz.draw.beam_tree import DrawnNode, node_of
 from viz.draw.head_grid import GridPart, encode_selection, head_of
 from viz.draw.inside_head import step_of
 from viz.draw.mask_grids import MaskGrid, Row, row_of
-from viz.draw.step_bars import choice_of
-from viz.draw.translation_editor import Edited, EditorPiece, Forced, edit_of
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Kind
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
@@ -20,64 +18,27 @@ from viz.app.chrome.head_picker import (
     pick_layer_or_mean,
 )
 from viz.draw.attention_map import Scale
-from viz.draw.head_order import SORTS
+from viz.draw.caption import ALL_HEADS, tells_heads
+from viz.draw.head_grid import SORTS
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME
-from viz.draw.lens_words import ALL_HEADS, tells_heads
 from viz.pages.heads.lens import LENS, pick_lens
 
 Mode = Literal["one head", "step by step", "compare"]
 
 
 _LAYERS = "controls.layers"
+_BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"}
+_SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 
 
-@dataclass(frozen=True)
-class Controls:
-    """Choices on the Heads page; layers and heads count from 0.
-
-    Args:
-        kind: kind of the open head.
-        layer: layer of the open head; None for the mean over layers.
-        head: the open head; None for the mean over heads, or for a lens without single heads.
-        kinds: kinds in the grid.
-        layers: layers in the grid.
-        sort: order of the grid, one of `SORTS`.
-        words: whether pieces are merged into words.
-        special: whether `<s>` and `</s>` are shown, as they always are step by step.
-        scale: scale of the colours.
-        threshold: smallest weight that is drawn.
-        mode: one head, the decoder's steps, or two maps and their difference.
-        lens: lens of every map.
-    """
-
-    kind: Kind
-    layer: int | None
-    head: int | None
-    kinds: tuple[Kind, ...]
-    layers: tuple[int, ...]
-    sort: str
-    words: bool
-    special: bool
-    scale: Scale
-    threshold: float
-    mode: Mode
-    lens: AnyLens = "weights"
-
-
-def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
-    """Draw the controls."""
+def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions, Mode]:
+    """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = pick_kind()
         lens = pick_lens(LENS)
         layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
-        mode = st.selectbox(
-            "View",
-            list(get_args(Mode)),
-            key="view",
-            bind="query-params",
-            width=120,
-            label_visibility="collapsed",
-        )
+        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
         words = st.toggle(
             "Words",
             key="words",
@@ -105,42 +66,63 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
                 help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
                 "do not need.",
             )
-            kinds, shown_layers, scale, threshold = _draw_more(layers)
-    return Controls(
-        kind=kind,
-        layer=layer,
-        head=head,
-        kinds=kinds,
-        layers=shown_layers,
-        sort=sort,
+            every = list(KINDS_BY_NAME)
+            kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
+            names = [str(n + 1) for n in range(layers)]
+            if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
+                st.session_state["layers"] = names
+            st.session_state[_LAYERS] = layers
+            selected = st.pills(
+                "Layers in the grid", names, default=names, key="layers", **_SEVERAL
+            )
+            text = "How a weight becomes a colour on the large map. The numbers stay what they are."
+            scale = st.selectbox(
+                "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
+            )
+            text = "They are not drawn, but their numbers stay a hover away."
+            threshold = st.slider(
+                "Hide weights below",
+                0.0,
+                0.5,
+                0.0,
+                0.01,
+                key="threshold",
+                bind="query-params",
+                help=text,
+            )
+    # with none selected, all are shown: an empty grid would be of no use
+    shown = tuple(KINDS_BY_NAME[name] for name in every if name in kinds)
+    shown_layers = tuple(n for n in range(layers) if names[n] in selected)
+    options = ExplorerOptions(
+        kind,
+        layer,
+        head,
         words=words,
         special=special or stepping,
+        kinds=shown or tuple(KINDS_BY_NAME.values()),
+        layers=shown_layers or tuple(range(layers)),
+        sort=sort,
         scale=scale,
         threshold=threshold,
-        mode=mode,
         lens=lens,
     )
+    return options, mode
 
 
 def pick_head_or_mean(
     names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer, by default `layer` from 0, and head, if the lens has heads.
+    """Draw the menus of layer, by default `layer`, and head, from 0; None is a mean of them.
 
-    Returns:
-        Layer and head, from 0; None for a mean, or for all heads together.
+    Under a lens without single heads, the menu of heads rests, and the head is None.
     """
     choice = pick_layer_or_mean(names.layer, layers, default=layer)
     if tells_heads(lens):
         return choice, pick_head_number_or_mean(names.head, heads)
     # Streamlit keeps the value of the menu of heads, which is bound to the address
+    resting = f"{names.head}-resting"
     st.selectbox(
-        "Head",
-        [ALL_HEADS],
-        key=f"{names.head}-resting",
-        disabled=True,
-        width=110,
-        label_visibility="collapsed",
+        "Head", [ALL_HEADS], key=resting, disabled=True, width=110, label_visibility="collapsed"
     )
     return choice, None
 
@@ -151,49 +133,3 @@ def choose_head(lens: AnyLens, layer: int, head: int) -> None:
         choose(HEAD, layer, head)
     else:
         st.session_state[HEAD.layer] = str(layer + 1)
-
-
-def _draw_more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
-    kinds = st.pills(
-        "Kinds in the grid",
-        list(KINDS_BY_NAME),
-        selection_mode="multi",
-        default=list(KINDS_BY_NAME),
-        key="kinds",
-        bind="query-params",
-    )
-    names = [str(n + 1) for n in range(layers)]
-    if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
-        st.session_state["layers"] = names
-    st.session_state[_LAYERS] = layers
-    selected = st.pills(
-        "Layers in the grid",
-        names,
-        selection_mode="multi",
-        default=names,
-        key="layers",
-        bind="query-params",
-    )
-    scale = st.selectbox(
-        "Colour",
-        list(get_args(Scale)),
-        key="scale",
-        bind="query-params",
-        help="How a weight becomes a colour on the large map. The numbers stay what they are.",
-    )
-    threshold = st.slider(
-        "Hide weights below",
-        0.0,
-        0.5,
-        0.0,
-        0.01,
-        key="threshold",
-        bind="query-params",
-        help="They are not drawn, but their numbers stay a hover away.",
-    )
-    # with none selected, all are shown: an empty grid would be of no use
-    shown_kinds = tuple(KINDS_BY_NAME[n] for n in KINDS_BY_NAME if n in kinds) or tuple(
-        KINDS_BY_NAME.values()
-    )
-    shown_layers = tuple(n for n in range(layers) if names[n] in selected) or tuple(range(layers))
-    return shown_kinds, shown_layers, scale, threshold

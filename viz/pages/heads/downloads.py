@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,19 +17,19 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
+from viz.app.sentence.origin import origin_of
+from viz.draw.caption import LENS_NAMES, amount, tells_heads
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
-from viz.pages.heads.controls import Controls
 from viz.report import report
 from viz.trace_files import lens_frame, name_lens
+
+_BINARY = "application/octet-stream"
 
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
-    origin = origin_of(trace)
-    link = _link()
+    origin, link, lens = origin_of(trace), _link(), options.lens
     notices = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:
@@ -44,44 +44,15 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
                 f"every choice above. {caption}"
             )
         st.caption(caption)
-        name = origin.file_name(opened.title, "csv")
-        _button("This map as CSV", lambda: csv(opened), name, "text/csv")
-        subject = "All heads" if tells_heads(options.lens) else "All layers"
-        lens = "" if options.lens == "weights" else f" {LENS_NAMES[options.lens]}"
-        name = origin.file_name(f"{subject}{lens}", "csv")
-        _button(f"{subject} as CSV", lambda: all_csv(trace, options.lens), name, "text/csv")
-        name = origin.file_name(f"{subject}{lens}", "npz")
-        _button(
-            f"{subject} as NPZ", lambda: npz(trace, options.lens), name, "application/octet-stream"
-        )
-        name = origin.file_name(f"report {opened.title}", "html")
-        _button("HTML report", page, name, "text/html")
-
-
-def explorer_options(
-    controls: Controls,
-    *,
-    step: int | None,
-    over: Sequence[tuple[int, int]],
-    compared: SecondMap | None,
-) -> ExplorerOptions:
-    """Convert the choices of the page into those of a report; `step` counts from 0."""
-    return ExplorerOptions(
-        controls.kind,
-        controls.layer,
-        controls.head,
-        words=controls.words,
-        special=controls.special,
-        kinds=controls.kinds,
-        layers=controls.layers,
-        sort=controls.sort,
-        scale=controls.scale,
-        threshold=controls.threshold,
-        over=tuple(over),
-        step=step,
-        compared=compared,
-        lens=controls.lens,
-    )
+        subject = "All heads" if tells_heads(lens) else "All layers"
+        every = subject if lens == "weights" else f"{subject} {LENS_NAMES[lens]}"
+        for label, data, part, ending, mime in (
+            ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
+            (f"{subject} as CSV", lambda: all_csv(trace, lens), every, "csv", "text/csv"),
+            (f"{subject} as NPZ", lambda: npz(trace, lens), every, "npz", _BINARY),
+            ("HTML report", page, f"report {opened.title}", "html", "text/html"),
+        ):
+            _button(label, data, origin.file_name(part, ending), mime)
 
 
 def _link() -> str:

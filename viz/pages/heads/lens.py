@@ -23,7 +23,7 @@ from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.explanations import code_line
 from viz.app.sentence import sentence_bar
-from viz.draw.lens_words import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
+from viz.draw.caption import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
 LENS, SECOND_LENS = "lens", "lens2"
 """Names in the URL."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Kind
+from transformer import AttentionTrace, HeadlightError
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain
@@ -18,25 +18,14 @@ from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.caption import lens_caption
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.head_order import LAYER_ORDER, head_order
+from viz.app.sentence.origin import origin_of
+from viz.draw.caption import LENS_NAMES, tells_heads
+from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import SCREEN_NAMES, row_names
-from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.draw.open_head import (
-    Heads,
-    OpenMap,
-    crop_to_step,
-    grid_part,
-    heads_of_kind,
-    open_map,
-    outlined,
-)
+from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
-from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import download_menu, explorer_options
+from viz.pages.heads.controls import Mode
+from viz.pages.heads.downloads import download_menu
 from viz.pages.heads.lens import explanation, through_lens
 from viz.pages.heads.open_maps import show_compared, show_open
 
@@ -50,11 +39,13 @@ def show() -> None:
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
-    controls = menus.draw(row, *trace.cross.shape[:2])
-    st.markdown(_lead(controls, trace.languages.name("source")))
+    options, mode = menus.draw(row, *trace.cross.shape[:2])
+    st.markdown(_lead(options, trace.languages.name("source")))
     try:
-        lens_trace = through_lens(controls.lens, trace)
-        opened, options = _show(trace, lens_trace, controls)
+        lens_trace = through_lens(options.lens, trace)
+        remember = partial(memo_per_trace, lens_trace)
+        view = HeadsView(lens_trace, options, origin_of(trace), remember)
+        opened, options = _show(trace, view, mode)
     except HeadlightError as error:
         say(error)
         return
@@ -62,9 +53,9 @@ def show_trace(trace: AttentionTrace) -> None:
         download_menu(lens_trace, opened, options)
 
 
-def _rows_and_columns(source: str) -> dict[Kind, str]:
-    """Describe rows and columns of a map by kind, with the language of the source."""
-    return {
+def _lead(options: ExplorerOptions, source: str) -> str:
+    kind, lens = options.kind or "cross", options.lens
+    rows_and_columns = {
         "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
         "decoder_self": (
             "each row of the decoder reads one token, by which it is named, and writes the next; "
@@ -75,75 +66,46 @@ def _rows_and_columns(source: str) -> dict[Kind, str]:
             f"here; it looks at the {source} tokens (columns)"
         ),
     }
-
-
-def _lead(controls: Controls, source: str) -> str:
-    kind, lens = controls.kind, controls.lens
-    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {_rows_and_columns(source)[kind]}."
+    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {rows_and_columns[kind]}."
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."
     return text
 
 
-def _show(
-    trace: AttentionTrace, lens_trace: AttentionTrace, controls: Controls
-) -> tuple[OpenMap, ExplorerOptions]:
-    """Draw the maps of a trace through its lens; return the open map and the report's options."""
-    over: list[tuple[int, int]] = []
-    compared = None
-    heads_by_kind = {
-        kind: _heads(lens_trace, kind, controls) for kind in {*controls.kinds, controls.kind}
-    }
-    step = _step(lens_trace, controls) if controls.mode == "step by step" else None
-    heads = heads_by_kind[controls.kind]
-    if step is not None:
-        heads = crop_to_step(heads, step)
-    opened = open_map(heads, controls.layer, controls.head)
-    if controls.mode == "compare":
-        compared = show_compared(trace, controls, heads, opened)
-        _grid(lens_trace, heads_by_kind, controls, None)
-    else:
-        grid, picture = st.columns([5, 7], gap="medium")
-        with grid:
-            _grid(lens_trace, heads_by_kind, controls, step)
-        with picture:
-            over = show_open(trace, controls, heads, opened)
-    _explain(lens_trace, step, controls, compared)
-    return opened, explorer_options(controls, step=step, over=over, compared=compared)
+def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, ExplorerOptions]:
+    """Draw the maps of a trace; return the open map and the options of a report that shows them."""
+    if mode == "compare":
+        compared = show_compared(trace, view)
+        _grid(view, "heads-first")
+        _explain(view, compared)
+        return view.opened, replace(view.options, compared=compared)
+    if mode == "step by step":
+        view = view.at_step(_step(view.heads_of("cross").axes))
+    grid, picture = st.columns([5, 7], gap="medium")
+    with grid:
+        _grid(view, "heads-map")
+    with picture:
+        over = show_open(view)
+    _explain(view, None)
+    return view.opened, replace(view.options, over=tuple(over))
 
 
-def _step(trace: AttentionTrace, controls: Controls) -> int:
+def _step(axes: LabelledWeights) -> int:
     """Draw the slider of the decoder's step, which counts from 1; return the step from 0."""
-    axes = _heads(trace, "cross", controls).axes
-    rows, reads = axes.labels.queries, axes.reads
-    step = 1
+    rows, step = axes.labels.queries, 1
     if len(rows) > 1:
         clamp_state("step", len(rows))
         label = f"Step of the decoder: {len(rows)} in all"
         step = st.slider(label, 1, len(rows), key="step", bind="query-params")
-    names = row_names(rows, reads=reads)
-    st.text(f"Step {step}: {names[step - 1]}.")
+    st.text(f"Step {step}: {row_names(rows, reads=axes.reads)[step - 1]}.")
     return step - 1
 
 
-def _grid(
-    trace: AttentionTrace, heads_by_kind: dict[Kind, Heads], controls: Controls, step: int | None
-) -> None:
-    every_head = "every head" if tells_heads(controls.lens) else "every layer, all heads together"
-    # the kind of the open head comes first, beside its map
-    kinds = sorted(controls.kinds, key=lambda kind: kind != controls.kind)
-    parts = [_part(trace, heads_by_kind[kind], controls, step) for kind in kinds]
-    data = encode_grid(
-        parts,
-        key="grid",
-        opens="heads-first" if controls.mode == "compare" else "heads-map",
-        order=head_order(parts, controls.layers, controls.sort),
-        step=step,
-        caption=origin_of(trace).caption(f"{every_head}, {lens_caption(controls.lens)}"),
-    )
-    selected = Head(controls.kind, *outlined(controls.lens, controls.layer, controls.head))
-    mount_grid("grid", data, parts, selected=selected, on_pick=partial(_open, controls.lens))
+def _grid(view: HeadsView, opens: str) -> None:
+    data = view.grid(key="grid", opens=opens)
+    on_pick = partial(_open, view.options.lens)
+    mount_grid("grid", data, view.parts, selected=view.selected, on_pick=on_pick)
 
 
 def _open(lens: AnyLens, clicked: Head) -> None:
@@ -153,37 +115,17 @@ def _open(lens: AnyLens, clicked: Head) -> None:
     menus.choose_head(lens, layer, head)
 
 
-def _part(trace: AttentionTrace, heads: Heads, controls: Controls, step: int | None) -> GridPart:
-    # measured on the shown rows: those of later steps are blank
-    shown = heads.whole if step is None else crop_to_step(heads, step).whole
-    key = (heads.kind, controls.words, None if heads.kind == "encoder_self" else step)
-    roles = memo_per_trace(trace, ("roles", *key), lambda: head_roles(shown, heads.kind))
-    values = None
-    if (sort := controls.sort) != LAYER_ORDER:
-        values = memo_per_trace(trace, (sort, *key), lambda: measure(shown, heads.kind, sort))
-    return grid_part(heads, roles, values)
-
-
-def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
-    words, special = controls.words, controls.special
-    return memo_per_trace(
-        trace,
-        ("heads", kind, words, special),
-        lambda: heads_of_kind(trace, kind, words=words, special=special, lens=controls.lens),
-    )
-
-
-def _explain(
-    trace: AttentionTrace, step: int | None, controls: Controls, compared: SecondMap | None
-) -> None:
-    lens, layers = controls.lens, len(controls.layers)
+def _explain(view: HeadsView, compared: SecondMap | None) -> None:
+    lens, step, shown = view.options.lens, view.options.step, view.shown
     extent = "on this sentence" if step is None else f"up to step {step + 1}"
-    if len(controls.kinds) == len(SCREEN_NAMES):
+    if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
     else:
-        kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
+        kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in shown.kinds)} attention"
+    layers = len(shown.layers)
     if tells_heads(lens):
-        maps, subject = f"each of the {layers} × {trace.cross.shape[1]} heads {kinds}", "the head"
+        heads = view.trace.cross.shape[1]
+        maps, subject = f"each of the {layers} × {heads} heads {kinds}", "the head"
     else:
         layer_text = f"each of the {layers} layers" if layers > 1 else "one layer"
         maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"

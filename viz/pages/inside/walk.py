@@ -7,8 +7,18 @@ from transformer.analysis.paper.scaling import Scale, factor
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.chrome.explanations import source_line
-from viz.draw.inside_head import WalkStep
-from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
+from viz.draw.inside_head import (
+    Node,
+    WalkStep,
+    fraction,
+    root,
+    row,
+    sub,
+    sub_sup,
+    sum_over,
+    sup,
+    text_in,
+)
 
 _D_K = sub("d", "k")
 _ATTEND = MultiHeadAttention.attend

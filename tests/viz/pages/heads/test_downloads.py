@@ -9,14 +9,11 @@ import pandas as pd
 from benchmarks.made_trace import made_trace
 from tests.viz.app_test import texts
 from transformer import AttentionTrace
-from transformer.text.languages import Languages
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.pages.heads import downloads
-from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import all_csv, csv, explorer_options, npz
+from viz.pages.heads.downloads import all_csv, csv, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
@@ -39,15 +36,6 @@ def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
     shown = open_map(heads_of_kind(trace, "encoder_self", words=True, special=True), 0, 0)
     frame = pd.read_csv(io.BytesIO(csv(shown)), keep_default_na=False)
     assert tuple(frame.key_token[: len(shown.labels.keys)]) == shown.labels.keys
-
-
-def test_an_npz_is_a_trace_again(tmp_path) -> None:
-    trace = made_trace(5, 2, 3, 0)
-    path = tmp_path / "trace.npz"
-    path.write_bytes(npz(trace, "weights"))
-    again = AttentionTrace.load(path)
-    np.testing.assert_array_equal(again.decoder_self, trace.decoder_self)
-    assert again.source_pieces == trace.source_pieces
 
 
 def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
@@ -78,6 +66,7 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
         assert arrays["lens"] == "alti"
     loaded = AttentionTrace.load(path)
     np.testing.assert_array_equal(loaded.cross, layers.cross)
+    assert loaded.source_pieces == layers.source_pieces
     assert loaded.notes == ("The lens is ALTI: these are shares, not the weights themselves.",)
 
 
@@ -114,20 +103,3 @@ def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) 
     app = serve("heads", text="The dog 漢 waits.")
     (message,) = [text for text in texts(app) if "the model reads <unk>" in text]
     assert escape(message) in files["HTML report"].decode()
-
-
-def test_the_report_shows_what_the_screen_shows() -> None:
-    controls = Controls(
-        kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
-        words=True, special=False, scale="by row", threshold=0.1, mode="one head", lens="norm",
-    )  # fmt: skip
-    shown = open_map(
-        heads_of_kind(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2
-    )
-    second = SecondMap(shown, Languages("English", "French"), ["other"])
-    options = explorer_options(controls, step=3, over=[(1, 2)], compared=second)
-    assert options == ExplorerOptions(
-        "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
-        sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=second,
-        lens="norm",
-    )  # fmt: skip

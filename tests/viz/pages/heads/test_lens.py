@@ -24,7 +24,7 @@ from transformer.analysis.lenses import (
     lens_trace,
 )
 from viz.app.cache import progress
-from viz.draw.lens_words import LENS_NAMES, NORMS_BY_NAME
+from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
 
 SENTENCE = "The dog sleeps in the garden."
 

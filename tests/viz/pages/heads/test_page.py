@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 from typing import Any
 
 import numpy as np
@@ -11,47 +9,47 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
-from tests.viz.draw.message import decode
+from tests.viz.draw.message import decode, unpacked_message
 from transformer import Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words, without_special
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
-from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.labels import display_tokens
-from viz.draw.open_head import heads_of_kind
+from viz.draw.explorer import encode_page
+from viz.draw.heads_view import ExplorerOptions
+from viz.draw.labels import KINDS_BY_NAME, display_tokens
+from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_the_numbers_beside_a_head_are_that_heads(serve, translator: Translator, kind: str) -> None:
-    app = serve("heads", text=SENTENCE, kind=kind, layer="1", head="2")
+@pytest.mark.parametrize(
+    ("kind", "layer", "head"),
+    [
+        ("encoder", "1", "2"),
+        ("decoder", "1", "2"),
+        ("cross", "1", "2"),
+        ("encoder", "mean", "mean"),
+    ],
+)
+def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
+    serve, translator: Translator, kind: str, layer: str, head: str
+) -> None:
+    app = serve("heads", text=SENTENCE, kind=kind, layer=layer, head=head)
     assert not app.exception
-    trace = translator.trace(SENTENCE)
-    weights = {
-        "encoder": trace.encoder_self,
-        "decoder": trace.decoder_self,
-        "cross": trace.cross,
-    }[kind][0, 1]
-    expected = summarise(weights, causal=kind == "decoder")
+    weights = translator.trace(SENTENCE).weights(KINDS_BY_NAME[kind])
+    opened = weights.mean((0, 1)) if head == "mean" else weights[0, 1]
+    expected = summarise(opened, causal=kind == "decoder")
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
     assert shown["Largest weight"] == f"{expected.largest:.2f}"
     assert ("Offset" in shown) == (kind != "cross")
 
 
-def test_the_numbers_of_a_mean_are_those_of_the_mean(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, kind="encoder", layer="mean", head="mean")
-    expected = summarise(translator.trace(SENTENCE).encoder_self.mean((0, 1)))
-    shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
-
-
 @pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step="2")
+    app = serve("heads", text=SENTENCE, view="step by step", step="2", special="false")
+    assert app.toggle(key="special").disabled  # no row is left out
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
@@ -87,7 +85,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     assert part["roles"] == head_roles(axes, name)
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
     options = ExplorerOptions(name, 0, 1, sort="entropy", step=2)
-    report = decode(gzip.decompress(base64.b64decode(encode_explorer(trace, options))))[1]
+    report = unpacked_message(encode_page(trace, options).message)[1]
     in_report = decode(report["grid"].tobytes())[0]
     assert part in in_report["parts"]
 
@@ -118,12 +116,6 @@ def grid(app: AppTest) -> dict[str, Any]:
     return result
 
 
-def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", special="false")
-    assert app.slider(key="step").max == len(translator.trace(SENTENCE).target_tokens)
-    assert app.toggle(key="special").disabled
-
-
 @pytest.mark.parametrize(("step", "is_last"), [("0", False), ("99", True), ("x", False)])
 def test_a_step_that_is_not_there_is_the_nearest_that_is(serve, step: str, is_last: bool) -> None:
     app = serve("heads", text=SENTENCE, view="step by step", step=step)
@@ -143,22 +135,26 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
 
 
-@pytest.mark.parametrize("url", [{"words": "true"}, {"special": "false"}, {"kind": "decoder"}])
-def test_the_largest_weight_is_named_by_tokens_of_the_map(
-    serve, translator: Translator, url: dict[str, str]
-) -> None:
-    app = serve("heads", **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
-    (message,) = [line for line in texts(app) if " looks at " in line]
-    kind: Kind = "decoder_self" if "kind" in url else "encoder_self"
-    heads = heads_of_kind(
-        translator.trace("The zookeeper sleeps."), kind,
-        words="words" in url, special="special" not in url,
+def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
+    made: list[ExplorerOptions] = []
+
+    def report(_trace, options, **_more) -> str:
+        made.append(options)
+        return ""
+
+    monkeypatch.setattr(downloads, "report", report)
+    monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
+    serve(
+        "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",
+        sort="entropy", words="true", special="false", scale="by row", threshold="0.1",
+        lens="norms", over="L1 H1",
     )  # fmt: skip
-    query, key = message.split(" looks at ")
-    assert any(
-        f"“\u2068{token}\u2069”" in query for token in display_tokens(heads.axes.labels.queries)
-    )
-    assert any(f"“\u2068{token}\u2069”" == key for token in display_tokens(heads.axes.labels.keys))
+    assert made == [
+        ExplorerOptions(
+            "cross", None, 1, words=True, special=False, kinds=("cross",), layers=(0,),
+            sort="entropy", scale="by row", threshold=0.1, over=((0, 0),), lens="norm",
+        )
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from transformer.analysis.paper.scaling import Scale
 from transformer.attention import attention_scores
 from transformer.kinds import KINDS
 from viz.app.chrome.explanations import source_line
-from viz.draw.mathml import Node
+from viz.draw.inside_head import Node
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 ROOT = Path(__file__).parents[4]

@@ -1,4 +1,4 @@
-// Message of `encode_explorer` in viz/draw/explorer.py: messages of other components in one.
+// Message of `encode_page` in viz/draw/explorer.py: messages of other components in one.
 
 import { read as readMap } from "../attention_map/data.js";
 import { unzip } from "../core/page_text.js";
@@ -73,7 +73,7 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
 
-/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
+/** The encoding of a text, as `Packing` in viz/draw/explorer.py.
  * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
 
 /**

@@ -1,5 +1,5 @@
 // The four parts of a map over a pair of texts, as an encoder such as BERT reads two: which text
-// looks, and into which. viz/draw/pair_parts.py writes them.
+// looks, and into which. viz/draw/explorer.py writes them.
 
 import { make } from "../core/dom.js";
 

@@ -1,4 +1,4 @@
-// Message of `encode_lines` in viz/draw/lines.py: the sentences, and each head over all of them.
+// Message of `encode_lines` in viz/lines.py: the sentences, and each head over all of them.
 
 /** @import { Head } from "../head_grid/data.js" */
 

@@ -1,4 +1,4 @@
-// Message of `encode_ribbons` in viz/draw/ribbons.py: up to eight heads with their exact weights.
+// Message of `encode_ribbons` in viz/draw/attention_map.py: up to eight heads with their exact weights.
 
 /** @typedef {"queries" | "keys"} Side */
 /** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */

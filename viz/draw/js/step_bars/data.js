@@ -1,4 +1,4 @@
-// Message of `encode_bars` in viz/draw/step_bars.py: for each step the piece that was written and
+// Message of `encode_bars` in viz/draw/alternatives.py: for each step the piece that was written and
 // the most probable others, with their probabilities.
 
 /** A piece at a step. @typedef {{raw: string, label: string, p: number}} Option */

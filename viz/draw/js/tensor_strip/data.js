@@ -1,4 +1,4 @@
-// Message of `encode_strip` in viz/draw/tensor_strip.py: a row for each token, a column for each
+// Message of `encode_strip` in viz/draw/architecture.py: a row for each token, a column for each
 // feature.
 
 /**

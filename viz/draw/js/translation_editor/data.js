@@ -1,4 +1,4 @@
-// Message of `encode_editor` in viz/draw/translation_editor.py: a translation, the pieces that it
+// Message of `encode_editor` in viz/draw/alternatives.py: a translation, the pieces that it
 // is made of, and what the model held probable in the place of each.
 
 /** A piece that could have stood in a place.

@@ -1,4 +1,4 @@
-"""What travels for the editor: where each piece stands in a typed text, and what comes back."""
+"""Messages of the editor and of the bars of each step, and what is taken of an answer."""
 
 import math
 
@@ -7,11 +7,13 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
 from transformer.text.tokenizer import Tokenizer
-from viz.draw.translation_editor import (
+from viz.draw.alternatives import (
     Edited,
     EditorPiece,
     Forced,
+    choice_of,
     edit_of,
+    encode_bars,
     encode_editor,
     places_of,
 )
@@ -88,23 +90,50 @@ def test_only_what_was_typed_or_chosen_among_these_pieces_is_taken() -> None:
     assert edit_of(chosen, PIECES) == Forced(1, 0)
     refused: list[object] = [
         None,
-        "text",
         [1, 2],
-        {},
-        {"text": "a"},
-        {"text": "a", "revision": "1"},
-        {"text": "a", "revision": True},
-        {"text": "a", "revision": -1},
+        *({"text": "a", "revision": revision} for revision in (None, "1", True, -1)),
         {"text": 3, "revision": 1},
-        {**chosen, "force": True},
-        {**chosen, "force": 1.0},
-        {**chosen, "force": -3},
-        {**chosen, "force": 4},
-        {**chosen, "alternative": 1},
-        {**chosen, "alternative": -1},
-        {**chosen, "prefix": None},
+        *({**chosen, "force": force} for force in (True, -3, 4)),
+        *({**chosen, "alternative": alternative} for alternative in (1, -1)),
         {**chosen, "prefix": "▁Drei▁Hund"},  # of a sentence that is no longer there
         {"force": 2, "alternative": 0, "prefix": "▁Zwei▁Hun"},  # it has no alternative
     ]
     for value in refused:
         assert edit_of(value, PIECES) is None, value
+
+
+STEPS = (
+    (("▁Zwei", 0.75), ("▁Ein", 0.125), ("▁Drei", 0.0625)),
+    (("▁Hun", 0.25), ("▁Hund", 0.5)),
+    (("de", 1.0),),
+)
+
+
+def test_steps_travel_one_behind_the_other_with_their_counts() -> None:
+    meta, arrays = decode(encode_bars(STEPS, caption=["a"]))
+    assert arrays["counts"].tolist() == [3, 2, 1]
+    assert arrays["probabilities"].tolist() == [0.75, 0.125, 0.0625, 0.25, 0.5, 1.0]
+    assert meta["labels"] == ["Zwei", "Ein", "Drei", "Hun", "Hund", "·de"]
+    assert (meta["pieces"][3], meta["caption"]) == ("▁Hun", ["a"])
+
+
+@pytest.mark.parametrize("steps", [[], [[]], [[("a", float("nan"))]], [[("a", 1.5)]]])
+def test_what_cannot_be_drawn_is_refused(steps) -> None:
+    with pytest.raises(ValueError, match=r"cannot be drawn|outside"):
+        encode_bars(steps)
+
+
+def test_only_a_choice_among_these_steps_is_taken() -> None:
+    chosen = {"step": 0, "alternative": 1, "prefix": "▁Drei"}
+    assert choice_of(chosen, STEPS) == (0, 1)
+    assert choice_of({"step": 1, "alternative": 0, "prefix": "▁Zwei▁Hund"}, STEPS) == (1, 0)
+    refused: list[object] = [
+        [0, 1],
+        {"step": 0, "alternative": 1},
+        {**chosen, "step": 3},
+        {**chosen, "alternative": 2},
+        {**chosen, "prefix": "▁Ein"},
+        {"step": 2, "alternative": 0, "prefix": "▁Zwei▁Hunde"},
+    ]
+    for value in refused:
+        assert choice_of(value, STEPS) is None, value

@@ -1,4 +1,4 @@
-"""A translation that is edited in place: what travels for `js/translation_editor`, and back."""
+"""Alternatives to the pieces of a translation: `js/step_bars` and `js/translation_editor`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from transformer.config import EOS
 from transformer.text.languages import Languages, code_of_name
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import words_in
-from viz.draw.forced_prefix import forced_of
 from viz.draw.labels import display_tokens
-from viz.draw.wire import encode
+from viz.draw.wire import encode_picture, is_index
 
+BARS_TITLE = "What the model held probable at each step"
+BARS_NOTE = (
+    "All bars from 0 to 1. In bold the piece that was written; a click on another one forces it."
+)
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
@@ -84,15 +87,16 @@ def encode_editor(
             raise ValueError(f"a log-probability of {piece.log_prob}")
         if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
             raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
+    translation = "a translation"
+    if languages.target:
+        translation = languages.with_article("target", "translation")
     spans, words = places_of(text, [piece.text for piece in pieces])
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(display_tokens(all_texts))
     meta = {
-        "component": "translation_editor",
-        "caption": list(caption),
         "title": f"{languages.target or 'Translation'}, edited in place",
-        "placeholder": f"Type {_translation(languages)}",
+        "placeholder": f"Type {translation}",
         "language": code_of_name(languages.target),
         "text": text,
         "revision": revision,
@@ -113,7 +117,9 @@ def encode_editor(
     # a browser counts in UTF-16
     units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
-    return encode(
+    return encode_picture(
+        "translation_editor",
+        caption,
         meta,
         {
             "spans": places.reshape(-1, 2),
@@ -123,19 +129,11 @@ def encode_editor(
     )
 
 
-def _translation(languages: Languages) -> str:
-    return languages.with_article("target", "translation") if languages.target else "a translation"
-
-
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
     """Return the typed or chosen edit; None if the message is malformed.
 
     A choice that was made among other pieces than these is None, too: the browser names the whole
     prefix that it wants.
-
-    Args:
-        value: what may be one.
-        pieces: that the page shows.
     """
     if not isinstance(value, Mapping):
         return None
@@ -143,14 +141,8 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
     if isinstance(text, str) and type(revision) is int and revision > 0:
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
-    alternatives = [[other for other, _ in piece.others] for piece in pieces]
-    forced = forced_of(
-        value.get("force"),
-        value.get("alternative"),
-        value.get("prefix"),
-        [piece.text for piece in pieces],
-        alternatives,
-    )
+    others = [[other for other, _ in piece.others] for piece in pieces]
+    forced = _forced(value, "force", [piece.text for piece in pieces], others)
     return None if forced is None else Forced(*forced)
 
 
@@ -202,3 +194,68 @@ def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
         origins += [(start, end)] * len(made)
         start = end
     return "".join(letters), origins
+
+
+def encode_bars(
+    steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()
+) -> bytes:
+    """Encode a column of probabilities for each step.
+
+    The steps are `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the
+    one that was written, then the others, most probable first.
+
+    Raises:
+        ValueError: if there is no step, a step has no piece, or a probability is none.
+    """
+    if not steps or not all(steps):
+        raise ValueError("a step without a piece cannot be drawn")
+    values = [p for step in steps for _, p in step]
+    if not all(0 <= p <= 1 + _ROUNDING for p in values):
+        raise ValueError("a probability outside of 0 to 1")
+    texts = [text for step in steps for text, _ in step]
+    meta = {
+        "title": BARS_TITLE,
+        "note": BARS_NOTE,
+        # all at once, so that a piece is marked alike wherever it stands
+        "labels": display_tokens(texts),
+        "pieces": texts,
+    }
+    counts = np.array([len(step) for step in steps], dtype=np.uint32)
+    probabilities = np.minimum(np.array(values, dtype=np.float32), 1)
+    arrays = {"counts": counts, "probabilities": probabilities}
+    return encode_picture("step_bars", caption, meta, arrays)
+
+
+def choice_of(
+    value: object, steps: Sequence[Sequence[tuple[str, float]]]
+) -> tuple[int, int] | None:
+    """Return the clicked step and alternative, from 0 behind the written piece; None if malformed.
+
+    What a browser sends can be anything; one that was chosen among other steps than these is None,
+    too: the browser names the whole prefix that it wants.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    written = [step[0][0] for step in steps]
+    return _forced(value, "step", written, [[text for text, _ in step[1:]] for step in steps])
+
+
+def _forced(
+    value: Mapping,
+    step: str,
+    written: Sequence[str],
+    others: Sequence[Sequence[str]],
+) -> tuple[int, int] | None:
+    """Return a step and the number of its alternative, from 0, if they lead to the prefix.
+
+    Args:
+        value: step and alternative by these names, and the pieces up to it, as one text.
+        step: name of the step in the message.
+        written: `[step]`, the pieces that were written.
+        others: `[step]`, the alternatives of each.
+    """
+    at, alternative = value.get(step), value.get("alternative")
+    if not is_index(at, len(written)) or not is_index(alternative, len(others[at])):
+        return None
+    prefix = "".join(written[:at]) + others[at][alternative]
+    return (at, alternative) if value.get("prefix") == prefix else None

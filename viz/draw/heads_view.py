@@ -1,0 +1,386 @@
+"""The heads view: its options, and its parts as the page, the notebook and the report show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.measures import in_shares, measure
+from transformer.analysis.heads.roles import head_roles
+from transformer.errors import InputError, quoted
+from transformer.kinds import KIND_TITLES, KINDS, Kind
+from transformer.traces.notes import TOLERANCE
+from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons
+from viz.draw.caption import (
+    LENS_NAMES,
+    amount,
+    head_caption,
+    lens_caption,
+    map_unit,
+    row_note,
+    tells_heads,
+    title_end,
+)
+from viz.draw.formatting import counted
+from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
+from viz.draw.open_head import (
+    Heads,
+    OpenMap,
+    crop_to_step,
+    heads_of_kind,
+    open_map,
+    outlined,
+    short_name,
+)
+from viz.draw.wire import is_index
+
+if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
+    from transformer.text.languages import Languages
+    from transformer.trace import AttentionTrace
+    from transformer.traces.fields import Weights
+    from viz.draw.attention_map import Scale
+    from viz.draw.caption import Origin
+
+Remember = Callable[[Hashable, Callable[[], Any]], Any]
+"""Function that returns the result of its second argument, kept under the name before it."""
+
+_NOT_ONE = "Each row is one position that looks; not every row sums to 1."
+
+
+class SecondMap(NamedTuple):
+    """A map that stands beside the open one, with the languages and the caption of its own."""
+
+    map: OpenMap
+    languages: Languages
+    caption: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ExplorerOptions:
+    """Choices of the Heads page for one trace; layers and heads count from 0.
+
+    Args:
+        kind: of the map that is open first; cross-attention, or what is there, unless given.
+        layer: of that map; None for the mean over layers.
+        head: None for the mean over heads, and where the lens does not tell heads apart.
+        words: whole words instead of pieces.
+        special: whether special tokens such as `<s>` and `</s>` are shown.
+        kinds: shown in the grid; None for all that are there.
+        layers: shown in the grid; None for all.
+        sort: one of `SORTS`, the order of the heads in the grid.
+        threshold: weights below it are not drawn.
+        over: layer and head of those whose ribbons lie over the open one's, of the same kind.
+        step: of the decoder; what it had not written then is left out. None for all of them.
+        compared: a second map; it stands under the open one, with their difference.
+        lens: the lens through which the trace is seen: `lens_trace` made it.
+    """
+
+    kind: Kind | None = None
+    layer: int | None = 0
+    head: int | None = 0
+    words: bool = False
+    special: bool = True
+    kinds: tuple[Kind, ...] | None = None
+    layers: tuple[int, ...] | None = None
+    sort: str = LAYER_ORDER
+    scale: Scale = "linear"
+    threshold: float = 0.0
+    over: tuple[tuple[int, int], ...] = ()
+    step: int | None = None
+    compared: SecondMap | None = None
+    lens: AnyLens = "weights"
+
+
+class ShownParts(NamedTuple):
+    """Parts that the options leave open: kinds and layers of the grid, and the open kind."""
+
+    kind: Kind
+    kinds: tuple[Kind, ...]
+    layers: tuple[int, ...]
+
+
+def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
+    """Return the kinds and layers of a trace that the options show.
+
+    Raises:
+        InputError: if a kind, layer or head is asked for that is not there.
+    """
+    there = [*trace.kinds]
+    kinds = trace.kinds if options.kinds is None else options.kinds
+    if not kinds:
+        raise InputError(f"There is no kind of attention to show: choose of {', '.join(there)}.")
+    default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
+    kind = default if options.kind is None else options.kind
+    for shown in (kind, *kinds):  # a notebook may hand over what has no hash
+        if shown not in [*KINDS]:
+            known = ", ".join(there)
+            raise InputError(
+                f"There is no kind of attention {quoted(shown)}: choose one of {known}."
+            )
+        if shown not in there:
+            titles = " and ".join(KIND_TITLES[name] for name in there)
+            raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
+    most = max(len(trace.head_count(shown)) for shown in {kind, *kinds})
+    layers = tuple(range(most)) if options.layers is None else options.layers
+    for layer in layers:
+        if not is_index(layer, most):
+            raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
+    if options.sort not in SORTS:
+        raise InputError(
+            f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
+        )
+    _require_heads(options, kind, trace.head_count(kind))
+    return ShownParts(kind, kinds, layers)
+
+
+def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]) -> None:
+    if options.head and not tells_heads(options.lens):
+        raise InputError(
+            f"The lens {LENS_NAMES[options.lens]} sees all heads of a layer together: there is no "
+            f"head {_counted(options.head)} in it, so name a layer alone."
+        )
+    if len(options.over) >= MOST_HEADS:
+        raise InputError(
+            f"{len(options.over)} heads cannot lie over the open one: there are colours for "
+            f"{MOST_HEADS}, so name {MOST_HEADS - 1} at most."
+        )
+    over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
+    if any(None in head for head in over):
+        raise InputError("A mean cannot lie over the open head: name a layer and a head.")
+    for layer, head in [(options.layer, options.head), *over]:
+        heads = 0
+        if layer is None:
+            heads = max(counts)  # a mean over layers is over those that have the head
+        elif is_index(layer, len(counts)):
+            heads = counts[layer]
+        if not heads or not (head is None or is_index(head, heads)):
+            least, most = min(counts), max(counts)
+            sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
+            raise InputError(
+                f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
+                f"{counted(len(counts), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
+            )
+
+
+def _counted(value: object) -> str:
+    """Format a layer or head as the screen counts it."""
+    if value is None:
+        return "1"
+    return str(value + 1) if isinstance(value, int) else quoted(value)
+
+
+class HeadsView:
+    """The heads of a trace as the page, the notebook and the report show them.
+
+    Args:
+        trace: seen through the lens of the options: `lens_trace` made it.
+        options: choices of the view.
+        origin: the sentence and its model, for captions; None for none.
+        remember: keeps results that depend on the trace and a name.
+
+    Raises:
+        InputError: if a kind, layer or head is not there, or no token is left to show.
+    """
+
+    def __init__(
+        self,
+        trace: AttentionTrace,
+        options: ExplorerOptions,
+        origin: Origin | None = None,
+        remember: Remember = lambda _name, compute: compute(),
+    ) -> None:
+        self.trace, self.options, self.origin = trace, options, origin
+        self._remember = remember
+        self.shown = shown_parts(options, trace)
+        self.kind = self.shown.kind
+        kinds = dict.fromkeys((*self.shown.kinds, self.kind))
+        self.heads = {kind: self.heads_of(kind) for kind in kinds}
+        """All heads of each kind, with all rows."""
+        self.cropped = self.heads
+        """The same, up to the step."""
+        if options.step is not None:
+            self.cropped = {k: crop_to_step(heads, options.step) for k, heads in self.heads.items()}
+        self.opened = open_map(self.cropped[self.kind], options.layer, options.head)
+
+    def heads_of(self, kind: Kind) -> Heads:
+        """Return the heads of any kind, with all rows."""
+        words, special, lens = self.options.words, self.options.special, self.options.lens
+        heads: Heads = self._remember(
+            ("heads", kind, words, special),
+            lambda: heads_of_kind(self.trace, kind, words=words, special=special, lens=lens),
+        )
+        return heads
+
+    def at_step(self, step: int) -> HeadsView:
+        """Return the view of a step of the decoder, from 0."""
+        return HeadsView(self.trace, replace(self.options, step=step), self.origin, self._remember)
+
+    @property
+    def selected(self) -> Head:
+        """The outlined head of the grid."""
+        options = self.options
+        return Head(self.kind, *outlined(options.lens, options.layer, options.head))
+
+    @cached_property
+    def parts(self) -> list[GridPart]:
+        """The kinds of the grid; that of the open head comes first, beside its map."""
+        kinds = sorted(self.shown.kinds, key=lambda kind: kind != self.kind)
+        return [self.part(self.heads[kind]) for kind in kinds]
+
+    def part(self, heads: Heads) -> GridPart:
+        """Return heads as the grid draws them.
+
+        A head is named and sorted by all that it looks at up to the step, shown or not.
+        """
+        options, kind, whole = self.options, heads.kind, self.cropped[heads.kind].whole
+        key = kind, options.words, None if kind == "encoder_self" else options.step
+        sort, values = options.sort, None
+        if sort != LAYER_ORDER:
+            values = self._remember((sort, *key), lambda: measure(whole, kind, sort))
+        return GridPart(
+            kind,
+            heads.axes.weights,
+            heads.axes.labels,
+            self._remember(("roles", *key), lambda: head_roles(in_shares(whole), kind)),
+            values,
+            together=not tells_heads(heads.lens),
+            counts=heads.counts,
+            causal=heads.axes.causal,
+            amount=amount(heads.lens),
+        )
+
+    def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
+        """Encode the grid; with a key, `encode_selection` says which head is outlined."""
+        options = self.options
+        return encode_grid(
+            self.parts,
+            key=key,
+            opens=opens,
+            selected=None if key else self.selected,
+            order=head_order(self.parts, self.shown.layers, options.sort),
+            step=options.step,
+            caption=self.caption(f"every {map_unit(options.lens)}, {lens_caption(options.lens)}"),
+        )
+
+    def caption(self, part: str | None = None) -> list[str]:
+        """Return the caption of a part, by default of the open head; empty without an origin."""
+        if self.origin is None:
+            return []
+        options = self.options
+        own = head_caption(self.kind, options.layer, options.head, options.lens)
+        return self.origin.caption(own if part is None else part)
+
+    def open_map(self, *, beside_difference: bool = False) -> bytes:
+        """Encode the open map."""
+        return self._map(
+            self.opened,
+            self.kind,
+            note=self._note(self.opened),
+            caption=self.caption(),
+            beside_difference=beside_difference,
+        )
+
+    def second_map(self, second: SecondMap, *, beside_difference: bool = False) -> bytes:
+        """Encode the map that is compared with the open one."""
+        return self._map(
+            second.map,
+            self.kind,
+            languages=second.languages,
+            note=self._note(second.map),
+            caption=second.caption,
+            beside_difference=beside_difference,
+        )
+
+    def difference(self, second: SecondMap) -> bytes | None:
+        """Encode the open map minus the second one; None if their tokens differ."""
+        first = self.opened
+        if first.labels != second.map.labels:
+            return None
+        own = self.caption()
+        return self._map(
+            replace(first, title="first minus second", weights=first.weights - second.map.weights),
+            self.kind,
+            note=None if self.options.special else "Each square is first minus second.",
+            caption=["First:", *own, "Second:", *second.caption] if own else [],
+            signed=True,
+            scale="linear",
+            threshold=0.0,
+            amount="weight",
+        )
+
+    def ribbons(self, over: Sequence[tuple[int, int]] = ()) -> bytes:
+        """Encode the ribbons of the open map, with those of other heads over them."""
+        lens, heads = self.options.lens, self.cropped[self.kind]
+        others = [(short_name(lens, *place), open_map(heads, *place).weights) for place in over]
+        ribbons = [(self.opened.title, self.opened.weights), *others]
+        return self._ribbons(ribbons, self.opened, self.kind, self.caption())
+
+    def blank(self, kind: Kind) -> tuple[bytes, bytes]:
+        """Encode a map and ribbons of a kind without weights, for a script that has them all."""
+        heads, options = self.cropped[kind], self.options
+        labels, reads, writes = heads.axes.labels, heads.axes.reads, heads.axes.writes
+        empty = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
+        title = " · ".join([KIND_TITLES[kind], *title_end(heads.lens)])
+        drawn = OpenMap(title, empty, labels, reads, writes, None, heads.lens)
+        caption = self.caption(f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}")
+        note = row_note(heads.lens, kind, special=options.special)
+        every_head = heads.whole.weights[heads.whole.has_head]
+        if options.special and heads.lens == "weights" and not _sums_to_one(every_head):
+            note = _NOT_ONE
+        a_map = self._map(drawn, kind, note=note, caption=caption)
+        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, caption)
+
+    def _map(self, drawn: OpenMap, kind: Kind, **more: Any) -> bytes:
+        options = {"causal": self.trace.causal, "scale": self.options.scale}
+        shared = self._shared(drawn, kind)
+        return encode_map(
+            drawn.weights, drawn.labels, kind, title=drawn.title, **shared | options | more
+        )
+
+    def _ribbons(
+        self,
+        ribbons: Sequence[tuple[str, Weights]],
+        drawn: OpenMap,
+        kind: Kind,
+        caption: Sequence[str],
+    ) -> bytes:
+        shared = self._shared(drawn, kind)
+        return encode_ribbons(ribbons, drawn.labels, kind, **shared, caption=caption)
+
+    def _shared(self, drawn: OpenMap, kind: Kind) -> dict[str, Any]:
+        """Return the arguments that a map and its ribbons share."""
+        return {
+            "languages": self.trace.languages,
+            "alone": is_alone(self.trace),
+            "by_read": kind == "cross" and not self.trace.writes_known,
+            "threshold": self.options.threshold,
+            "amount": amount(drawn.lens),
+            "reads": drawn.reads,
+            "writes": drawn.writes,
+        }
+
+    def _note(self, drawn: OpenMap) -> str:
+        """Return the note under a map that says what a row is; it claims no sum that is not so."""
+        note = row_note(drawn.lens, self.kind)
+        if drawn.absorbed is not None:
+            left_out = (
+                f"Special tokens are left out: {drawn.absorbed:.0%} of these rows' "
+                f"{amount(drawn.lens)} goes there."
+            )
+            return left_out if drawn.lens == "weights" else f"{note} {left_out}"
+        return note if drawn.lens != "weights" or _sums_to_one(drawn.weights) else _NOT_ONE
+
+
+def _sums_to_one(weights: Weights) -> bool:
+    return bool((np.abs(weights.sum(-1) - 1) <= TOLERANCE).all())
+
+
+def is_alone(trace: AttentionTrace) -> bool:
+    """Return whether there is only one sentence, as in an encoder or a decoder alone."""
+    return trace.kinds in (("encoder_self",), ("decoder_self",))

@@ -1,0 +1,315 @@
+"""Many sentences with all their heads as one HTML page, which needs no network and no server."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer.analysis.corpus.head_summary import (
+    MEASURES,
+    REACH,
+    CorpusSummary,
+    HeadSummary,
+    SentenceHeads,
+    measure_heads,
+)
+from transformer.analysis.heads.head import Head
+from transformer.errors import InputError
+from transformer.files.reading import MIB
+from transformer.kinds import KIND_TITLES, Kind
+from transformer.trace import AttentionTrace
+from viz.draw.caption import amount, lens_caption, tells_heads
+from viz.draw.explorer import encode_page
+from viz.draw.formatting import counted
+from viz.draw.heads_view import ExplorerOptions, shown_parts
+from viz.draw.open_head import heads_of_kind, outlined, short_name
+from viz.draw.palette import COLOR, theme_tables
+from viz.draw.wire import encode
+from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
+
+if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
+    from viz.draw.caption import Origin
+
+MOST_BYTES = 256 * MIB
+"""Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
+
+MOST_SAID = 8
+"""Sentences of one list above the summary."""
+
+VARIES = "changes"
+SHOWN_MEASURES = {
+    **MEASURES,
+    VARIES: "how far its rows by relative position lie from their mean in a single sentence, "
+    "0 to 1",
+}
+"""Measures of each head in the summary, by the names on the screen."""
+
+_BODY = """<p>{about}</p>
+{lists}</header>
+<section id="summary" aria-label="All sentences"></section>
+<div id="lines">
+<nav id="list" aria-label="Sentences"></nav>
+<main>
+<dl id="sentence" aria-live="polite"></dl>
+<div id="heads"></div>
+</main>
+</div>"""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceRecord:
+    """One sentence as the page holds it; the trace itself need not be kept.
+
+    Args:
+        number: of its line, from 1; the page's address names it.
+        listed: the number and more for the list, as `js/lines/data.js` reads it.
+        blocks: what the page carries for the explorer, by the ends of their names: "" for the
+            message, and `.cross.2.5` for a head that is unpacked by itself.
+        opens: kind of the head that is open first.
+    """
+
+    number: int
+    listed: list[Any]
+    blocks: Mapping[str, str]
+    heads: Mapping[Kind, SentenceHeads]
+    opens: Kind
+    notes: tuple[str, ...]
+
+
+def pack_sentence(
+    number: int,
+    trace: AttentionTrace,
+    options: ExplorerOptions | None = None,
+    origin: Origin | None = None,
+) -> SentenceRecord:
+    """Make of a trace what the page holds of it; the number is that of its line, from 1.
+
+    Raises:
+        InputError: if there is no such head, or no token is left to show.
+    """
+    options = options or ExplorerOptions()
+    shown = shown_parts(options, trace)
+    # all heads of a kind, shown or not, by the tokens that the grid names
+    choice: dict[str, Any] = {"words": options.words, "special": True, "lens": options.lens}
+    by_kind = {
+        kind: measure_heads(heads_of_kind(trace, kind, **choice).whole, kind)
+        for kind in shown.kinds
+    }
+    log_p = float(trace.log_probs.sum()) if len(trace.log_probs) else None
+    pieces = len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces)
+    unlike = sum(heads.unlike for heads in by_kind.values()) / len(by_kind)
+    listed = [number, trace.source, trace.target, log_p, pieces, round(unlike, 4)]
+    encoded = encode_page(trace, options, origin)
+    return SentenceRecord(
+        number,
+        [*listed, text_sides(trace)],
+        {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}},
+        by_kind,
+        shown.kind,
+        (*trace.notes, *encoded.notes),
+    )
+
+
+class LinesPage:
+    """A page that grows by one sentence after another.
+
+    What it keeps of each is its packed block and its line in the list; the summary is sums.
+
+    Args:
+        options: with which each sentence opens.
+
+    Raises:
+        InputError: if the options have no layer.
+    """
+
+    def __init__(self, options: ExplorerOptions | None = None) -> None:
+        self.options = options or ExplorerOptions()
+        if self.options.layers is not None and not self.options.layers:
+            raise InputError("There is no layer to show: name at least one.")
+        self._bytes = 0
+        self._listed: list[list[Any]] = []
+        self._blocks: dict[str, str] = {}
+        self._opens: Kind = "cross"
+        self._summaries: dict[Kind, CorpusSummary] = {}
+        self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def add(self, sentence: SentenceRecord) -> None:
+        """Add one sentence; numbers rise.
+
+        Raises:
+            InputError: if its heads are others than those of the sentences before, or the page
+                would be larger than it may.
+        """
+        number = sentence.number
+        if not self._listed:
+            self._opens = sentence.opens
+            self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
+        elif {kind: summary.counts for kind, summary in self._summaries.items()} != {
+            kind: heads.counts for kind, heads in sentence.heads.items()
+        }:
+            raise InputError(
+                f"Sentence {number:,} has other heads than sentence {self._listed[0][0]:,}: "
+                "give one report the sentences of one model."
+            )
+        self._bytes += sum(map(len, sentence.blocks.values()))
+        if self._bytes > MOST_BYTES:
+            raise InputError(
+                f"With sentence {number:,} the report has more than {MOST_BYTES // MIB:,} "
+                "MiB, the most that one file may have: give fewer sentences, or several reports."
+            )
+        self._listed.append(sentence.listed)
+        self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
+        for kind, heads in sentence.heads.items():
+            self._summaries[kind].add(number, heads)
+        for note in sentence.notes:
+            self._notes.setdefault(note, []).append(number)
+
+    def html(
+        self,
+        *,
+        title: str | None = None,
+        theme: PageTheme = "auto",
+        made_by: str = "",
+        left_out: Sequence[str] = (),
+    ) -> str:
+        """Return the whole page.
+
+        Args:
+            title: its heading; it says what is seen, and through which lens, unless given.
+            theme: auto follows the reader's system.
+            made_by: program and model in words, if they are to be told.
+            left_out: sentences on lines that are not in it.
+
+        Raises:
+            InputError: if it has no sentence, or there is no such theme.
+        """
+        if not self._listed:
+            raise InputError("There is no sentence to show: give at least one.")
+        about = about_text(
+            f"{counted(len(self), 'sentence')}.",
+            made_by,
+            "The summary shows each {unit} over all of them; below it is one sentence, with its "
+            "number in the page's address.",
+            self.options.lens,
+        )
+        notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
+        return saved_page(
+            "lines_report",
+            heading(self.options.lens, "over many sentences") if title is None else title,
+            theme,
+            body=_BODY.format(about=escape(about), lists=_list(notes) + _list(left_out)),
+            message=("lines-packed", self._lines(made_by)),
+            blocks={f"line-{name}": text for name, text in self._blocks.items()},
+        )
+
+    def _lines(self, made_by: str) -> str:
+        """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag."""
+        options, layers = self.options, self.options.layers
+        lens = options.lens
+        parts: list[dict[str, Any]] = []
+        arrays: dict[str, NDArray] = {}
+        for kind, summary in self._summaries.items():
+            heads = [h for h in summary.heads() if layers is None or h.place.layer in layers]
+            if not heads:  # of two stacks, the lower one need not have the layers that are shown
+                continue
+            rows = [_head(head, lens) for head in heads]
+            title = {"title": KIND_TITLES[kind], "color": COLOR[kind]}
+            parts.append({"kind": kind, **title, "heads": rows})
+            arrays |= {f"{kind}.profile": _profiles(heads), **theme_tables(kind, kind)}
+        meta = {
+            "component": "lines",
+            "caption": [
+                counted(len(self), "sentence"),
+                *([lens_caption(lens)] if lens != "weights" else []),
+                *([f"{made_by}."] if made_by else []),
+            ],
+            "selected": Head(self._opens, *outlined(lens, options.layer, options.head)),
+            "together": not tells_heads(lens),
+            "amount": amount(lens),
+            "reach": REACH,
+            "measures": SHOWN_MEASURES,
+            "sentences": self._listed,
+            "parts": parts,
+        }
+        return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+
+
+def lines_report(
+    traces: Iterable[AttentionTrace],
+    options: ExplorerOptions | None = None,
+    *,
+    title: str | None = None,
+    theme: PageTheme = "auto",
+    origin: Origin | None = None,
+) -> str:
+    """Make a self-contained page: a summary over all traces, their list, and one of them open.
+
+    Traces are read one after another, and none is kept: an iterator of thousands is fine, as far
+    as the page stays within `MOST_BYTES`.
+
+    Args:
+        traces: the traces of one model, at least one; those of `lens_trace`, where the options have
+            a lens other than the weights.
+        options: what is shown of each, and how; `ExplorerOptions()` unless given.
+        title: heading of the page.
+        theme: auto follows the reader's system.
+        origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
+
+    Raises:
+        InputError: if there is no trace, or no such head or theme, if two have other heads, or if
+            the page would be larger than it may.
+    """
+    require_theme(theme)
+    page = LinesPage(options)
+    for number, trace in enumerate(traces, start=1):
+        own_origin = origin and replace(origin, source=trace.source, target=trace.target)
+        page.add(pack_sentence(number, trace, page.options, own_origin))
+    return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
+
+
+def _list(sentences: Sequence[str]) -> str:
+    """Format a list of sentences, escaped; empty if there are none."""
+    if not sentences:
+        return ""
+    shown = [*sentences[:MOST_SAID]]
+    if more := len(sentences) - len(shown):
+        shown.append(f"… and {more:,} more.")
+    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in shown)}</ul>\n"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
+    return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
+
+
+def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
+    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    profiles = np.stack([summary.profile for summary in heads])
+    return profiles if profiles[:, REACH + 2 :].any() else profiles[:, : REACH + 2]
+
+
+def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
+    _, layer, head = summary.place
+    values = {
+        name: [value.mean, value.deviation, value.lowest, value.highest]
+        for name, value in summary.values.items()
+    }
+    return {
+        "layer": layer,
+        "head": head,
+        "name": short_name(lens, layer, head),
+        "role": summary.role,
+        "roles": list(summary.roles.items()),
+        "values": {**values, VARIES: [summary.varies]},
+    }

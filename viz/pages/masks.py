@@ -14,10 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
-from transformer.analysis.paper.leaks import Leak, leak
-from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
+from transformer.analysis.paper.masking import MODEL_MASKS, Leak, MaskName, leak
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
@@ -29,11 +28,10 @@ from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_n
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_masks
 from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.origin import batch_caption
+from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_number, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
-from viz.draw.mask_grids import PADDING, MaskGrid, Row, encode_masks
-from viz.draw.mask_reasons import describe_row
+from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks
 from viz.figures.axes import bare_axis, pair_encoding
 from viz.figures.colors import GREY, INK
 

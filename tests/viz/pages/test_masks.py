@@ -12,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, in_url, texts
 from tests.viz.pages.reading import frames, message
 from transformer import Translator
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
-from transformer.analysis.paper.leaks import Leak, leak
+from transformer.analysis.paper.masking import Leak, leak
+from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from viz.draw.labels import display_tokens
-from viz.draw.mask_reasons import describe_row
+from viz.draw.mask_grids import describe_row
 from viz.pages.masks import describe_change, loss_chart, share_chart, shift_chart
 
 FIRST = "The old cat sleeps under the table."

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Transformer
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import code_line, explain
@@ -19,13 +19,12 @@ from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_architecture
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.origin import origin_of
-from viz.draw.architecture import DrawnBox, encode_architecture
+from viz.app.sentence.sentence_bar import origin_of
+from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, display_tokens
-from viz.draw.tensor_strip import encode_strip
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 

@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.norms import (
     Floats,
     Marks,
@@ -20,6 +19,7 @@ from transformer.analysis.paper.norms import (
     layer_norm,
     norm_values,
 )
+from transformer.analysis.teacher_forcing import batch_traces
 from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
@@ -29,10 +29,10 @@ from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
 from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.origin import batch_caption
+from viz.app.sentence.sentence_bar import batch_caption
+from viz.draw.architecture import encode_strip
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
-from viz.draw.tensor_strip import encode_strip
 from viz.figures.axes import named_color
 from viz.figures.colors import OCHRE, VIOLET
 from viz.pages.architecture.boxes import BOXES, Box

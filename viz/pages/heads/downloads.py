@@ -17,7 +17,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, amount, tells_heads
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap

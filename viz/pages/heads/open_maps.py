@@ -10,9 +10,13 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
-from transformer.analysis.heads.distance import head_distances, row_distances
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import first_counted_row, summarise
+from transformer.analysis.heads.measures import (
+    first_counted_row,
+    head_distances,
+    row_distances,
+    summarise,
+)
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.config import BOS
@@ -23,10 +27,10 @@ from viz.app.chrome.head_picker import UrlNames, in_link
 from viz.app.chrome.mounts import mount
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar, source_box
-from viz.app.sentence.origin import origin_of
 from viz.app.sentence.other_model import pick_other
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import MOST_HEADS
 from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number

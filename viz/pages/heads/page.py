@@ -18,7 +18,7 @@ from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.origin import origin_of
+from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import SCREEN_NAMES, row_names

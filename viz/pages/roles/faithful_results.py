@@ -25,8 +25,8 @@ from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.cache.memory import memo_per_trace
 from viz.app.streamlit_internals import end_if_unwanted
+from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.lens_words import LENS_NAMES
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]

@@ -23,11 +23,10 @@ from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest, is_asked
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw.alternatives import Edited, EditorPiece, Forced, encode_bars, encode_editor
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
-from viz.draw.step_bars import encode_bars
-from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 
 
 def scored(bar: BarTranslation) -> Scored:

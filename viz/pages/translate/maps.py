@@ -16,10 +16,9 @@ from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_
 from viz.app.chrome.mounts import mount
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
-from viz.draw.caption import Origin, head_caption
+from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import head_name
-from viz.draw.lens_words import LENS_NAMES
 from viz.draw.word_links import encode_links, word_texts
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."

@@ -34,8 +34,8 @@ from transformer.decoding import (
     Hypothesis,
     length_penalty,
 )
-from transformer.decoding.ranking import forbid, rank
-from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.decoding.hypothesis import forbid, rank
+from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
 from transformer.files.installed import BUNDLED
@@ -269,7 +269,7 @@ def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[H
     Raises:
         NotFiniteError: if log P of a piece is NaN, or of none is finite.
     """
-    search = SentenceSearch((), Limits(K, K, limit, alpha), bans=None, record=False)
+    search = SentenceSearch((), K=K, n_best=K, limit=limit, alpha=alpha)
     while search.live:
         for row, prefix in enumerate(search.live):
             prefix.row = row  # its row in log_p

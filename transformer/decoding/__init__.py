@@ -9,9 +9,10 @@ from transformer.decoding.hypothesis import (
     MAX_EXTRA,
     NEVER_WRITTEN,
     Hypothesis,
+    Node,
+    SearchTree,
     length_penalty,
 )
-from transformer.decoding.tree import Node, SearchTree
 
 __all__ = [
     "ALPHA",

@@ -15,8 +15,14 @@ from torch import Tensor
 
 from transformer.config import BOS, EOS, PAD
 from transformer.decoding.fast_step import FastDecoder
-from transformer.decoding.hypothesis import ALPHA, BEAM_SIZE, MAX_EXTRA, length_penalty
-from transformer.decoding.ranking import forbid, largest
+from transformer.decoding.hypothesis import (
+    ALPHA,
+    BEAM_SIZE,
+    MAX_EXTRA,
+    forbid,
+    largest,
+    length_penalty,
+)
 from transformer.model import Transformer
 
 CHECK_INTERVAL = 4

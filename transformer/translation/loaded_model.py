@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 from transformer.checkpoints import domain
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.checkpoints.domain import Domain
 from transformer.decoding import Hypothesis, beam_search
-from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
 from transformer.masks import pad_sequences
@@ -74,7 +72,7 @@ class LoadedModel:
                 alpha=settings.alpha,
                 max_length=settings.max_length,
                 n_best=settings.n_best,
-                constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
+                constraints=settings.constraints(self.reader),
                 should_stop=should_stop,
             )
         except NotFiniteError as error:

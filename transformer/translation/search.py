@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from functools import partial
 from typing import TypeVar
 
 import torch
 
 from transformer.decoding import BeamSearch
-from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
 from transformer.translation import warnings
@@ -37,8 +35,7 @@ class TextSearch:
         self.seconds = 0.0  # of the steps so far
         self._source = loaded.reader.text(text)
         ids = [piece.id for piece in self._source]
-        look_aheads = partial(ForcedLookAhead, loaded.model)
-        self._constraints = settings.constraints(loaded.reader, look_aheads)
+        self._constraints = settings.constraints(loaded.reader)
         self._context = copy_context()
         self._beams = self._timed(
             lambda: BeamSearch(

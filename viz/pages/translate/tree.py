@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
-from transformer.decoding.tree import Reason, SearchTree
+from transformer.decoding.hypothesis import Reason, SearchTree
 from viz.app.cache import cached_results
 from viz.app.chrome.mounts import mount_tree, say_late
 from viz.app.chrome.problems import say

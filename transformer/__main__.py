@@ -12,13 +12,12 @@ import torch
 
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment
-from transformer.checkpoints.export.folder import is_export
+from transformer.checkpoints.export.ctranslate2 import is_export
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.cli.standard_input import Progress, lines
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
-from transformer.translation import warnings
 from transformer.translation.batch import Line, LineSearch, usable_cores
 from transformer.translation.result import Candidate, Translation
 
@@ -158,9 +157,7 @@ def _translate_lines(
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
     def finish(line: Line, hypotheses: list[Hypothesis]) -> _Finished:
-        notices = warnings.search_warnings(
-            translator, line.text, line.pieces, hypotheses[0], settings
-        )
+        notices = translator.warnings(line.text, line.pieces, hypotheses[0], settings)
         return _Finished(line.number, written(line, hypotheses), notices)
 
     def written(line: Line, hypotheses: list[Hypothesis]) -> str:
@@ -170,7 +167,7 @@ def _translate_lines(
         if not options.align or not text.strip():
             return text
         best = Candidate.from_hypothesis(hypotheses[0], translator.target_tokenizer)
-        translation = Translation(line.text, (best,), notices=(), seconds=0.0)
+        translation = Translation(line.text, tuple(line.pieces), (best,), notices=(), seconds=0.0)
         return _aligned(translator, translator.trace_of(translation))
 
     # what is wrong with the options is no line's fault

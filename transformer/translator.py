@@ -54,43 +54,23 @@ class Translator(LoadedModel):
         self,
         text: str,
         *,
-        beam_size: int = BEAM_SIZE,
-        alpha: float = ALPHA,
-        prefix: str | Sequence[str] = "",
-        forbidden: Sequence[str] = (),
-        n_best: int | None = None,
-        max_length: int | None = None,
-        tree: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
+        **arguments: Unpack[SearchArguments],
     ) -> Translation:
         """Translate one text by beam search; a beam of 1 is greedy search.
 
         Args:
             text: the source sentence.
-            beam_size: and all up to `tree`, see `SearchSettings`.
-            alpha: α of the length penalty.
-            prefix: a forced beginning, as text or as pieces.
-            forbidden: words that the translation must not contain.
-            n_best: number of candidates; the beam size by default.
-            max_length: most pieces of the translation.
-            tree: record every prefix that the search ranks.
             should_stop: asked after each step of the search; once it says so, the best that was
                 found by then is the translation.
+            arguments: `beam_size`, `alpha`, `prefix`, `forbidden`, `n_best`, `max_length` and
+                `tree`, see `SearchSettings`.
 
         Raises:
             InputError: if there is nothing to translate, or more than the model accepts; if what
                 is forced or forbidden leaves no translation; if a number is out of its range.
         """
-        settings = SearchSettings(
-            beam_size=beam_size,
-            alpha=alpha,
-            prefix=prefix,
-            forbidden=forbidden,
-            n_best=n_best,
-            max_length=max_length,
-            tree=tree,
-        )
-        search = TextSearch(self, text, settings)
+        search = TextSearch(self, text, SearchSettings(**arguments))
         while search.unfinished:
             search.step(should_stop)
         return search.translation()
@@ -105,11 +85,7 @@ class Translator(LoadedModel):
         """Translate one text, and say after each step what the search can no longer change.
 
         The search has the hooks that are set where `stream` is called. It goes on when the next
-        part is asked for, and can be left at any part.
-
-        Args:
-            text: the source sentence.
-            should_stop: and the others as `translate` takes them.
+        part is asked for, and can be left at any part. The arguments are those of `translate`.
 
         Returns:
             Parts whose `text` grows; the last one has the translation.
@@ -200,7 +176,7 @@ class Translator(LoadedModel):
                 f"The translation has {count} candidates, counted from 0: there is no {candidate}."
             )
         chosen = translation.candidates[candidate]
-        pieces = self.reader.text(translation.source)
+        pieces = list(translation.source_pieces)
         return self._trace(translation.source, chosen.text, pieces, list(chosen.pieces))
 
     def _trace(

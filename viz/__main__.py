@@ -18,7 +18,6 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import MAX_BEAM_SIZE
 from transformer.files.atomic import write_file
-from transformer.translation import warnings
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions
@@ -78,7 +77,8 @@ def _page(options: argparse.Namespace) -> str:
         trace, notices = translator.trace_of(translation), translation.notices
     else:
         trace = translator.trace(options.text, options.target)
-        notices = warnings.given_warnings(translator, trace)
+        pieces = (*trace.source_pieces, *trace.target_pieces)
+        notices = translator.warnings(trace.source, pieces)
     noted = replace(trace, notes=(*trace.notes, *notices))
     return report(
         lens_trace(options.lens, translator, noted),

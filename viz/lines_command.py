@@ -19,7 +19,6 @@ from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import SearchSettings
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from transformer.translation import warnings
 from transformer.translation.batch import Line, LineSearch, Result, usable_cores
 from transformer.translation.result import Candidate, Translation
 from viz.draw.caption import Origin
@@ -147,10 +146,8 @@ class _Lines:
 
     def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
-        notices = warnings.search_warnings(
-            self.translator, line.text, line.pieces, hypotheses[0], self.settings
-        )
-        translation = Translation(line.text, (best,), notices=notices, seconds=0.0)
+        notices = self.translator.warnings(line.text, line.pieces, hypotheses[0], self.settings)
+        translation = Translation(line.text, tuple(line.pieces), (best,), notices, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), notices)
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
@@ -158,7 +155,8 @@ class _Lines:
             return None
         try:
             trace = self.translator.trace(text, target)
-            return self._packed(number, trace, warnings.given_warnings(self.translator, trace))
+            pieces = (*trace.source_pieces, *trace.target_pieces)
+            return self._packed(number, trace, self.translator.warnings(text, pieces))
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 

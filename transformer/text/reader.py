@@ -159,7 +159,7 @@ def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
     return texts
 
 
-def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
+def unknown(pieces: Iterable[Piece], quote: str = "“{}”") -> str:
     """List the unknown characters among the pieces, the first five quoted; "" if there are none."""
     characters = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
     shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(characters)[:5])

@@ -144,9 +144,10 @@ class Tokenizer:
 
         Punctuation is a word of its own.
         """
-        # SentencePiece gives an unknown piece in its own characters
+        # SentencePiece gives an unknown piece in its own characters, maybe those of a special one
         texts = self._processor.EncodeAsPieces(text)
-        return with_words(self.encode(text), texts)
+        ids = self._processor.PieceToId(texts)
+        return with_words([UNK if id_ in SPECIAL else id_ for id_ in ids], texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Convert token ids to pieces with the number of their word; special pieces are words."""

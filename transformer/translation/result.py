@@ -82,6 +82,7 @@ class Translation:
 
     Args:
         source: the text as it was typed.
+        source_pieces: the pieces that the model read, `</s>` last.
         candidates: best first.
         notices: plain sentences on what a reader should know, such as unknown characters.
         seconds: wall-clock time of the search.
@@ -92,6 +93,7 @@ class Translation:
     """
 
     source: str
+    source_pieces: tuple[Piece, ...]
     candidates: tuple[Candidate, ...]
     notices: tuple[str, ...]
     seconds: float

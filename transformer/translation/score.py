@@ -15,7 +15,6 @@ from transformer.decoding.settings import SearchSettings, require_whole
 from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece, Tokenizer
-from transformer.translation import warnings
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Candidate, ScoredWord, Translation
 
@@ -116,12 +115,9 @@ def score(
     shown = target if isinstance(target, str) else loaded.target_tokenizer.decode(written)
     translation = Translation(
         source=text,
+        source_pieces=tuple(source),
         candidates=(Candidate(shown, tuple(pieces), given),),
-        notices=(
-            *warnings.language_warnings(text, loaded.languages),
-            *warnings.source_warnings(source),
-            *warnings.domain_warnings(given, loaded.domain),
-        ),
+        notices=loaded.warnings(text, source, given),
         seconds=time.perf_counter() - started,
         prefix=tuple(pieces),
         settings=settings,

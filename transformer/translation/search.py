@@ -12,7 +12,6 @@ import torch
 from transformer.decoding import BeamSearch
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
-from transformer.translation import warnings
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Candidate, Partial, Translation
 
@@ -87,11 +86,11 @@ class TextSearch:
         tokenizer = self.loaded.target_tokenizer
         return Translation(
             source=self.text,
+            source_pieces=tuple(self._source),
             candidates=tuple(
                 Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
             ),
-            notices=warnings.search_warnings(
-                self.loaded,
+            notices=self.loaded.warnings(
                 self.text,
                 self._source,
                 hypotheses[0],

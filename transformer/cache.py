@@ -41,11 +41,7 @@ class LayerCache:
 
 
 class Cache:
-    """Keys and values of all decoder layers, kept between steps.
-
-    Args:
-        N: number of decoder layers.
-    """
+    """Keys and values of all N decoder layers, kept between steps."""
 
     def __init__(self, N: int) -> None:
         self.layers = [LayerCache() for _ in range(N)]
@@ -77,14 +73,10 @@ class BeamCache:
         self._view()
 
     def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the new positions of one layer and return all of its keys and values.
-
-        Args:
-            layer: the layer, from 0.
-            keys_and_values: `[row, position, h * (d_k + d_v)]`.
+        """Add the new positions of one layer, `[row, position, h * (d_k + d_v)]`.
 
         Returns:
-            K and V, each `[row, head, key, d_k or d_v]`.
+            K and V of all positions, each `[row, head, key, d_k or d_v]`.
         """
         new = keys_and_values.size(1)
         self._written[layer].narrow(1, self.length, new).copy_(keys_and_values)
@@ -116,16 +108,6 @@ class BeamCache:
         if len(rows) != self.rows:
             self.rows = len(rows)
             self._view()
-
-    def gather(self, rows: Tensor) -> None:
-        """Select with the rows as a tensor on the device: nothing waits for it."""
-        used = self._buffer[:, :, : self.length].index_select(1, rows)
-        if len(rows) > self._buffer.size(1):
-            N, _, room, width = self._buffer.shape
-            self._buffer = self._buffer.new_empty(N, len(rows), room, width)
-        self._buffer[:, : len(rows), : self.length] = used
-        self.rows = len(rows)
-        self._view()
 
     def _view(self) -> None:
         """Renew the views of the rows in use, by layer: whole, and its keys and values by head."""

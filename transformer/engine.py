@@ -47,12 +47,10 @@ Log_P = Callable[[list[list[int]]], Tensor]
 
 
 class CTranslate2Translator(Translator):
-    """A Translator whose search is CTranslate2's, on the CPU.
+    """A Translator whose search is CTranslate2's, on the CPU, with one core for each thread.
 
-    Args:
-        loaded: the checkpoint; of an exported folder, a model without weights.
-        folder: the model that CTranslate2 reads; it may be gone afterwards.
-        threads: searches that may run at once, each on one core.
+    The folder that CTranslate2 reads may be gone afterwards; of an exported folder, the checkpoint
+    is a model without weights.
     """
 
     def __init__(self, loaded: Checkpoint, folder: Path, threads: int = 1) -> None:

@@ -68,14 +68,14 @@ def save(
     dtype: torch.dtype = torch.float32,
     extra: dict[str, str] | None = None,
 ) -> None:
-    """Write a checkpoint folder.
+    """Write a checkpoint folder; loading gives float32 whatever `dtype` is on disk.
 
     Args:
         folder: a checkpoint that is there already is replaced atomically, if each of its files is
             as it was written and has a successor.
         model: the model to write.
         tokenizer: its tokenizer.
-        dtype: type of the weights on disk; loading always gives float32.
+        dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
 
     Raises:
@@ -88,13 +88,10 @@ def save(
 
 
 def folder_kind(extra: Collection[str] = ()) -> FolderKind:
-    """Return the kind of checkpoint folder that holds nothing but what `save` writes.
+    """Return the kind of checkpoint folder that holds nothing but what `save` writes, with `extra`.
 
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
-
-    Args:
-        extra: names of further text files that are saved with the next one.
     """
     return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
 

@@ -34,35 +34,21 @@ class StepDecoder(Protocol):
     """Logits of the next piece of each row; the K beams of a sentence are consecutive rows."""
 
     def start(self, written: Tensor) -> Tensor:
-        """Read the first pieces, the same in all rows of a sentence.
-
-        Args:
-            written: `[sentence, position]` token ids, beginning with `<s>`.
+        """Read the first pieces, `[sentence, position]`, the same in all rows of a sentence.
 
         Returns:
             Logits after each of them, `[sentence, position, vocab]`.
         """
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
-        """Take these rows of the last step, and add a piece to each.
+        """Take these rows of the last step, and add a piece to each; return logits `[row, vocab]`.
 
-        Args:
-            rows: the row of the last step that each new row continues, K of one sentence side by
-                side; sentences may be left out and change places.
-            pieces: the token id that each new row adds.
-
-        Returns:
-            Logits of the next piece, `[row, vocab]`.
+        The K rows of one sentence are side by side; sentences may be left out and change places.
         """
 
 
 class PlainDecoder:
-    """The model's own modules with their cache; the source is repeated for each beam.
-
-    Args:
-        source: `[sentence, source]` token ids, padded on the right.
-        K: beams of a sentence.
-    """
+    """The model's own modules with their cache; the source is repeated for each of the K beams."""
 
     def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.model, self.K = model, K
@@ -170,13 +156,10 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
 
 
 class BeamSearch:
-    """A beam search that a caller takes step by step.
+    """A beam search that a caller takes step by step; the arguments are those of `beam_search`.
 
-    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it.
-
-    Args:
-        record: whether to keep the whole tree of each sentence. The others are those of
-            `beam_search`.
+    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it. With
+    `record` it keeps the whole tree of each sentence.
 
     Attributes:
         sentences: the search of each: its `hypotheses()`, `settled()` and `tree()`.

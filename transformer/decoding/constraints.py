@@ -85,12 +85,7 @@ EMPTY = PrefixState("", 0)
 
 
 class Bans:
-    """The continuations that one search must not write.
-
-    Args:
-        words: the forbidden words, maybe none.
-        prefix: the text with which the translation must begin.
-    """
+    """The continuations that one search must not write."""
 
     def __init__(self, words: ForbiddenWords, prefix: TextPrefix | None = None) -> None:
         self.words, self.prefix = words, prefix
@@ -132,10 +127,7 @@ class Bans:
     def refuses(self, written: PrefixState, piece: int, left: int) -> bool:
         """Return whether a piece departs from the text prefix, or completes a forbidden word.
 
-        Args:
-            written: the state of the prefix.
-            piece: the token id of the next piece.
-            left: pieces that the length limit allows after it.
+        `left` is the number of pieces that the length limit allows after it.
         """
         departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)

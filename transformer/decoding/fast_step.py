@@ -199,12 +199,10 @@ Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
 
 
 class FastDecoder:
-    """See `StepDecoder`; the arguments are those of `PlainDecoder`.
+    """See `StepDecoder`; `source` and K are those of `PlainDecoder`.
 
-    The weights are read when it is made: it serves one search.
-
-    Args:
-        patterns: lists for the attention weights of a pass that `start` makes over a translation.
+    The weights are read when it is made: it serves one search. The lists of `patterns` get the
+    attention weights of a pass that `start` makes over a translation.
     """
 
     def __init__(
@@ -312,13 +310,8 @@ def _encode(
 ) -> Tensor:
     """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set.
 
-    Args:
-        embedding: the embedding of the encoder.
-        layers: the weights of the encoder's layers.
-        source: `[sentence, source]` token ids.
-        mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
-        silenced: the heads of each layer whose output is 0.
-        patterns: a list for the weights of each layer, `[sentence, head, source, source]`.
+    The mask is `[sentence, 1, 1, source]`, True at real tokens, or None where all are; `patterns`
+    gets the weights of each layer, `[sentence, head, source, source]`.
     """
     x: Tensor = embedding(source)
     for layer, silent in zip(layers, silenced, strict=True):
@@ -353,14 +346,9 @@ class _Layer:
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
     ) -> Tensor:
-        """Decode as `DecoderLayer.forward`, `[row, position, d_model]`.
+        """Decode `[row, position, d_model]` as `DecoderLayer.forward`, `beams` rows a sentence.
 
-        Args:
-            x: `[row, position, d_model]`.
-            index: the index of the layer in the cache.
-            cache: the keys and values of the decoder's own attention.
-            beams: the number of rows of a sentence.
-            mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
+        `index` is that of the layer in the cache; the mask is as in `_encode`.
         """
         rows, new, _ = x.shape
 

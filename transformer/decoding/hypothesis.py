@@ -48,16 +48,10 @@ def length_penalty(length: int, alpha: float = ALPHA) -> float:
 
 
 def best_score(log_prob: float, length: int, limit: int, alpha: float) -> float:
-    """Compute an upper bound of the score that a prefix can still reach, never too low.
+    """Compute an upper bound of the score that a prefix of this log P can still reach.
 
-    What follows can only lower log P ≤ 0, and the penalty is monotone in the length, so the bound
-    is log P over the penalty of the next length (α < 0) or of the limit (α ≥ 0).
-
-    Args:
-        log_prob: log P of the prefix, in nats.
-        length: pieces of the prefix.
-        limit: the largest number of pieces of a hypothesis.
-        alpha: α of the length penalty.
+    It is never too low: what follows can only lower log P ≤ 0, and the penalty is monotone in the
+    length, so the bound is log P over the penalty of the next length (α < 0) or of the limit.
     """
     penalties = length_penalty(min(length + 1, limit), alpha), length_penalty(limit, alpha)
     # rounding in the sum of log P must not end a search too early

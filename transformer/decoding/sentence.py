@@ -99,11 +99,10 @@ class SentenceSearch:
         self.live = [prefix]  # best first
 
     def ban(self, candidates: Sequence[Continuation]) -> dict[int, Tensor]:
-        """List the pieces that must not follow the rows that have a forbidden candidate.
+        """List the pieces that must not follow the rows that have a forbidden candidate, by row.
 
-        Returns:
-            By row, the pieces that depart from the text prefix, or complete a forbidden word, and
-            those among the candidates that write one which the model would end.
+        They depart from the text prefix or complete a forbidden word; of the candidates also those
+        that write one which the model would end.
         """
         if self.bans is None:
             return {}
@@ -128,9 +127,7 @@ class SentenceSearch:
     def extend(self, candidates: Sequence[Continuation]) -> bool:
         """Finish what ends with `</s>`, keep the best of the rest, and say whether to go on.
 
-        Args:
-            candidates: the 2 K best continuations: one of each row is `</s>`, so at least K
-                are others.
+        Of the 2 K best continuations one of each row is `</s>`, so at least K are others.
 
         Raises:
             InputError: if there is no continuation and no hypothesis.

@@ -179,8 +179,7 @@ class Tokenizer:
     def text_prefix(self, text: str) -> TextPrefix:
         """Return a text that a search must begin with, as `decoding.Constraints` takes it.
 
-        Args:
-            text: as the pieces write it, a space as `▁`.
+        The text is as the pieces write it, a space as `▁`.
         """
         return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
 

@@ -36,13 +36,7 @@ PARTS = 8
 
 @dataclass(frozen=True)
 class Line:
-    """A line that can be translated.
-
-    Args:
-        number: counted from that of the first line.
-        text: as it was typed.
-        pieces: what it is cut into, `</s>` last.
-    """
+    """A line that can be translated, with its number and its pieces, `</s>` last."""
 
     number: int
     text: str
@@ -78,11 +72,7 @@ class LineSearch(Generic[T]):
     ) -> Generator[list[Result[T]], None, None]:
         """Translate block by block, in order; memory is bounded however many lines there are.
 
-        No result depends on the number of threads.
-
-        Args:
-            lines: the lines to translate.
-            first: number of the first line, by which an error names it.
+        No result depends on the number of threads. An error names its line, counted from `first`.
         """
         stop = threading.Event()
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -176,11 +166,9 @@ def usable_cores() -> int:
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
-    """Group sequences into batches; return their indices, longest sequences first.
+    """Group sequences by their lengths into batches of indices, longest sequences first.
 
-    Args:
-        lengths: of the sequences.
-        most_tokens: rows × longest of a batch; a longer sequence is a batch of its own.
+    A batch has at most `most_tokens`, rows × longest; a longer sequence is a batch of its own.
     """
     groups: list[list[int]] = []
     longest = 0

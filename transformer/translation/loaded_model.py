@@ -23,9 +23,6 @@ class LoadedModel:
     """A model with its tokenizers, languages and domain.
 
     Keeps nothing of a call. The model must be in evaluation mode, as it is when loaded.
-
-    Args:
-        checkpoint: the loaded checkpoint folder.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -49,12 +46,9 @@ class LoadedModel:
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[list[Hypothesis]]:
-        """Search for the translations of several sentences as one batch.
+        """Search for translations of sentences, token ids ending with `</s>`, as one batch.
 
-        Args:
-            rows: token ids of each sentence, `</s>` last.
-            settings: the settings of the search.
-            should_stop: a callback after each step; once it returns True, the search stops.
+        Once `should_stop`, called after each step, returns True, the search stops.
 
         Returns:
             For each sentence its hypotheses, best first.
@@ -121,8 +115,7 @@ class LoadedModel:
             pieces: its pieces, and those of a translation that was typed.
             best: the translation; None where it is expected that the model is unsure of it.
             settings: the settings of the search that found it; None where it was given.
-            stopped_after: length in pieces of the search's prefixes when it was stopped; None
-                unless it was.
+            stopped_after: pieces of the search's prefixes when it was stopped; None unless it was.
         """
         warnings = [self.languages.notice(text)]
         # whatever their direction, the quotes stay outside

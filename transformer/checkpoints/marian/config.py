@@ -104,10 +104,6 @@ class MarianConfig:
     def ours(self, target_size: int, source_size: int) -> TransformerConfig:
         """Return the configuration in the paper's symbols, with sinusoidal positions.
 
-        Args:
-            target_size: entries of the target vocabulary.
-            source_size: entries of the source vocabulary.
-
         Raises:
             CheckpointError: if a value is out of range.
         """
@@ -159,11 +155,6 @@ class MarianConfig:
 
 def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) -> Languages:
     """Read the languages of `tokenizer_config.json`, else of the folder's name.
-
-    Args:
-        folder: the folder of the model.
-        codes: of the target languages, of a model that has several.
-        digest: checksum that takes in what is read.
 
     Raises:
         CheckpointError: if the file is there and is no JSON.

@@ -54,12 +54,7 @@ class MarianVocabulary:
 
     @classmethod
     def read(cls, path: Path, digest: hashlib._Hash, start: int | None = None) -> MarianVocabulary:
-        """Read a `vocab.json`.
-
-        Args:
-            path: the JSON file.
-            digest: checksum that takes in what is read.
-            start: the number of the piece that a decoder begins with, if one reads these pieces.
+        """Read a `vocab.json`; `start` is the number with which a decoder begins that reads it.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.

@@ -61,13 +61,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Stored:
-    """Stored tensors, each checked as it is asked for.
-
-    Args:
-        path: of the file.
-        names: of its tensors.
-        tensor: gives one of them, a view of the mapped file.
-    """
+    """Stored tensors, each checked as it is asked for."""
 
     path: Path
     names: frozenset[str]

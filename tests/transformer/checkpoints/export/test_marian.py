@@ -225,7 +225,7 @@ def test_an_export_is_replaced_as_a_whole_or_not_at_all(tmp_path, checkpoint_fol
     marian.write(loaded, out)
     before = _contents(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(marian, "_vocabulary", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+        patch.setattr(marian, "_generation", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
         with pytest.raises(CheckpointError, match="out cannot be written: full"):
             marian.write(loaded, out)
     assert _contents(tmp_path) == before

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 import torch
 
@@ -106,9 +106,7 @@ def _print_translation(
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))
     elif options.n_best:
-        print(
-            _n_best(translator, 0, [candidate.hypothesis for candidate in translation.candidates])
-        )
+        print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
     else:
         print(translation.text)
 
@@ -143,12 +141,8 @@ def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) ->
     )
 
 
-class _Finished(NamedTuple):
-    """A line's number, what is printed of it, and what its reader should know."""
-
-    number: int
-    written: str
-    notices: tuple[str, ...]
+_Finished: TypeAlias = tuple[int, str, tuple[str, ...]]
+"""A line's number, what is printed of it, and what its reader should know."""
 
 
 def _translate_lines(
@@ -158,7 +152,7 @@ def _translate_lines(
 
     def finish(line: Line, hypotheses: list[Hypothesis]) -> _Finished:
         notices = translator.warnings(line.text, line.pieces, hypotheses[0], settings)
-        return _Finished(line.number, written(line, hypotheses), notices)
+        return line.number, written(line, hypotheses), notices
 
     def written(line: Line, hypotheses: list[Hypothesis]) -> str:
         if options.n_best:
@@ -182,8 +176,8 @@ def _translate_lines(
     for results in search.results(lines(translator.most_letters)):
         progress.clear()
         for result in results:
-            if isinstance(result, _Finished):
-                print(result.written)
+            if isinstance(result, tuple):
+                print(result[1])
             elif not options.n_best:
                 print()
         if sys.stdout is not None:  # as where it was closed
@@ -193,7 +187,8 @@ def _translate_lines(
                 command.say(f"{NAME}: {result}")
                 status = command.REFUSED
             elif result is not None:
-                _tell(result.notices, about=f"Line {result.number:,}: ")
+                number, _, notices = result
+                _tell(notices, about=f"Line {number:,}: ")
     progress.clear()
     return status
 

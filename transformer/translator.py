@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
@@ -16,7 +17,7 @@ from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 from transformer.translation import score
-from transformer.translation.batch import translate_lines
+from transformer.translation.batch import LineSearch
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Partial, Translation
 from transformer.translation.score import Scored
@@ -118,7 +119,7 @@ class Translator(LoadedModel):
                 is none that a search could have written.
         """
         self.require_weights()
-        return score.score(self, text, target, alternatives=alternatives, alpha=alpha)
+        return score.score(self, text, target, alternatives, alpha)
 
     def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
         """Translate many texts, batched by length; an empty line stays empty.
@@ -127,7 +128,19 @@ class Translator(LoadedModel):
             InputError: naming the first line that is longer than the model accepts, or is no text;
                 if the lines are one text, or nothing that has lines.
         """
-        return translate_lines(self, lines, SearchSettings(beam_size=beam_size, n_best=1))
+        if isinstance(lines, str):
+            raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
+        if not isinstance(lines, Iterable):
+            raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
+        self.model.require_no_dropout()  # no line's fault
+        decode, settings = self.target_tokenizer.decode, SearchSettings(beam_size, n_best=1)
+        search = LineSearch(self, settings, lambda _line, best: decode(best[0].tokens))
+        texts: list[str] = []
+        for result in chain.from_iterable(search.results(lines)):
+            if isinstance(result, InputError):
+                raise result
+            texts.append(result or "")
+        return texts
 
     def trace(
         self,

@@ -189,7 +189,10 @@ class BeamSearch:
         self._decoder: StepDecoder = decoder(model, source, beam_size)
         written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
         logits = self._decoder.start(written.expand(source.size(0), -1))
-        forced = _log_probs_of(constraints.prefix, logits)
+        pieces = list(constraints.prefix)
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        log_p = logits[:, : len(pieces)].log_softmax(-1, dtype=exact)
+        forced = log_p[:, range(len(pieces)), pieces].tolist()  # [sentence][piece]
         self.sentences = tuple(
             SentenceSearch(
                 zip(constraints.prefix, log_probs, strict=True),
@@ -255,9 +258,11 @@ class BeamSearch:
         """Find the 2 K best continuations of each unfinished sentence that are not forbidden."""
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p = forbid(logits.log_softmax(-1, dtype=exact))
-        totals = torch.tensor(
-            [_totals(sentence, log_p.size(1)) for sentence in self._unfinished], dtype=exact
-        ).to(self.device)
+        by_row = [[-math.inf] * log_p.size(1) for _ in self._unfinished]  # where no prefix is
+        for row_totals, sentence in zip(by_row, self._unfinished, strict=True):
+            for prefix in sentence.live:
+                row_totals[prefix.row] = prefix.total
+        totals = torch.tensor(by_row, dtype=exact).to(self.device)
         while True:
             candidates = rank(log_p, totals, 2 * self.K)
             banned = [
@@ -282,14 +287,6 @@ def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[
     return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
 
 
-def _totals(sentence: SentenceSearch, rows: int) -> list[float]:
-    """Return log P of each row's prefix; -∞ where there is none."""
-    totals = [-math.inf] * rows
-    for prefix in sentence.live:
-        totals[prefix.row] = prefix.total
-    return totals
-
-
 def _fill_gaps(
     sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
 ) -> list[SentenceSearch]:
@@ -300,15 +297,6 @@ def _fill_gaps(
         sentence if goes else last.pop()
         for sentence, goes in zip(sentences[:count], goes_on, strict=False)
     ]
-
-
-def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
-    """Return log P of each of these pieces: from `[sentence, position, vocab]`, by sentence."""
-    before = logits[:, : len(pieces)]
-    exact = torch.promote_types(logits.dtype, torch.float32)
-    log_p = before.log_softmax(-1, dtype=exact)[:, range(len(pieces)), list(pieces)]
-    by_sentence: list[list[float]] = log_p.tolist()
-    return by_sentence
 
 
 def _limits(

@@ -13,12 +13,11 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from transformer.decoding import Hypothesis
 from transformer.decoding.settings import SearchSettings
-from transformer.errors import InputError, quoted
+from transformer.errors import InputError
 from transformer.text.tokenizer import Piece
 from transformer.translation.loaded_model import LoadedModel
 
@@ -137,25 +136,6 @@ class LineSearch(Generic[T]):
             return self.finish(line, hypotheses)
         except InputError as error:
             return _named(line.number, error)
-
-
-def translate_lines(
-    loaded: LoadedModel, lines: Sequence[str], settings: SearchSettings
-) -> list[str]:
-    """See `Translator.translate_lines`."""
-    if isinstance(lines, str):
-        raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
-    if not isinstance(lines, Iterable):
-        raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
-    loaded.model.require_no_dropout()  # no line's fault
-    decode = loaded.target_tokenizer.decode
-    search = LineSearch(loaded, settings, lambda _line, hypotheses: decode(hypotheses[0].tokens))
-    texts: list[str] = []
-    for result in chain.from_iterable(search.results(lines)):
-        if isinstance(result, InputError):
-            raise result
-        texts.append(result or "")
-    return texts
 
 
 def usable_cores() -> int:

@@ -65,12 +65,7 @@ class Scored:
 
 
 def score(
-    loaded: LoadedModel,
-    text: str,
-    target: str | Sequence[str],
-    *,
-    alternatives: int,
-    alpha: float,
+    loaded: LoadedModel, text: str, target: str | Sequence[str], alternatives: int, alpha: float
 ) -> Scored:
     """See `Translator.score`."""
     started = time.perf_counter()

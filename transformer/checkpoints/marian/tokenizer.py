@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import sentencepiece
 import torch
 from sentencepiece import SentencePieceProcessor
 from torch import Tensor
@@ -28,6 +27,7 @@ from transformer.text.tokenizer import (
     Tokenizer,
     as_typed,
     no_piece,
+    read_processor,
     with_words,
 )
 
@@ -210,15 +210,9 @@ def _processor(
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
-    try:
-        if not content:  # SentencePiece takes it, and complains on standard error at each call
-            raise ValueError("there are no bytes")
-        processor = sentencepiece.SentencePieceProcessor(model_proto=content)
-        pieces = processor.IdToPiece(list(range(processor.GetPieceSize())))
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise CheckpointError(
-            f"{path} is not a SentencePiece model: copy the folder again."
-        ) from error
+    if (processor := read_processor(content)) is None:
+        raise CheckpointError(f"{path} is not a SentencePiece model: copy the folder again.")
+    pieces = processor.IdToPiece(list(range(processor.GetPieceSize())))
     if 2 * sum(piece in numbers for piece in pieces) < len(pieces):
         raise CheckpointError(
             f"{path} cuts text into pieces of which most are not in the vocabulary: they belong to "

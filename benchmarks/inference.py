@@ -23,7 +23,7 @@ from benchmarks.inference_sides import CTranslate2, Marian, OurEngine, Ours, Our
 from benchmarks.machine import describe
 from transformer import Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import folder as exported_folder
+from transformer.checkpoints.export import ctranslate2 as exported_folder
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS
 from transformer.decoding.settings import SearchSettings

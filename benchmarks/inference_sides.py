@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from transformer import Translator
-from transformer.checkpoints.export.specification import vocabulary
+from transformer.checkpoints.export.ctranslate2 import vocabulary
 from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding import ALPHA, MAX_EXTRA
 from transformer.decoding.settings import SearchSettings

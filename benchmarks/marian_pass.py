@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer import KINDS, Transformer
-from transformer.checkpoints.marian.mapping import halves_to_pairs
+from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.kinds import attention_name
 
 

@@ -19,11 +19,11 @@ from benchmarks.inference_sides import CTranslate2
 from benchmarks.machine import describe
 from transformer import Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import folder as exported_folder
+from transformer.checkpoints.export import ctranslate2 as exported_folder
 from transformer.cli.arguments import whole_number
 from transformer.decoding import BeamSearch
+from transformer.decoding.fast_step import Linear, search_weights
 from transformer.decoding.settings import SearchSettings
-from transformer.decoding.weights import Linear, search_weights
 from transformer.files.installed import BUNDLED
 
 K = 4

@@ -10,12 +10,7 @@ from headlight import __version__
 
 
 class Command(NamedTuple):
-    """A module whose `main` takes the arguments and returns the exit status.
-
-    Args:
-        module: to import.
-        summary: what the command does, in one line.
-    """
+    """A module whose `main` takes the arguments and returns the exit status."""
 
     module: str
     summary: str

@@ -6,19 +6,18 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 import torch
 
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment
-from transformer.checkpoints.export.folder import is_export
+from transformer.checkpoints.export.ctranslate2 import is_export
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.cli.standard_input import Progress, lines
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
-from transformer.translation import warnings
 from transformer.translation.batch import Line, LineSearch, usable_cores
 from transformer.translation.result import Candidate, Translation
 
@@ -107,9 +106,7 @@ def _print_translation(
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))
     elif options.n_best:
-        print(
-            _n_best(translator, 0, [candidate.hypothesis for candidate in translation.candidates])
-        )
+        print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
     else:
         print(translation.text)
 
@@ -144,12 +141,8 @@ def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) ->
     )
 
 
-class _Finished(NamedTuple):
-    """A line's number, what is printed of it, and what its reader should know."""
-
-    number: int
-    written: str
-    notices: tuple[str, ...]
+_Finished: TypeAlias = tuple[int, str, tuple[str, ...]]
+"""A line's number, what is printed of it, and what its reader should know."""
 
 
 def _translate_lines(
@@ -158,10 +151,8 @@ def _translate_lines(
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
     def finish(line: Line, hypotheses: list[Hypothesis]) -> _Finished:
-        notices = warnings.search_warnings(
-            translator, line.text, line.pieces, hypotheses[0], settings
-        )
-        return _Finished(line.number, written(line, hypotheses), notices)
+        notices = translator.warnings(line.text, line.pieces, hypotheses[0], settings)
+        return line.number, written(line, hypotheses), notices
 
     def written(line: Line, hypotheses: list[Hypothesis]) -> str:
         if options.n_best:
@@ -170,7 +161,7 @@ def _translate_lines(
         if not options.align or not text.strip():
             return text
         best = Candidate.from_hypothesis(hypotheses[0], translator.target_tokenizer)
-        translation = Translation(line.text, (best,), notices=(), seconds=0.0)
+        translation = Translation(line.text, tuple(line.pieces), (best,), notices=(), seconds=0.0)
         return _aligned(translator, translator.trace_of(translation))
 
     # what is wrong with the options is no line's fault
@@ -185,8 +176,8 @@ def _translate_lines(
     for results in search.results(lines(translator.most_letters)):
         progress.clear()
         for result in results:
-            if isinstance(result, _Finished):
-                print(result.written)
+            if isinstance(result, tuple):
+                print(result[1])
             elif not options.n_best:
                 print()
         if sys.stdout is not None:  # as where it was closed
@@ -196,7 +187,8 @@ def _translate_lines(
                 command.say(f"{NAME}: {result}")
                 status = command.REFUSED
             elif result is not None:
-                _tell(result.notices, about=f"Line {result.number:,}: ")
+                number, _, notices = result
+                _tell(notices, about=f"Line {number:,}: ")
     progress.clear()
     return status
 

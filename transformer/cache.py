@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from transformer.attention import MultiHeadAttention
+from transformer.config import TransformerConfig
 
 
 class LayerCache:
@@ -38,11 +41,7 @@ class LayerCache:
 
 
 class Cache:
-    """Keys and values of all decoder layers, kept between steps.
-
-    Args:
-        N: number of decoder layers.
-    """
+    """Keys and values of all N decoder layers, kept between steps."""
 
     def __init__(self, N: int) -> None:
         self.layers = [LayerCache() for _ in range(N)]
@@ -52,3 +51,68 @@ class Cache:
         """Keep these rows of the batch in every layer, as a beam search reorders them."""
         for layer in self.layers:
             layer.select(rows)
+
+
+FIRST_ROOM = 32  # positions; doubled whenever they are full
+
+
+class BeamCache:
+    """Keys and values of all layers, side by side in one tensor.
+
+    Args:
+        rows: the number of rows of the first step.
+        like: a tensor of the type and device that keys and values have.
+    """
+
+    def __init__(self, config: TransformerConfig, rows: int, like: Tensor) -> None:
+        self.h, self.d_k, self.d_v = config.h, config.d_k, config.d_v
+        self.rows, self.length = rows, 0
+        width = config.h * (config.d_k + config.d_v)
+        # [layer, row, position, width]; the first `rows` rows and `length` positions are in use
+        self._buffer = like.new_empty(config.N, rows, FIRST_ROOM, width)
+        self._view()
+
+    def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the new positions of one layer, `[row, position, h * (d_k + d_v)]`.
+
+        Returns:
+            K and V of all positions, each `[row, head, key, d_k or d_v]`.
+        """
+        new = keys_and_values.size(1)
+        self._written[layer].narrow(1, self.length, new).copy_(keys_and_values)
+        end = self.length + new
+        return self._keys[layer].narrow(2, 0, end), self._values[layer].narrow(2, 0, end)
+
+    def make_room(self, new: int) -> None:
+        """See that so many positions fit after those in use."""
+        room = self._buffer.size(2)
+        if self.length + new > room:
+            N, rows, _, width = self._buffer.shape
+            buffer = self._buffer.new_empty(N, rows, max(2 * room, self.length + new), width)
+            buffer[:, :, : self.length] = self._buffer[:, :, : self.length]
+            self._buffer = buffer
+            self._view()
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Let row i go on from what is row `rows[i]` now; rows may be repeated and left out."""
+        if len(rows) > self._buffer.size(1):
+            self._buffer = self._buffer[:, rows]
+        else:
+            moved = [to for to, row in enumerate(rows) if row != to]
+            used = self._buffer[:, :, : self.length]
+            if any(rows[to] in moved for to in moved):  # one is overwritten before it is read
+                used[:, moved] = used[:, [rows[to] for to in moved]]
+            else:
+                for to in moved:
+                    used.select(1, to).copy_(used.select(1, rows[to]))
+        if len(rows) != self.rows:
+            self.rows = len(rows)
+            self._view()
+
+    def _view(self) -> None:
+        """Renew the views of the rows in use, by layer: whole, and its keys and values by head."""
+        used = self._buffer[:, : self.rows]
+        keys, values = used.split((self.h * self.d_k, self.h * self.d_v), dim=-1)
+        self._written = used.unbind(0)
+        self._keys = keys.unflatten(-1, (self.h, self.d_k)).transpose(2, 3).unbind(0)
+        self._values = values.unflatten(-1, (self.h, self.d_v)).transpose(2, 3).unbind(0)

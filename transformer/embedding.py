@@ -18,10 +18,6 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
 
     Sine and cosine of one frequency are neighbours.
 
-    Args:
-        length: number of positions, from 0.
-        d_model: width, an even number.
-
     Returns:
         `[length, d_model]`, computed in float64 and given as float32.
     """
@@ -59,14 +55,9 @@ class Embedding(nn.Module):
         self.hook_sum = HookPoint()  # [batch, position, d_model], what the first layer reads
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Embed a batch of token ids.
+        """Embed token ids `[batch, position]` as `[batch, position, d_model]`.
 
-        Args:
-            tokens: `[batch, position]`.
-            start: position of the first one, above 0 when decoding from a cache.
-
-        Returns:
-            `[batch, position, d_model]`.
+        `start` is the position of the first one, above 0 when decoding from a cache.
 
         Raises:
             InputError: if the sequence is longer than the model accepts.

@@ -23,24 +23,21 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoints.checkpoint import Checkpoint
-from transformer.checkpoints.export import folder as exported_folder
-from transformer.checkpoints.export.specification import engine, vocabulary
+from transformer.checkpoints.export import ctranslate2 as exported_folder
+from transformer.checkpoints.export.ctranslate2 import engine, vocabulary
 from transformer.config import EOS
 from transformer.decoding import (
-    ALPHA,
-    BEAM_SIZE,
     MAX_EXTRA,
     NEVER_WRITTEN,
     Hypothesis,
     length_penalty,
 )
-from transformer.decoding.ranking import forbid, rank
-from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.decoding.hypothesis import forbid, rank
+from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
 from transformer.files.installed import BUNDLED
 from transformer.model import Transformer
-from transformer.translation import warnings
 from transformer.translation.result import Candidate, Partial, Translation
 from transformer.translator import Translator
 
@@ -50,12 +47,10 @@ Log_P = Callable[[list[list[int]]], Tensor]
 
 
 class CTranslate2Translator(Translator):
-    """A Translator whose search is CTranslate2's, on the CPU.
+    """A Translator whose search is CTranslate2's, on the CPU, with one core for each thread.
 
-    Args:
-        loaded: the checkpoint; of an exported folder, a model without weights.
-        folder: the model that CTranslate2 reads; it may be gone afterwards.
-        threads: searches that may run at once, each on one core.
+    The folder that CTranslate2 reads may be gone afterwards; of an exported folder, the checkpoint
+    is a model without weights.
     """
 
     def __init__(self, loaded: Checkpoint, folder: Path, threads: int = 1) -> None:
@@ -97,14 +92,8 @@ class CTranslate2Translator(Translator):
         self,
         text: str,
         *,
-        beam_size: int = BEAM_SIZE,
-        alpha: float = ALPHA,
-        prefix: str | Sequence[str] = "",
-        forbidden: Sequence[str] = (),
-        n_best: int | None = None,
-        max_length: int | None = None,
-        tree: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
+        **arguments: Unpack[SearchArguments],
     ) -> Translation:
         """Translate as `Translator.translate`, without what CTranslate2 has no search for.
 
@@ -112,17 +101,18 @@ class CTranslate2Translator(Translator):
             InputError: as there, and if a prefix, a forbidden word or the tree is asked for.
         """
         started = time.perf_counter()
-        settings = SearchSettings(beam_size, alpha, prefix, forbidden, n_best, max_length, tree)
+        settings = SearchSettings(**arguments)
         source = self.reader.text(text)
         row = [piece.id for piece in source]
         hypotheses = self.search([row], settings, should_stop)[0]
         hypotheses = [self._with_log_probs(row, hypothesis) for hypothesis in hypotheses]
         return Translation(
             source=text,
+            source_pieces=tuple(source),
             candidates=tuple(
                 Candidate.from_hypothesis(hypothesis, self.tokenizer) for hypothesis in hypotheses
             ),
-            notices=warnings.search_warnings(self, text, source, hypotheses[0], settings),
+            notices=self.warnings(text, source, hypotheses[0], settings),
             seconds=time.perf_counter() - started,
             settings=settings,
         )
@@ -154,10 +144,7 @@ class CTranslate2Translator(Translator):
     ) -> list[list[Hypothesis]]:
         """Search as `Translator.search`; a hypothesis may have log P alone, not that of each token.
 
-        Args:
-            rows: the token ids of each sentence.
-            settings: the settings of the search.
-            should_stop: not asked, for the engine cannot be stopped.
+        `should_stop` is not asked, for the engine cannot be stopped.
 
         Raises:
             InputError: if a prefix, a forbidden word or the tree is asked for.
@@ -260,16 +247,10 @@ def _ranked(results: Sequence[tuple[list[int], float]], alpha: float) -> list[Hy
 def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
     """Search with the beam of `decoding` for one sentence, each prefix read anew at each step.
 
-    Args:
-        log_p_after: the function from prefixes to log P of each next piece.
-        limit: the largest number of pieces of a hypothesis.
-        K: beam size.
-        alpha: α of the length penalty.
-
     Raises:
         NotFiniteError: if log P of a piece is NaN, or of none is finite.
     """
-    search = SentenceSearch((), Limits(K, K, limit, alpha), bans=None, record=False)
+    search = SentenceSearch((), K=K, n_best=K, limit=limit, alpha=alpha)
     while search.live:
         for row, prefix in enumerate(search.live):
             prefix.row = row  # its row in log_p

@@ -36,12 +36,7 @@ class NotFiniteError(CheckpointError):
 
     @classmethod
     def for_model(cls, model: str = "The model", *, hooked: bool = False) -> NotFiniteError:
-        """With its sentence.
-
-        Args:
-            model: what the sentence calls it.
-            hooked: whether hooks are set.
-        """
+        """Make the error on a model, by its name in the sentence, and on the hooks that are set."""
         advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
         return cls(f"{model} computes numbers that are not finite, so it writes nothing: {advice}.")
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoints.checkpoint import WEIGHTS
-from transformer.checkpoints.export import folder, marian
-from transformer.checkpoints.export.specification import engine
+from transformer.checkpoints.export import ctranslate2, marian
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.files.installed import BUNDLED
@@ -33,9 +32,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _export_ctranslate2(options: argparse.Namespace) -> None:
-    engine()  # before the weights are read
-    folder.write(folder.load_to_export(options.checkpoint), options.out, options.quantization)
-    print(f"{options.out}: {_mebibytes(options.out / folder.REQUIRED[0])}, {options.quantization}.")
+    ctranslate2.engine()  # before the weights are read
+    loaded = ctranslate2.load_to_export(options.checkpoint)
+    ctranslate2.write(loaded, options.out, options.quantization)
+    size = _mebibytes(options.out / ctranslate2.REQUIRED[0])
+    print(f"{options.out}: {size}, {options.quantization}.")
 
 
 def _export_marian(options: argparse.Namespace) -> None:
@@ -50,11 +51,12 @@ def _mebibytes(path: Path) -> str:
 def _parser() -> Parser:
     parser = Parser(prog="python -m transformer.export", description=__doc__)
     engines = parser.add_subparsers(required=True, dest="engine", metavar="engine")
-    ctranslate2 = _engine(engines, folder.ENGINE, "a model of CTranslate2", CTRANSLATE2_EPILOG)
-    ctranslate2.set_defaults(run=_export_ctranslate2)
-    ctranslate2.add_argument(
+    name = ctranslate2.ENGINE
+    to_ctranslate2 = _engine(engines, name, "a model of CTranslate2", CTRANSLATE2_EPILOG)
+    to_ctranslate2.set_defaults(run=_export_ctranslate2)
+    to_ctranslate2.add_argument(
         "--quantization",
-        choices=folder.QUANTIZATIONS,
+        choices=ctranslate2.QUANTIZATIONS,
         default="none",
         help="type of the stored weights; none, the default, is float32 and exact",
     )

@@ -131,8 +131,7 @@ class Hooked(nn.Module):
     def silenced(self) -> Mapping[str, tuple[Silence, ...]] | None:
         """Return the hooks that silence heads in the current context, by the name of their point.
 
-        Returns:
-            None where any point of this model has a hook that does, or may do, anything else.
+        None where any point of this model has a hook that does, or may do, anything else.
         """
         active = _active.get({})
         if not active:
@@ -183,14 +182,9 @@ class Hooked(nn.Module):
     def run_with_cache(
         self, *inputs: Tensor, names: Callable[[str], bool] | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Run the model once and keep the values at its hook points.
+        """Run the model on its inputs; return the output, and the value at each hook point by name.
 
-        Args:
-            inputs: the arguments of the model's `forward`.
-            names: which points to keep; all by default.
-
-        Returns:
-            The output, and the value at each point by its name.
+        Where `names` is given, the values of the points are kept for whose names it returns True.
 
         Raises:
             HookError: if `names` cannot be called.
@@ -212,9 +206,5 @@ class Hooked(nn.Module):
 
 
 def silence(head: int) -> Silence:
-    """Make a hook for `hook_z` that sets the output of one head to 0.
-
-    Args:
-        head: which head, counted from 0.
-    """
+    """Make a hook for `hook_z` that sets the output of one head, counted from 0, to 0."""
     return Silence((head,))

@@ -34,10 +34,6 @@ def require_kind(kind: object) -> None:
 def attention_name(kind: Kind, layer: int) -> str:
     """Return the dotted name of an attention module, with which its hook points begin.
 
-    Args:
-        kind: of attention.
-        layer: counted from 0.
-
     Raises:
         InputError: if there is no such kind.
     """

@@ -107,11 +107,7 @@ class Transformer(Hooked):
             return cls(config)
 
     def fill(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Take these as the parameters, in float32; a tensor in float32 is not copied.
-
-        Args:
-            weights: one tensor for each parameter, by its name.
-        """
+        """Take these as the parameters, in float32; a tensor in float32 is not copied."""
         parameters = dict(self.named_parameters())
         for name, weight in weights:
             parameters.pop(name).data = weight.float().contiguous()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
@@ -16,7 +17,7 @@ from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 from transformer.translation import score
-from transformer.translation.batch import translate_lines
+from transformer.translation.batch import LineSearch
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Partial, Translation
 from transformer.translation.score import Scored
@@ -54,43 +55,23 @@ class Translator(LoadedModel):
         self,
         text: str,
         *,
-        beam_size: int = BEAM_SIZE,
-        alpha: float = ALPHA,
-        prefix: str | Sequence[str] = "",
-        forbidden: Sequence[str] = (),
-        n_best: int | None = None,
-        max_length: int | None = None,
-        tree: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
+        **arguments: Unpack[SearchArguments],
     ) -> Translation:
         """Translate one text by beam search; a beam of 1 is greedy search.
 
         Args:
             text: the source sentence.
-            beam_size: and all up to `tree`, see `SearchSettings`.
-            alpha: α of the length penalty.
-            prefix: a forced beginning, as text or as pieces.
-            forbidden: words that the translation must not contain.
-            n_best: number of candidates; the beam size by default.
-            max_length: most pieces of the translation.
-            tree: record every prefix that the search ranks.
             should_stop: asked after each step of the search; once it says so, the best that was
                 found by then is the translation.
+            arguments: `beam_size`, `alpha`, `prefix`, `forbidden`, `n_best`, `max_length` and
+                `tree`, see `SearchSettings`.
 
         Raises:
             InputError: if there is nothing to translate, or more than the model accepts; if what
                 is forced or forbidden leaves no translation; if a number is out of its range.
         """
-        settings = SearchSettings(
-            beam_size=beam_size,
-            alpha=alpha,
-            prefix=prefix,
-            forbidden=forbidden,
-            n_best=n_best,
-            max_length=max_length,
-            tree=tree,
-        )
-        search = TextSearch(self, text, settings)
+        search = TextSearch(self, text, SearchSettings(**arguments))
         while search.unfinished:
             search.step(should_stop)
         return search.translation()
@@ -105,11 +86,7 @@ class Translator(LoadedModel):
         """Translate one text, and say after each step what the search can no longer change.
 
         The search has the hooks that are set where `stream` is called. It goes on when the next
-        part is asked for, and can be left at any part.
-
-        Args:
-            text: the source sentence.
-            should_stop: and the others as `translate` takes them.
+        part is asked for, and can be left at any part. The arguments are those of `translate`.
 
         Returns:
             Parts whose `text` grows; the last one has the translation.
@@ -142,7 +119,7 @@ class Translator(LoadedModel):
                 is none that a search could have written.
         """
         self.require_weights()
-        return score.score(self, text, target, alternatives=alternatives, alpha=alpha)
+        return score.score(self, text, target, alternatives, alpha)
 
     def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
         """Translate many texts, batched by length; an empty line stays empty.
@@ -151,7 +128,19 @@ class Translator(LoadedModel):
             InputError: naming the first line that is longer than the model accepts, or is no text;
                 if the lines are one text, or nothing that has lines.
         """
-        return translate_lines(self, lines, SearchSettings(beam_size=beam_size, n_best=1))
+        if isinstance(lines, str):
+            raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
+        if not isinstance(lines, Iterable):
+            raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
+        self.model.require_no_dropout()  # no line's fault
+        decode, settings = self.target_tokenizer.decode, SearchSettings(beam_size, n_best=1)
+        search = LineSearch(self, settings, lambda _line, best: decode(best[0].tokens))
+        texts: list[str] = []
+        for result in chain.from_iterable(search.results(lines)):
+            if isinstance(result, InputError):
+                raise result
+            texts.append(result or "")
+        return texts
 
     def trace(
         self,
@@ -200,7 +189,7 @@ class Translator(LoadedModel):
                 f"The translation has {count} candidates, counted from 0: there is no {candidate}."
             )
         chosen = translation.candidates[candidate]
-        pieces = self.reader.text(translation.source)
+        pieces = list(translation.source_pieces)
         return self._trace(translation.source, chosen.text, pieces, list(chosen.pieces))
 
     def _trace(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sentencepiece import SentencePieceProcessor
 
 from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, InputError, Transformer, Translator, silence
@@ -14,7 +15,8 @@ from transformer.analysis import lenses
 from transformer.analysis.alignment import align
 from transformer.checkpoints import checkpoint
 from transformer.config import EOS
-from transformer.decoding import beam_search, greedy
+from transformer.decoding import beam_search
+from viz.app.cache import cached_results
 
 TEXT = "The dog waits beside the river."
 FOLDER: Any = Path("a/folder")
@@ -49,10 +51,23 @@ def test_a_candidates_pieces_are_what_was_written(translator):
         assert (candidate.pieces[-1].text == "</s>") == candidate.hypothesis.complete
 
 
-def test_a_beam_of_one_is_greedy(translator, model, tokenizer):
-    (found,) = greedy(model, ids(tokenizer, TEXT))
-    (candidate,) = translator.translate(TEXT, beam_size=1).candidates
-    assert candidate.hypothesis.tokens == found.tokens
+def test_a_sentence_is_tokenised_once_on_its_way_to_the_maps(translator, monkeypatch):
+    texts = []
+    for name in ("EncodeAsPieces", "EncodeAsIds"):
+        encode = getattr(SentencePieceProcessor, name)
+
+        def counted(processor, text, encode=encode):
+            texts.append(text)
+            return encode(processor, text)
+
+        monkeypatch.setattr(SentencePieceProcessor, name, counted)
+    translation = cached_results.translate(translator, "My dog waits beside the river.", 4)
+    trace = cached_results.trace(translator, translation)
+    align(translator, trace)
+    assert texts == [translation.source]
+    scored = cached_results.score(translator, "My cat waits.", "Meine Katze wartet.", 0.6)
+    cached_results.trace(translator, scored.translation)
+    assert texts[1:] == ["My cat waits.", "Meine Katze wartet."]
 
 
 def test_the_time_is_the_searchs_own(translator):

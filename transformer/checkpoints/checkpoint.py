@@ -6,9 +6,9 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,14 +68,14 @@ def save(
     dtype: torch.dtype = torch.float32,
     extra: dict[str, str] | None = None,
 ) -> None:
-    """Write a checkpoint folder.
+    """Write a checkpoint folder; loading gives float32 whatever `dtype` is on disk.
 
     Args:
         folder: a checkpoint that is there already is replaced atomically, if each of its files is
             as it was written and has a successor.
         model: the model to write.
         tokenizer: its tokenizer.
-        dtype: type of the weights on disk; loading always gives float32.
+        dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
 
     Raises:
@@ -83,18 +83,31 @@ def save(
     """
     extra = extra or {}
     with replace_folder(folder, folder_kind(extra)) as new:
-        for name, content in _contents(folder, model, tokenizer, dtype, extra).items():
+        weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
+        for name, weight in weights.items():
+            if not _is_finite(weight):
+                raise CheckpointError(
+                    f"'{name}' has weights that are not finite as {str(dtype).partition('.')[2]}: "
+                    f"{folder} was not written."
+                )
+        files = {
+            WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
+            CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
+            TOKENIZER: tokenizer.model,
+            **{name: text.encode() for name, text in extra.items()},
+        }
+        checksums = {name: _sha256(content) for name, content in sorted(files.items())}
+        manifest = {"format": FORMAT, "sha256": checksums}
+        files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
+        for name, content in files.items():
             (new / name).write_bytes(content)
 
 
 def folder_kind(extra: Collection[str] = ()) -> FolderKind:
-    """Return the kind of checkpoint folder that holds nothing but what `save` writes.
+    """Return the kind of checkpoint folder that holds nothing but what `save` writes, with `extra`.
 
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
-
-    Args:
-        extra: names of further text files that are saved with the next one.
     """
     return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
 
@@ -105,29 +118,6 @@ def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str |
         return {}
     listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
     return {**listed, MANIFEST: None}
-
-
-def _contents(
-    folder: Path, model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype,
-    extra: Mapping[str, str],
-) -> dict[str, bytes]:  # fmt: skip
-    """Return the content of each file of a checkpoint, by name."""
-    weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
-    for name, weight in weights.items():
-        if not _is_finite(weight):
-            raise CheckpointError(
-                f"'{name}' has weights that are not finite as {str(dtype).partition('.')[2]}: "
-                f"{folder} was not written."
-            )
-    files: dict[str, bytes] = {
-        WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
-        CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
-        TOKENIZER: tokenizer.model,
-        **{name: text.encode() for name, text in extra.items()},
-    }
-    checksums = {name: _sha256(content) for name, content in sorted(files.items())}
-    manifest = {"format": FORMAT, "sha256": checksums}
-    return {**files, MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}
 
 
 @torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
@@ -160,18 +150,14 @@ def load(folder: Path) -> Checkpoint:
     return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
 
 
-@dataclass
 class _Reader:
     """Reads files of one folder and verifies them by the checksums of its manifest."""
 
-    folder: Path
-    manifest_text: bytes = b""
-    checksums: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         # Path.is_dir() raises on a name that is too long
-        if not os.path.isdir(self.folder):  # noqa: PTH112
-            raise CheckpointError(f"There is no checkpoint folder {self.folder}.")
+        if not os.path.isdir(folder):  # noqa: PTH112
+            raise CheckpointError(f"There is no checkpoint folder {folder}.")
         self.manifest_text = self._bytes(MANIFEST, MOST_BYTES_OF_JSON)
         try:
             manifest = json.loads(self.manifest_text)
@@ -193,24 +179,16 @@ class _Reader:
                     f"{self.folder / MANIFEST} lists {quoted(name)}, which is no file of the "
                     f"folder: copy the folder again."
                 )
-        self.checksums = checksums
+        self.checksums: dict[str, str] = checksums
 
     def verify_others(self) -> None:
-        """Verify the files that a model does not need, such as its card and its run log.
-
-        Raises:
-            CheckpointError: if one is missing, or its checksum is wrong.
-        """
+        """Verify the files that a model does not need, such as its card and its run log."""
         for name in self.checksums.keys() - set(REQUIRED):
             with self._naming(name):
                 self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
 
     def read(self, name: str, at_most: int) -> bytes:
-        """Read the content of a file.
-
-        Raises:
-            CheckpointError: if it has more bytes, or its checksum is wrong.
-        """
+        """Read the content of a file of at most so many bytes, with the right checksum."""
         content = self._bytes(name, at_most)
         self._verify(name, _sha256(content))
         return content

@@ -15,13 +15,9 @@ REFUSED, INTERRUPTED = 2, 130
 
 
 def run(name: str, body: Callable[[], int | None]) -> int:
-    """Run the body of a command and return the exit status.
+    """Run the body of a command and return its exit status; each sentence begins with the name.
 
     Text is written as UTF-8 whatever the locale says, and the bytes of a path as they are.
-
-    Args:
-        name: of the command, before each of its sentences.
-        body: does the work; may return an exit status of its own.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -67,8 +67,7 @@ def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
 class Progress:
     """One line on standard error, if that is a terminal and the results do not go to the same one.
 
-    Args:
-        beside_output: whether the results are written to standard output, and not to a file.
+    `beside_output` says whether the results are written to standard output, and not to a file.
     """
 
     def __init__(self, *, beside_output: bool = True) -> None:

@@ -1,7 +1,6 @@
 """Search for a translation: greedy and beam search, steered and recorded (§6.1)."""
 
 from transformer.decoding.beam import BeamSearch, beam_search, greedy
-from transformer.decoding.bulk import bulk_search
 from transformer.decoding.constraints import Constraints
 from transformer.decoding.hypothesis import (
     ALPHA,
@@ -9,9 +8,10 @@ from transformer.decoding.hypothesis import (
     MAX_EXTRA,
     NEVER_WRITTEN,
     Hypothesis,
+    Node,
+    SearchTree,
     length_penalty,
 )
-from transformer.decoding.tree import Node, SearchTree
 
 __all__ = [
     "ALPHA",
@@ -24,7 +24,6 @@ __all__ = [
     "Node",
     "SearchTree",
     "beam_search",
-    "bulk_search",
     "greedy",
     "length_penalty",
 ]

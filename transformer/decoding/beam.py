@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import compress
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from transformer.cache import Cache
 from transformer.config import BOS, EOS, PAD
 from transformer.decoding.constraints import Bans, Constraints
 from transformer.decoding.fast_step import FastDecoder
@@ -16,13 +19,82 @@ from transformer.decoding.hypothesis import (
     ALPHA,
     BEAM_SIZE,
     MAX_EXTRA,
+    Continuation,
     Hypothesis,
+    forbid,
+    rank,
 )
-from transformer.decoding.plain_step import PlainDecoder, StepDecoder
-from transformer.decoding.ranking import Candidates, forbid, rank
-from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.decoding.sentence import SentenceSearch
 from transformer.errors import InputError
+from transformer.masks import padding_mask
 from transformer.model import Transformer
+
+
+class StepDecoder(Protocol):
+    """Logits of the next piece of each row; the K beams of a sentence are consecutive rows."""
+
+    def start(self, written: Tensor) -> Tensor:
+        """Read the first pieces, `[sentence, position]`, the same in all rows of a sentence.
+
+        Returns:
+            Logits after each of them, `[sentence, position, vocab]`.
+        """
+
+    def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
+        """Take these rows of the last step, and add a piece to each; return logits `[row, vocab]`.
+
+        The K rows of one sentence are side by side; sentences may be left out and change places.
+        """
+
+
+class PlainDecoder:
+    """The model's own modules with their cache; the source is repeated for each of the K beams."""
+
+    def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
+        self.model, self.K = model, K
+        mask = padding_mask(source)
+        rows = torch.arange(source.size(0), device=source.device).repeat_interleave(K)
+        self.memory = model.encode(source, mask)[rows]
+        self.mask = mask[rows]
+        self.cache = Cache(model.config.N)
+
+    def start(self, written: Tensor) -> Tensor:
+        """See `StepDecoder.start`."""
+        written = written.repeat_interleave(self.K, 0)
+        decoded = self.model.decode(written, self.memory, self.mask, self.cache)
+        return self.model.logits(decoded[:: self.K])
+
+    def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
+        """See `StepDecoder.step`."""
+        chosen = torch.tensor(rows, device=self.memory.device)
+        self.memory, self.mask = self.memory[chosen], self.mask[chosen]
+        self.cache.select(chosen)
+        piece = torch.tensor(pieces, device=self.memory.device)[:, None]
+        decoded = self.model.decode(piece, self.memory, self.mask, self.cache)
+        return self.model.logits(decoded[:, -1])
+
+
+class ForcedLookAhead:
+    """A `LookAhead` for one sentence, `</s>` last, which reads each prefix by a pass of its own."""
+
+    def __init__(self, model: Transformer, source: Sequence[int]) -> None:
+        self._model = model
+        self._source = torch.tensor([source], device=model.device)
+        self._mask = padding_mask(self._source)
+
+    @torch.inference_mode()
+    def __call__(self, tokens: tuple[int, ...]) -> Tensor:
+        """Compute log P of each piece after these, `[vocab]`, at least float32."""
+        read = torch.tensor([[BOS, *tokens]], device=self._model.device)
+        logits = self._model.logits(self._model.decode(read, self._memory, self._mask)[0, -1])
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        log_p: Tensor = logits.log_softmax(-1, dtype=exact)
+        return log_p
+
+    @cached_property
+    def _memory(self) -> Tensor:
+        # not before it is asked for: few sentences come near a forbidden word
+        return self._model.encode(self._source, self._mask)
 
 
 @torch.inference_mode()
@@ -77,14 +149,17 @@ def beam_search(
     return [sentence.hypotheses() for sentence in search.sentences]
 
 
+def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) -> list[Hypothesis]:
+    """Write the most probable piece at each step, as `beam_search` with a beam of 1; one each."""
+    sentences = beam_search(model, source, beam_size=1, max_extra=max_extra)
+    return [hypotheses[0] for hypotheses in sentences]
+
+
 class BeamSearch:
-    """A beam search that a caller takes step by step.
+    """A beam search that a caller takes step by step; the arguments are those of `beam_search`.
 
-    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it.
-
-    Args:
-        record: whether to keep the whole tree of each sentence. The others are those of
-            `beam_search`.
+    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it. With
+    `record` it keeps the whole tree of each sentence.
 
     Attributes:
         sentences: the search of each: its `hypotheses()`, `settled()` and `tree()`.
@@ -107,22 +182,28 @@ class BeamSearch:
         model.require_no_dropout()
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
-        bans = _bans(constraints, source)
-        lengths = _limits(model, source, max_extra, max_length)
-        _require_room(len(constraints.prefix), min(lengths))
+        bans = _bans(model, constraints, source)
+        limits = _limits(model, source, max_extra, max_length)
+        _require_room(len(constraints.prefix), min(limits))
         decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
         self._decoder: StepDecoder = decoder(model, source, beam_size)
         written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
         logits = self._decoder.start(written.expand(source.size(0), -1))
-        forced = _log_probs_of(constraints.prefix, logits)
+        pieces = list(constraints.prefix)
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        log_p = logits[:, : len(pieces)].log_softmax(-1, dtype=exact)
+        forced = log_p[:, range(len(pieces)), pieces].tolist()  # [sentence][piece]
         self.sentences = tuple(
             SentenceSearch(
                 zip(constraints.prefix, log_probs, strict=True),
-                Limits(beam_size, n_best or beam_size, length, alpha),
-                sentence_bans,
-                record,
+                K=beam_size,
+                n_best=n_best or beam_size,
+                limit=limit,
+                alpha=alpha,
+                bans=sentence_bans,
+                record=record,
             )
-            for log_probs, length, sentence_bans in zip(forced, lengths, bans, strict=True)
+            for log_probs, limit, sentence_bans in zip(forced, limits, bans, strict=True)
         )
         self._unfinished = list(self.sentences)
         self._places: dict[SentenceSearch, int] = {}  # place of each sentence in the last step
@@ -173,13 +254,15 @@ class BeamSearch:
             pieces += [piece for _, piece in beams]
         return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
-    def _rank(self, logits: Tensor) -> list[Candidates]:
+    def _rank(self, logits: Tensor) -> list[list[Continuation]]:
         """Find the 2 K best continuations of each unfinished sentence that are not forbidden."""
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p = forbid(logits.log_softmax(-1, dtype=exact))
-        totals = torch.tensor(
-            [_totals(sentence, log_p.size(1)) for sentence in self._unfinished], dtype=exact
-        ).to(self.device)
+        by_row = [[-math.inf] * log_p.size(1) for _ in self._unfinished]  # where no prefix is
+        for row_totals, sentence in zip(by_row, self._unfinished, strict=True):
+            for prefix in sentence.live:
+                row_totals[prefix.row] = prefix.total
+        totals = torch.tensor(by_row, dtype=exact).to(self.device)
         while True:
             candidates = rank(log_p, totals, 2 * self.K)
             banned = [
@@ -193,23 +276,15 @@ class BeamSearch:
                 log_p[index, row, pieces] = -math.inf
 
 
-def _bans(constraints: Constraints, source: Tensor) -> list[Bans | None]:
+def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[Bans | None]:
     """Make the bans of each sentence; None where nothing is forbidden."""
-    if (forbidden := constraints.forbidden) is None:
+    if constraints.words is None:
         return [None] * source.size(0)
-    bans = Bans(forbidden)
-    if forbidden.look_aheads is None:
+    bans = Bans(constraints.words, constraints.text)
+    if not constraints.looks_ahead:
         return [bans] * source.size(0)
     sources = [row[row != PAD].tolist() for row in source]
-    return [bans.for_sentence(forbidden.look_aheads(ids)) for ids in sources]
-
-
-def _totals(sentence: SentenceSearch, rows: int) -> list[float]:
-    """Return log P of each row's prefix; -∞ where there is none."""
-    totals = [-math.inf] * rows
-    for prefix in sentence.live:
-        totals[prefix.row] = prefix.total
-    return totals
+    return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
 
 
 def _fill_gaps(
@@ -222,15 +297,6 @@ def _fill_gaps(
         sentence if goes else last.pop()
         for sentence, goes in zip(sentences[:count], goes_on, strict=False)
     ]
-
-
-def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
-    """Return log P of each of these pieces: from `[sentence, position, vocab]`, by sentence."""
-    before = logits[:, : len(pieces)]
-    exact = torch.promote_types(logits.dtype, torch.float32)
-    log_p = before.log_softmax(-1, dtype=exact)[:, range(len(pieces)), list(pieces)]
-    by_sentence: list[list[float]] = log_p.tolist()
-    return by_sentence
 
 
 def _limits(
@@ -254,18 +320,3 @@ def _require_room(prefix: int, length: int) -> None:
         raise InputError(
             f"The translation may have at most {length:,} pieces, so it has none: allow more."
         )
-
-
-def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) -> list[Hypothesis]:
-    """Write the most probable piece at each step.
-
-    Args:
-        model: the model, in evaluation mode.
-        source: `[batch, source]` token ids, padded on the right.
-        max_extra: the length limit beyond the source's length.
-
-    Returns:
-        One hypothesis for each sentence.
-    """
-    sentences = beam_search(model, source, beam_size=1, max_extra=max_extra)
-    return [hypotheses[0] for hypotheses in sentences]

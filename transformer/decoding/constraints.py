@@ -20,27 +20,6 @@ from transformer.text.words import ForbiddenWords
 LookAhead = Callable[[tuple[int, ...]], Tensor]
 """The pieces of a prefix to log P of each next piece, `[vocab]`, for one sentence."""
 
-LookAheads = Callable[[Sequence[int]], LookAhead]
-"""The token ids of a source sentence, `</s>` last, to its look-ahead."""
-
-
-@dataclass(frozen=True)
-class ForbiddenText:
-    """Forbidden words and the text prefix of a translation.
-
-    Args:
-        words: the words that it must not contain.
-        prefix: the text with which it must begin.
-        look_aheads: a factory of the look-ahead of each sentence. With it a piece that writes the
-            last letter of a forbidden word is refused where the model would sooner end the word
-            than make it longer; without it the search sees that only one piece later, when all that
-            is left may be a word that the model hardly finds possible.
-    """
-
-    words: ForbiddenWords
-    prefix: TextPrefix | None = None
-    look_aheads: LookAheads | None = None
-
 
 @dataclass(frozen=True)
 class Constraints:
@@ -48,7 +27,12 @@ class Constraints:
 
     Args:
         prefix: pieces with which each translation begins; their own log-probabilities count.
-        forbidden: text that no translation may have.
+        words: the words that it must not contain; maybe none, with the texts of the pieces.
+        text: the text with which it must begin; only with `words`.
+        looks_ahead: with it a piece that writes the last letter of a forbidden word is refused
+            where the model would sooner end the word than make it longer; without it the search
+            sees that only one piece later, when all that is left may be a word that the model
+            hardly finds possible.
 
     Raises:
         InputError: if the prefix ends the sentence, has a piece that is never written, or contains
@@ -56,7 +40,9 @@ class Constraints:
     """
 
     prefix: tuple[int, ...] = ()
-    forbidden: ForbiddenText | None = None
+    words: ForbiddenWords | None = None
+    text: TextPrefix | None = None
+    looks_ahead: bool = False
 
     def __post_init__(self) -> None:
         if EOS in self.prefix:
@@ -67,25 +53,20 @@ class Constraints:
             raise InputError(
                 "The forced prefix has a character that the model cannot write: leave it out."
             )
-        if self.forbidden is None:
+        if self.words is None:
             return
-        words, text = self.forbidden.words, self.forbidden.prefix
-        given = words.text_of(self.prefix) if text is None else text.text
-        if word := words.written(given):
+        given = self.words.text_of(self.prefix) if self.text is None else self.text.text
+        if word := self.words.written(given):
             raise InputError(
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
 
     def forced(self, tokens: Sequence[int]) -> Sequence[int]:
-        """Return the leading pieces of a translation in which the prefix stands.
-
-        Args:
-            tokens: the tokens of a translation that the constraints allow.
-        """
-        if self.forbidden is None or (prefix := self.forbidden.prefix) is None:
+        """Return the leading pieces of an allowed translation in which the prefix stands."""
+        if self.words is None or self.text is None:
             return tokens[: len(self.prefix)]
-        ends = list(accumulate(len(self.forbidden.words.texts[token]) for token in tokens))
-        return tokens[: bisect_left(ends, len(prefix.text)) + 1]
+        ends = list(accumulate(len(self.words.texts[token]) for token in tokens))
+        return tokens[: bisect_left(ends, len(self.text.text)) + 1]
 
 
 class PrefixState(NamedTuple):
@@ -104,23 +85,17 @@ EMPTY = PrefixState("", 0)
 
 
 class Bans:
-    """The continuations that one search must not write.
+    """The continuations that one search must not write."""
 
-    Args:
-        forbidden: the forbidden words and the text prefix.
-        look_ahead: the look-ahead of the sentence, if there is one; `for_sentence` gives a batch's
-            sentences theirs.
-    """
-
-    def __init__(self, forbidden: ForbiddenText, look_ahead: LookAhead | None = None) -> None:
-        self.words, self.prefix = forbidden.words, forbidden.prefix
-        self._look_ahead = look_ahead
+    def __init__(self, words: ForbiddenWords, prefix: TextPrefix | None = None) -> None:
+        self.words, self.prefix = words, prefix
+        self._look_ahead: LookAhead | None = None
         self._end = len(self.prefix.text) if self.prefix else 0
         self._vocab = range(len(self.words.texts))
         self._pieces: dict[tuple[PrefixState, int], list[int]] = {}
         self._likely_ends: dict[tuple[int, ...], bool] = {}
 
-    def for_sentence(self, look_ahead: LookAhead | None) -> Bans:
+    def for_sentence(self, look_ahead: LookAhead) -> Bans:
         """Return the bans of one sentence of a batch; all share the pieces that are worked out."""
         bans = copy(self)
         bans._look_ahead, bans._likely_ends = look_ahead, {}
@@ -152,10 +127,7 @@ class Bans:
     def refuses(self, written: PrefixState, piece: int, left: int) -> bool:
         """Return whether a piece departs from the text prefix, or completes a forbidden word.
 
-        Args:
-            written: the state of the prefix.
-            piece: the token id of the next piece.
-            left: pieces that the length limit allows after it.
+        `left` is the number of pieces that the length limit allows after it.
         """
         departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)

@@ -14,31 +14,195 @@ hook that only silences heads (`Silence`) is known for what it does, and is done
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.attention import attention_scores, split_heads
-from transformer.config import TransformerConfig
-from transformer.decoding.weights import DecoderLayerWeights, EncoderLayerWeights, search_weights
+from transformer.attention import MultiHeadAttention, attention_scores, split_heads
+from transformer.cache import BeamCache
+from transformer.config import Activation
+from transformer.decoding.hypothesis import BEAM_SIZE
 from transformer.embedding import Embedding
 from transformer.kinds import KINDS, Kind, attention_name
+from transformer.layers import ACTIVATIONS, AddAndNorm, DecoderLayer, EncoderLayer, FeedForward
 from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
+
+_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+if _ONEDNN:  # looked up once: by name, it costs as much as an addition
+    _lay_out = torch.ops.mkldnn._reorder_linear_weight.default
+    _multiply = torch.ops.mkldnn._linear_pointwise.default
+    _multiply_and_add = torch.ops.mkldnn._linear_pointwise.binary
+
+
+class Linear:
+    """x Wᵀ + b, and an activation of it where one is named.
+
+    With few rows, most of a product's time is spent on reading the matrix. On a CPU, oneDNN reads
+    it in the order in which it lies: measured at 4 rows, in half the time of `F.linear`.
+    """
+
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None = None, activation: Activation | None = None
+    ) -> None:
+        self.weight, self.bias, self.activation = weight, bias, activation
+        self._packed: Tensor | None = None
+        if _ONEDNN and weight.device.type == "cpu" and weight.dtype == torch.float32:
+            # any number of rows can be multiplied; the paper's beam has the best layout
+            self._packed = _lay_out(weight.detach(), BEAM_SIZE)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Multiply `[..., in]` to `[..., out]`."""
+        if self._packed is None:
+            y = F.linear(x, self.weight, self.bias)
+            return y if self.activation is None else ACTIVATIONS[self.activation](y)
+        # oneDNN knows all of ours by these names; "none" of GELU is that without approximation
+        after = self.activation or "none"
+        return _multiply(x, self._packed, self.bias, after, [], "none")  # type: ignore[no-any-return]
+
+    def plus(self, x: Tensor, residual: Tensor) -> Tensor:
+        """Compute residual + x Wᵀ + b in one operation; of a product without an activation."""
+        if self._packed is None:
+            return residual + F.linear(x, self.weight, self.bias)
+        return _multiply_and_add(x, residual, self._packed, self.bias, "add")  # type: ignore[no-any-return]
+
+
+class ResidualNorm:
+    """LayerNorm(x + Sublayer(x)), where a product ends the sub-layer."""
+
+    def __init__(self, linear: nn.Linear, add_and_norm: AddAndNorm) -> None:
+        self.linear = fused(linear)
+        norm = add_and_norm.norm
+        self.shape, self.eps = norm.normalized_shape, norm.eps
+        self.weight, self.bias = norm.weight, norm.bias
+
+    def __call__(self, x: Tensor, inner: Tensor) -> Tensor:
+        """Add the product of the inner values to x `[..., d_model]`, and normalise."""
+        added = self.linear.plus(inner, x)
+        # calling the module would cost as much as the norm itself
+        return torch.layer_norm(added, self.shape, self.weight, self.bias, self.eps)
+
+
+class SelfAttention:
+    """Q, K and V are one product."""
+
+    def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
+        self.h = attention.h
+        W_Q, W_K, W_V = attention.W_Q, attention.W_K, attention.W_V
+        self.QKV = fused(W_Q, W_K, W_V)
+        self.widths = (W_Q.out_features, W_K.out_features, W_V.out_features)
+        self.output_add_norm = ResidualNorm(attention.W_O, norm)
+
+
+class CrossAttention:
+    """K and V are one product."""
+
+    def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
+        self.h = attention.h
+        self.Q, self.KV = fused(attention.W_Q), fused(attention.W_K, attention.W_V)
+        self.widths = (attention.W_K.out_features, attention.W_V.out_features)
+        self.output_add_norm = ResidualNorm(attention.W_O, norm)
+
+
+class FeedForwardAndNorm:
+    """LayerNorm(x + FFN(x))."""
+
+    def __init__(self, feed_forward: FeedForward, norm: AddAndNorm) -> None:
+        W_1 = feed_forward.W_1
+        self.W_1 = Linear(W_1.weight, W_1.bias, feed_forward.activation)
+        self.inner_add_norm = ResidualNorm(feed_forward.W_2, norm)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Apply the network to `[..., d_model]`."""
+        return self.inner_add_norm(x, self.W_1(x))
+
+
+class EncoderLayerWeights:
+    """One encoder layer, or what a decoder layer shares with it."""
+
+    def __init__(self, layer: EncoderLayer | DecoderLayer) -> None:
+        self.self_attention = SelfAttention(layer.self_attention, layer.self_attention_norm)
+        self.feed_forward = FeedForwardAndNorm(layer.feed_forward, layer.feed_forward_norm)
+
+
+class DecoderLayerWeights(EncoderLayerWeights):
+    """One decoder layer."""
+
+    def __init__(self, layer: DecoderLayer) -> None:
+        super().__init__(layer)
+        self.cross_attention = CrossAttention(layer.cross_attention, layer.cross_attention_norm)
+
+
+class SearchWeights:
+    """All layers, and the projection to the vocabulary."""
+
+    def __init__(self, model: Transformer) -> None:
+        self.encoder = [EncoderLayerWeights(layer) for layer in model.encoder.layers]  # type: ignore[arg-type]
+        self.decoder = [DecoderLayerWeights(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
+        self.projection = Linear(model.shared_embedding, model.output_bias)
+
+
+_Slots: TypeAlias = Sequence[tuple[dict[str, nn.Parameter | None], str]]
+
+
+@dataclass(frozen=True)
+class _LaidOut:
+    slots: _Slots  # where modules hold parameters: to walk over all takes as long as two layers
+    parameters: tuple[nn.Parameter, ...]  # held: no new one can lie where one of these lies
+    state: tuple[int, ...]
+    weights: SearchWeights
+
+
+_laid_out: WeakKeyDictionary[Transformer, _LaidOut] = WeakKeyDictionary()
+
+
+def search_weights(model: Transformer) -> SearchWeights:
+    """Return the model's current weights, laid out anew only after one of them has changed.
+
+    A change is seen by the parameter's place in memory and by PyTorch's count of in-place changes.
+    That misses fused optimisers, for which the model counts how often it was trained, what goes
+    through `parameter.data` in the same place, and a module that another one has taken the place
+    of.
+    """
+    known = _laid_out.get(model)
+    slots: _Slots = (
+        [(m._parameters, name) for m in model.modules() for name in m._parameters]
+        if known is None
+        else known.slots
+    )
+    parameters = tuple(p for held, name in slots if (p := held.get(name)) is not None)
+    versions = chain.from_iterable((p.data_ptr(), p._version) for p in parameters)
+    state = (model.times_trained, *versions)
+    if known is None or known.state != state:
+        known = _LaidOut(slots, parameters, state, SearchWeights(model))
+        _laid_out[model] = known
+    return known.weights
+
+
+def fused(*modules: nn.Linear) -> Linear:
+    """Join several projections of the same input."""
+    if len(modules) == 1:
+        return Linear(modules[0].weight, modules[0].bias)
+    possible: list[Tensor | None] = [module.bias for module in modules]
+    biases = [bias for bias in possible if bias is not None]
+    weight = torch.cat([module.weight for module in modules])
+    return Linear(weight, torch.cat(biases) if biases else None)
+
 
 Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
 """Lists that get the weights of each layer, by kind, `[sentence, head, query, key]`."""
 
 
 class FastDecoder:
-    """See `StepDecoder`; the arguments are those of `PlainDecoder`.
+    """See `StepDecoder`; `source` and K are those of `PlainDecoder`.
 
-    The weights are read when it is made: it serves one search.
-
-    Args:
-        patterns: lists for the attention weights of a pass that `start` makes over a translation.
+    The weights are read when it is made: it serves one search. The lists of `patterns` get the
+    attention weights of a pass that `start` makes over a translation.
     """
 
     def __init__(
@@ -144,18 +308,10 @@ def _encode(
     silenced: Sequence[Sequence[int]],
     patterns: list[Tensor] | None,
 ) -> Tensor:
-    """Encode as `Transformer.encode`, where no hook is set.
+    """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set.
 
-    Args:
-        embedding: the embedding of the encoder.
-        layers: the weights of the encoder's layers.
-        source: `[sentence, source]` token ids.
-        mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
-        silenced: the heads of each layer whose output is 0.
-        patterns: a list for the weights of each layer, `[sentence, head, source, source]`.
-
-    Returns:
-        `[sentence, source, d_model]`.
+    The mask is `[sentence, 1, 1, source]`, True at real tokens, or None where all are; `patterns`
+    gets the weights of each layer, `[sentence, head, source, source]`.
     """
     x: Tensor = embedding(source)
     for layer, silent in zip(layers, silenced, strict=True):
@@ -190,14 +346,9 @@ class _Layer:
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
     ) -> Tensor:
-        """Decode as `DecoderLayer.forward`, `[row, position, d_model]`.
+        """Decode `[row, position, d_model]` as `DecoderLayer.forward`, `beams` rows a sentence.
 
-        Args:
-            x: `[row, position, d_model]`.
-            index: the index of the layer in the cache.
-            cache: the keys and values of the decoder's own attention.
-            beams: the number of rows of a sentence.
-            mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
+        `index` is that of the layer in the cache; the mask is as in `_encode`.
         """
         rows, new, _ = x.shape
 
@@ -259,82 +410,3 @@ def attend(
     if silenced:
         z[:, silenced] = 0
     return z.transpose(1, 2).flatten(2)
-
-
-FIRST_ROOM = 32  # positions; doubled whenever they are full
-
-
-class BeamCache:
-    """Keys and values of all layers, side by side in one tensor.
-
-    Args:
-        rows: the number of rows of the first step.
-        like: a tensor of the type and device that keys and values have.
-    """
-
-    def __init__(self, config: TransformerConfig, rows: int, like: Tensor) -> None:
-        self.h, self.d_k, self.d_v = config.h, config.d_k, config.d_v
-        self.rows, self.length = rows, 0
-        width = config.h * (config.d_k + config.d_v)
-        # [layer, row, position, width]; the first `rows` rows and `length` positions are in use
-        self._buffer = like.new_empty(config.N, rows, FIRST_ROOM, width)
-        self._view()
-
-    def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the new positions of one layer and return all of its keys and values.
-
-        Args:
-            layer: the layer, from 0.
-            keys_and_values: `[row, position, h * (d_k + d_v)]`.
-
-        Returns:
-            K and V, each `[row, head, key, d_k or d_v]`.
-        """
-        new = keys_and_values.size(1)
-        self._written[layer].narrow(1, self.length, new).copy_(keys_and_values)
-        end = self.length + new
-        return self._keys[layer].narrow(2, 0, end), self._values[layer].narrow(2, 0, end)
-
-    def make_room(self, new: int) -> None:
-        """See that so many positions fit after those in use."""
-        room = self._buffer.size(2)
-        if self.length + new > room:
-            N, rows, _, width = self._buffer.shape
-            buffer = self._buffer.new_empty(N, rows, max(2 * room, self.length + new), width)
-            buffer[:, :, : self.length] = self._buffer[:, :, : self.length]
-            self._buffer = buffer
-            self._view()
-
-    def select(self, rows: Sequence[int]) -> None:
-        """Let row i go on from what is row `rows[i]` now; rows may be repeated and left out."""
-        if len(rows) > self._buffer.size(1):
-            self._buffer = self._buffer[:, rows]
-        else:
-            moved = [to for to, row in enumerate(rows) if row != to]
-            used = self._buffer[:, :, : self.length]
-            if any(rows[to] in moved for to in moved):  # one is overwritten before it is read
-                used[:, moved] = used[:, [rows[to] for to in moved]]
-            else:
-                for to in moved:
-                    used.select(1, to).copy_(used.select(1, rows[to]))
-        if len(rows) != self.rows:
-            self.rows = len(rows)
-            self._view()
-
-    def gather(self, rows: Tensor) -> None:
-        """Select with the rows as a tensor on the device: nothing waits for it."""
-        used = self._buffer[:, :, : self.length].index_select(1, rows)
-        if len(rows) > self._buffer.size(1):
-            N, _, room, width = self._buffer.shape
-            self._buffer = self._buffer.new_empty(N, len(rows), room, width)
-        self._buffer[:, : len(rows), : self.length] = used
-        self.rows = len(rows)
-        self._view()
-
-    def _view(self) -> None:
-        """Renew the views of the rows in use, by layer: whole, and its keys and values by head."""
-        used = self._buffer[:, : self.rows]
-        keys, values = used.split((self.h * self.d_k, self.h * self.d_v), dim=-1)
-        self._written = used.unbind(0)
-        self._keys = keys.unflatten(-1, (self.h, self.d_k)).transpose(2, 3).unbind(0)
-        self._values = values.unflatten(-1, (self.h, self.d_v)).transpose(2, 3).unbind(0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import torch
@@ -11,9 +11,16 @@ from torch import Tensor
 
 from transformer.config import EOS
 from transformer.decoding.constraints import EMPTY, Bans, PrefixState
-from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
-from transformer.decoding.ranking import Candidates
-from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
+from transformer.decoding.hypothesis import (
+    Continuation,
+    Hypothesis,
+    Node,
+    Reason,
+    SearchTree,
+    State,
+    best_score,
+    length_penalty,
+)  # fmt: skip
 from transformer.errors import InputError, NotFiniteError
 
 
@@ -50,29 +57,17 @@ class Prefix:
         return tuple(prefix.piece for prefix in self.chain())
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The limits at which the search of a sentence ends.
-
-    Args:
-        K: the beam size; the search ends with so many hypotheses.
-        n_best: the number of translations that are wanted; the search also ends when no live prefix
-            can become one of so many best.
-        length: most pieces of a hypothesis.
-        alpha: α of the length penalty.
-    """
-
-    K: int
-    n_best: int
-    length: int
-    alpha: float
-
-
 class SentenceSearch:
     """Live prefixes and hypotheses of one sentence.
 
     Args:
         forced: the pieces that each translation begins with, and log P of each.
+        K: the beam size; the search ends with so many hypotheses.
+        n_best: the number of translations that are wanted; the search also ends when no live prefix
+            can become one of so many best.
+        limit: most pieces of a hypothesis.
+        alpha: α of the length penalty.
+        bans: the continuations that are forbidden.
         record: whether to keep the whole tree.
 
     Raises:
@@ -80,12 +75,20 @@ class SentenceSearch:
     """
 
     def __init__(
-        self, forced: Iterable[tuple[int, float]], limits: Limits, bans: Bans | None, record: bool
+        self,
+        forced: Iterable[tuple[int, float]],
+        *,
+        K: int,
+        n_best: int,
+        limit: int,
+        alpha: float,
+        bans: Bans | None = None,
+        record: bool = False,
     ) -> None:
         if bans is not None:
-            bans.require_room(limits.length)
-        self.limits, self.bans = limits, bans
-        self.recorder = Recorder() if record else None
+            bans.require_room(limit)
+        self.K, self.n_best, self.limit, self.alpha, self.bans = K, n_best, limit, alpha, bans
+        self.nodes: list[Node] | None = [] if record else None
         self.finished: list[tuple[Hypothesis, Prefix]] = []
         self.length = 0  # pieces of each live prefix
         prefix = Prefix(None, -1, 0.0, 0.0)
@@ -95,19 +98,18 @@ class SentenceSearch:
             self._mark(prefix, "kept")
         self.live = [prefix]  # best first
 
-    def ban(self, candidates: Candidates) -> dict[int, Tensor]:
-        """List the pieces that must not follow the rows that have a forbidden candidate.
+    def ban(self, candidates: Sequence[Continuation]) -> dict[int, Tensor]:
+        """List the pieces that must not follow the rows that have a forbidden candidate, by row.
 
-        Returns:
-            By row, the pieces that depart from the text prefix, or complete a forbidden word, and
-            those among the candidates that write one which the model would end.
+        They depart from the text prefix or complete a forbidden word; of the candidates also those
+        that write one which the model would end.
         """
         if self.bans is None:
             return {}
         banned: dict[int, set[int]] = {}
-        left = self.limits.length - self.length - 1
+        left = self.limit - self.length - 1
         live = {prefix.row: prefix for prefix in self.live}
-        for row, piece, log_prob, total in candidates.ranked():
+        for row, piece, log_prob, total in candidates:
             before = live[row].written
             if piece not in banned.get(row, ()):
                 if self.bans.refuses(before, piece, left):
@@ -117,17 +119,15 @@ class SentenceSearch:
                 else:
                     continue
             # a text prefix excludes all other pieces, whatever the model's probabilities are
-            if self.recorder is not None and not self.bans.is_open(before):
+            if not self.bans.is_open(before):
                 self._record(live[row], piece, log_prob, total, "forbidden")
         # to index by a list of most of the vocabulary takes ten times as long
         return {row: torch.tensor(list(pieces)) for row, pieces in banned.items()}
 
-    def extend(self, candidates: Candidates) -> bool:
+    def extend(self, candidates: Sequence[Continuation]) -> bool:
         """Finish what ends with `</s>`, keep the best of the rest, and say whether to go on.
 
-        Args:
-            candidates: the 2 K best continuations: one of each row is `</s>`, so at least K
-                are others.
+        Of the 2 K best continuations one of each row is `</s>`, so at least K are others.
 
         Raises:
             InputError: if there is no continuation and no hypothesis.
@@ -136,16 +136,16 @@ class SentenceSearch:
         self.length += 1
         parents = {prefix.row: prefix for prefix in self.live}
         self.live = []
-        for rank, (row, piece, log_prob, total) in enumerate(candidates.ranked()):
+        for rank, (row, piece, log_prob, total) in enumerate(candidates):
             ends = piece == EOS
-            if rank < self.limits.K if ends else len(self.live) < self.limits.K:
+            if rank < self.K if ends else len(self.live) < self.K:
                 prefix = self._grow(parents[row], piece, log_prob, total)
                 if not ends:
                     self._mark(prefix, "kept")
                     self.live.append(prefix)
                 else:
                     self._add(prefix, "finished", "")
-            elif self.recorder is not None:
+            else:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.finished:
             if self.bans is None:
@@ -154,7 +154,7 @@ class SentenceSearch:
         if self._is_full:
             self._keep_best()
             self._end("full")
-        elif self.length >= self.limits.length:
+        elif self.length >= self.limit:
             self._end("limit")
         elif self._is_decided:
             self._end("bound")
@@ -169,7 +169,7 @@ class SentenceSearch:
 
     def hypotheses(self) -> list[Hypothesis]:
         """List the best score first; those without `</s>` come after all that end with it."""
-        return [hypothesis for hypothesis, _ in self._ranked()][: self.limits.n_best]
+        return [hypothesis for hypothesis, _ in self._ranked()][: self.n_best]
 
     def settled(self) -> tuple[int, ...]:
         """Return the first pieces of the translation that no later step can change."""
@@ -181,21 +181,21 @@ class SentenceSearch:
 
     def tree(self) -> SearchTree:
         """Return the tree so far; the search must have been made with `record`."""
-        if self.recorder is None:
+        if self.nodes is None:
             raise ValueError("this search does not record its tree")
         ranked = self._ranked()
         best = ranked[0][1] if ranked else self.live[0]
-        return SearchTree(tuple(self.recorder.nodes), -1 if best.node is None else best.node)
+        return SearchTree(tuple(self.nodes), -1 if best.node is None else best.node)
 
     @property
     def _is_full(self) -> bool:
-        return len(self.finished) >= self.limits.K
+        return len(self.finished) >= self.K
 
     @property
     def _is_decided(self) -> bool:
         """True if no live prefix can still become one of the n best."""
-        n = self.limits.n_best
-        if n >= self.limits.K:  # then each hypothesis is one of the n best
+        n = self.n_best
+        if n >= self.K:  # then each hypothesis is one of the n best
             return False
         scores = sorted((h.score for h, _ in self.finished if h.complete), reverse=True)
         return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
@@ -205,7 +205,7 @@ class SentenceSearch:
         return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.finished)
 
     def _bound(self, prefix: Prefix) -> float:
-        return best_score(prefix.total, self.length, self.limits.length, self.limits.alpha)
+        return best_score(prefix.total, self.length, self.limit, self.alpha)
 
     def _ranked(self) -> list[tuple[Hypothesis, Prefix]]:
         return sorted(self.finished, key=lambda pair: (not pair[0].complete, -pair[0].score))
@@ -213,9 +213,9 @@ class SentenceSearch:
     def _keep_best(self) -> None:
         """Keep the K hypotheses of the highest scores."""
         ranked = self._ranked()
-        for _, leaf in ranked[self.limits.K :]:
+        for _, leaf in ranked[self.K :]:
             self._mark(leaf, "dropped", "full")
-        self.finished = ranked[: self.limits.K]
+        self.finished = ranked[: self.K]
 
     def _end(self, reason: Reason) -> None:
         """Drop the live prefixes, or let them stand where the limit or the caller cut them."""
@@ -229,7 +229,7 @@ class SentenceSearch:
 
     def _assign_rows(self) -> None:
         """Give each live prefix a row: that of its parent where it can, so that few rows move."""
-        free = dict.fromkeys(range(self.limits.K))
+        free = dict.fromkeys(range(self.K))
         moved = []
         for prefix in self.live:
             prefix.row = prefix.parent.row if prefix.parent else 0
@@ -247,7 +247,7 @@ class SentenceSearch:
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
         chain = leaf.chain()
         log_probs = tuple(prefix.log_prob for prefix in chain)
-        score = sum(log_probs) / length_penalty(len(chain), self.limits.alpha)
+        score = sum(log_probs) / length_penalty(len(chain), self.alpha)
         tokens = tuple(prefix.piece for prefix in chain)
         self.finished.append((Hypothesis(tokens, log_probs, score), leaf))
         self._mark(leaf, state, reason, score)
@@ -256,20 +256,22 @@ class SentenceSearch:
         prefix = Prefix(parent, piece, log_prob, total)
         if self.bans is not None and piece != EOS:
             prefix.written = self.bans.after(parent.written, piece)
-        if self.recorder is not None:
-            prefix.node = self._record(parent, piece, log_prob, total, "beam")
+        prefix.node = self._record(parent, piece, log_prob, total, "beam")
         return prefix
 
     def _record(
         self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
-    ) -> int:
-        assert self.recorder is not None
-        parents = self.recorder.nodes
-        step = 1 if parent.node is None else parents[parent.node].step + 1
-        return self.recorder.add(Node(parent.node, piece, log_prob, total, step, "dropped", reason))
+    ) -> int | None:
+        """Add a prefix to the tree, and return its index there."""
+        if self.nodes is None:
+            return None
+        step = 1 if parent.node is None else self.nodes[parent.node].step + 1
+        self.nodes.append(Node(parent.node, piece, log_prob, total, step, "dropped", reason))
+        return len(self.nodes) - 1
 
     def _mark(
         self, prefix: Prefix, state: State, reason: Reason = "", score: float | None = None
     ) -> None:
-        if self.recorder is not None and prefix.node is not None:
-            self.recorder.mark(prefix.node, state, reason, score)
+        if self.nodes is not None and prefix.node is not None:
+            node = self.nodes[prefix.node]
+            self.nodes[prefix.node] = replace(node, state=state, reason=reason, score=score)

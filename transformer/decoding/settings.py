@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import TypedDict, cast
 
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
-from transformer.decoding.constraints import ForbiddenText, LookAheads
 from transformer.errors import InputError, quoted
 from transformer.text.prefix import TextPrefix
 from transformer.text.reader import PREFIX, InputReader, strings
@@ -99,14 +98,8 @@ class SearchSettings:
         """The arguments of `Translator.translate` for the same search once more."""
         return cast(SearchArguments, asdict(self))
 
-    def constraints(
-        self, reader: InputReader, look_aheads: LookAheads | None = None
-    ) -> Constraints:
-        """Return the constraints of the search for one model.
-
-        Args:
-            reader: the reader of the model's texts.
-            look_aheads: the factory of look-aheads, see `ForbiddenText`.
+    def constraints(self, reader: InputReader) -> Constraints:
+        """Return the constraints of the search for one model, whose texts the reader reads.
 
         Raises:
             InputError: if the prefix cannot be written, contains a forbidden word or is longer
@@ -127,7 +120,7 @@ class SearchSettings:
         if not self.forbidden and text is None:
             return Constraints(pieces)
         words = reader.target_tokenizer.forbidden(self.forbidden)
-        return Constraints(pieces, ForbiddenText(words, text, look_aheads))
+        return Constraints(pieces, words, text, looks_ahead=True)
 
 
 def require_whole(value: object, name: str) -> None:

@@ -43,11 +43,8 @@ class FolderKind:
 def refusal(folder: Path, kind: FolderKind) -> str:
     """Return one sentence on why a folder may not be replaced; empty if it may.
 
-    A folder may be replaced if it is missing or empty, or if this program wrote all of its content.
-
-    Args:
-        folder: the folder, or what else has its name; links are not followed.
-        kind: the kind of folder that it must be.
+    A folder may be replaced if it is missing or empty, or if this program wrote all of its content;
+    links are not followed.
 
     Raises:
         OSError: if the folder cannot be read, or is read-only.
@@ -87,9 +84,7 @@ def is_leftover(path: Path) -> bool:
 def remove_leftovers(parent: Path, names: Collection[str] = ()) -> None:
     """Remove the temporary folders that killed writers left in a folder of this program.
 
-    Args:
-        parent: the folder in which they lie.
-        names: the files of the folders that `replace_folder` was to replace there.
+    `names` are the files of the folders that `replace_folder` was to replace there.
     """
     for folder in filter(is_leftover, parent.glob(f"*{MARK}*")):
         for part in (_NEW, _OLD):
@@ -151,8 +146,7 @@ def write_file(path: Path, content: bytes) -> None:
 def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     """Replace regular files of one folder in this order; if one cannot be written, none is.
 
-    Args:
-        contents: path and content of each; a path may be there twice.
+    A path may be there twice.
 
     Raises:
         OSError: if one cannot be written.
@@ -174,12 +168,8 @@ def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False)
 
     The old folder is untouched until then, and only replaced if this program wrote all of its
     content. A crash at any moment leaves the old folder, the new one, or, for the instant between
-    two renames, the old one under its backup path or in the temporary folder.
-
-    Args:
-        folder: the folder to replace.
-        kind: the kind of folder that may be replaced.
-        keep_backup: keep the old folder as `backup_path(folder)`, in place of the last backup.
+    two renames, the old one under its backup path or in the temporary folder. With `keep_backup`
+    the old folder stays as `backup_path(folder)`, in place of the last backup.
 
     Raises:
         CheckpointError: if something else is there.

@@ -15,11 +15,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """Read the content of a regular file.
-
-    Args:
-        path: the file.
-        at_most: bytes that such a file may have.
+    """Read the content of a regular file of at most so many bytes.
 
     Raises:
         OSError: as `opened` does.

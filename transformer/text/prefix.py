@@ -40,9 +40,7 @@ class TextPrefix:
     def allowed(self, place: int, left: float) -> dict[int, int]:
         """Return the pieces that may follow before the text is complete, with the place after each.
 
-        Args:
-            place: the number of characters that are written.
-            left: pieces that may be written after it; what is then missing has room in them.
+        What is missing after such a piece has room in the `left` pieces that may follow it.
         """
         after = self._after[place]
         return {piece: end for piece, end in after.items() if self._fewest[end] <= left}

@@ -16,14 +16,7 @@ LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left o
 
 
 class InputReader:
-    """Reads what a person gives, for one model.
-
-    Args:
-        source_tokenizer: of the text.
-        target_tokenizer: of a translation or its prefix.
-        languages: by which errors call them.
-        max_length: most pieces of a sentence, `</s>` included.
-    """
+    """Reads what a person gives, for one model of sentences of at most `max_length` pieces."""
 
     def __init__(
         self,
@@ -51,9 +44,7 @@ class InputReader:
     def text(self, text: str, name: str = "text") -> list[Piece]:
         """Read a sentence as pieces, `</s>` last; unknown characters are pieces, too.
 
-        Args:
-            text: the sentence as it was typed.
-            name: what an error calls it: "text" or "translation".
+        An error calls it by the name, "text" or "translation".
 
         Raises:
             InputError: if it is empty, damaged, or longer than the model accepts.
@@ -67,9 +58,7 @@ class InputReader:
     def target(self, target: str | Sequence[str]) -> list[Piece]:
         """Read a translation that a search could have written.
 
-        Args:
-            target: a text, which then ends with `</s>`; or the pieces as the tokenizer writes
-                them, which end where they end.
+        A text ends with `</s>`; pieces as the tokenizer writes them end where they end.
 
         Raises:
             InputError: as `text` does, or if a search never writes a piece, or goes on after
@@ -143,12 +132,7 @@ class InputReader:
 
 
 def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
-    """Read a sequence of strings.
-
-    Args:
-        given: a sequence of strings, or anything else.
-        name: what an error calls it.
-        wanted: what the error asks for.
+    """Read a sequence of strings; the error calls it by the name, and asks for what is wanted.
 
     Raises:
         InputError: if these are no strings.
@@ -159,7 +143,7 @@ def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
     return texts
 
 
-def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
+def unknown(pieces: Iterable[Piece], quote: str = "“{}”") -> str:
     """List the unknown characters among the pieces, the first five quoted; "" if there are none."""
     characters = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
     shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(characters)[:5])

@@ -38,12 +38,9 @@ class SpecialTokens:
     def among(
         cls, tokens: Iterable[str], known: Iterable[str] = (), ends: Iterable[str] = ()
     ) -> SpecialTokens:
-        """Select the tokens that are known to be special, or are written as such.
+        """Select the tokens that are written as special ones, or that a tokenizer knows as such.
 
-        Args:
-            tokens: the tokens of a text.
-            known: what a tokenizer says is special.
-            ends: of these, what ends a sentence.
+        Of these, the `ends` end a sentence.
         """
         every, known_ends = frozenset(tokens), frozenset(ends)
         special = {t for t in every if looks_special(t)} | (every & frozenset(known))

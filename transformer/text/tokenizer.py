@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
+from sentencepiece import SentencePieceProcessor
 
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
@@ -51,18 +52,12 @@ class Tokenizer:
 
     def __init__(self, model: bytes) -> None:
         self.model = model
-        try:
-            if not model:  # SentencePiece takes it, and complains on standard error at each call
-                raise ValueError("there are no bytes")
-            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-            special = [
-                self._processor.PieceToId(piece) for piece in ("<pad>", "<unk>", "<s>", "</s>")
-            ]
-        except (RuntimeError, ValueError, TypeError) as error:
+        if (processor := read_processor(model)) is None:
             raise CheckpointError(
                 "tokenizer.model is not a SentencePiece model: copy the checkpoint again."
-            ) from error
-        if special != [PAD, UNK, BOS, EOS]:
+            )
+        self._processor = processor
+        if processor.PieceToId(["<pad>", "<unk>", "<s>", "</s>"]) != [PAD, UNK, BOS, EOS]:
             raise CheckpointError(
                 "tokenizer.model gives its special pieces other ids than this program: "
                 "train it with training.train."
@@ -144,9 +139,10 @@ class Tokenizer:
 
         Punctuation is a word of its own.
         """
-        # SentencePiece gives an unknown piece in its own characters
+        # SentencePiece gives an unknown piece in its own characters, maybe those of a special one
         texts = self._processor.EncodeAsPieces(text)
-        return with_words(self.encode(text), texts)
+        ids = self._processor.PieceToId(texts)
+        return with_words([UNK if id_ in SPECIAL else id_ for id_ in ids], texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Convert token ids to pieces with the number of their word; special pieces are words."""
@@ -178,8 +174,7 @@ class Tokenizer:
     def text_prefix(self, text: str) -> TextPrefix:
         """Return a text that a search must begin with, as `decoding.Constraints` takes it.
 
-        Args:
-            text: as the pieces write it, a space as `▁`.
+        The text is as the pieces write it, a space as `▁`.
         """
         return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
 
@@ -188,6 +183,16 @@ class Tokenizer:
         """The text of each piece with its spaces; a special piece as one that is no word."""
         ids = list(range(self.vocab_size))
         return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
+
+
+def read_processor(model: bytes) -> SentencePieceProcessor | None:
+    """Read a serialised SentencePiece model; None if it is none."""
+    if not model:  # SentencePiece takes it, and complains on standard error at each call
+        return None
+    try:
+        return SentencePieceProcessor(model_proto=model)
+    except (RuntimeError, ValueError, TypeError):
+        return None
 
 
 def no_piece(text: str) -> InputError:

@@ -48,10 +48,8 @@ def number_words(texts: Sequence[str]) -> list[int]:
     """Return the number of each piece's word, in reading order; punctuation is its own word.
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first; one
-    without a text, to the word of the piece before it.
-
-    Args:
-        texts: the texts of consecutive pieces, with their spaces; `PLACEHOLDER` for a special one.
+    without a text, to the word of the piece before it. The texts of consecutive pieces have their
+    spaces, and are `PLACEHOLDER` for a special one.
     """
     starts = [match.start() for match in words_in("".join(texts))]
     result: list[int] = []
@@ -122,12 +120,9 @@ class ForbiddenWords:
         return next((word for word in _settled(text) if word in self.words), None)
 
     def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
-        """Return whether this piece completes a forbidden word.
+        """Return whether this piece, maybe the last, completes a forbidden word.
 
-        Args:
-            open_word: the end of the prefix, as `open_word` returns it.
-            piece: the token id of the next piece.
-            last: whether the translation ends with this piece.
+        `open_word` is the end of the prefix, as the method of this name returns it.
         """
         if not self.words:
             return False

@@ -1,1 +1,1 @@
-"""The translation of a text: loaded model, search, batch, score, result, warnings."""
+"""The translation of a text: loaded model, search, batch, score, result."""

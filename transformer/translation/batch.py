@@ -13,12 +13,11 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from transformer.decoding import Hypothesis
 from transformer.decoding.settings import SearchSettings
-from transformer.errors import InputError, quoted
+from transformer.errors import InputError
 from transformer.text.tokenizer import Piece
 from transformer.translation.loaded_model import LoadedModel
 
@@ -36,13 +35,7 @@ PARTS = 8
 
 @dataclass(frozen=True)
 class Line:
-    """A line that can be translated.
-
-    Args:
-        number: counted from that of the first line.
-        text: as it was typed.
-        pieces: what it is cut into, `</s>` last.
-    """
+    """A line that can be translated, with its number and its pieces, `</s>` last."""
 
     number: int
     text: str
@@ -78,11 +71,7 @@ class LineSearch(Generic[T]):
     ) -> Generator[list[Result[T]], None, None]:
         """Translate block by block, in order; memory is bounded however many lines there are.
 
-        No result depends on the number of threads.
-
-        Args:
-            lines: the lines to translate.
-            first: number of the first line, by which an error names it.
+        No result depends on the number of threads. An error names its line, counted from `first`.
         """
         stop = threading.Event()
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -149,25 +138,6 @@ class LineSearch(Generic[T]):
             return _named(line.number, error)
 
 
-def translate_lines(
-    loaded: LoadedModel, lines: Sequence[str], settings: SearchSettings
-) -> list[str]:
-    """See `Translator.translate_lines`."""
-    if isinstance(lines, str):
-        raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
-    if not isinstance(lines, Iterable):
-        raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
-    loaded.model.require_no_dropout()  # no line's fault
-    decode = loaded.target_tokenizer.decode
-    search = LineSearch(loaded, settings, lambda _line, hypotheses: decode(hypotheses[0].tokens))
-    texts: list[str] = []
-    for result in chain.from_iterable(search.results(lines)):
-        if isinstance(result, InputError):
-            raise result
-        texts.append(result or "")
-    return texts
-
-
 def usable_cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -176,11 +146,9 @@ def usable_cores() -> int:
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
-    """Group sequences into batches; return their indices, longest sequences first.
+    """Group sequences by their lengths into batches of indices, longest sequences first.
 
-    Args:
-        lengths: of the sequences.
-        most_tokens: rows × longest of a batch; a longer sequence is a batch of its own.
+    A batch has at most `most_tokens`, rows × longest; a longer sequence is a batch of its own.
     """
     groups: list[list[int]] = []
     longest = 0

@@ -1,33 +1,28 @@
-"""A loaded model with its tokenizers, as search, score and warnings take it."""
+"""A loaded model with its tokenizers: its search, and warnings on what it writes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 from transformer.checkpoints import domain
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.checkpoints.domain import Domain
 from transformer.decoding import Hypothesis, beam_search
-from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text.languages import Languages
-from transformer.text.reader import InputReader
-from transformer.text.tokenizer import Tokenizer
+from transformer.text.reader import InputReader, unknown
+from transformer.text.tokenizer import Piece, Tokenizer
 
 
 class LoadedModel:
     """A model with its tokenizers, languages and domain.
 
     Keeps nothing of a call. The model must be in evaluation mode, as it is when loaded.
-
-    Args:
-        checkpoint: the loaded checkpoint folder.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -51,12 +46,9 @@ class LoadedModel:
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[list[Hypothesis]]:
-        """Search for the translations of several sentences as one batch.
+        """Search for translations of sentences, token ids ending with `</s>`, as one batch.
 
-        Args:
-            rows: token ids of each sentence, `</s>` last.
-            settings: the settings of the search.
-            should_stop: a callback after each step; once it returns True, the search stops.
+        Once `should_stop`, called after each step, returns True, the search stops.
 
         Returns:
             For each sentence its hypotheses, best first.
@@ -74,7 +66,7 @@ class LoadedModel:
                 alpha=settings.alpha,
                 max_length=settings.max_length,
                 n_best=settings.n_best,
-                constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
+                constraints=settings.constraints(self.reader),
                 should_stop=should_stop,
             )
         except NotFiniteError as error:
@@ -107,7 +99,50 @@ class LoadedModel:
         if not all(map(math.isfinite, values)):
             raise self.not_finite()
 
+    def warnings(
+        self,
+        text: str,
+        pieces: Iterable[Piece],
+        best: Hypothesis | None = None,
+        settings: SearchSettings | None = None,
+        *,
+        stopped_after: int | None = None,
+    ) -> tuple[str, ...]:
+        """Return the warnings that the reader of a translation should see, as plain sentences.
+
+        Args:
+            text: the source as it was typed.
+            pieces: its pieces, and those of a translation that was typed.
+            best: the translation; None where it is expected that the model is unsure of it.
+            settings: the settings of the search that found it; None where it was given.
+            stopped_after: pieces of the search's prefixes when it was stopped; None unless it was.
+        """
+        warnings = [self.languages.notice(text)]
+        # whatever their direction, the quotes stay outside
+        if characters := unknown(pieces, "“\u2068{}\u2069”"):
+            warnings.append(
+                f"The vocabulary has no {characters}: the model reads <unk> there, as for every "
+                f"unknown character."
+            )
+        if stopped_after is not None:
+            warnings.append(
+                f"The search was stopped before its end, after {_pieces(stopped_after)}: this is "
+                f"the best that it had found."
+            )
+        elif best is not None and settings is not None and not best.complete:
+            limit = "its limit for this text" if settings.max_length is None else "the given limit"
+            warnings.append(
+                f"The model did not end the sentence within {_pieces(len(best.tokens))}, {limit}."
+            )
+        if best is not None and self.domain is not None:
+            warnings.append(self.domain.notice(best))
+        return tuple(warning for warning in warnings if warning)
+
     def not_finite(self) -> NotFiniteError:
         """Return the error for a model, or a hook in the current context, that computes NaN."""
         hooked = self.model.silenced() != {}
         return NotFiniteError.for_model(f"The model of {self.folder}", hooked=hooked)
+
+
+def _pieces(count: int) -> str:
+    return f"{count} piece{'' if count == 1 else 's'}"

@@ -35,12 +35,7 @@ class ScoredWord:
 
 
 def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[ScoredWord, ...]:
-    """Group pieces into words, `</s>` being one.
-
-    Args:
-        pieces: the pieces of a translation.
-        log_probs: of each piece, given all before it.
-    """
+    """Group the pieces of a translation into words, `</s>` being one."""
     words = []
     for _, group in groupby(enumerate(pieces), lambda numbered: numbered[1].word):
         numbers = [number for number, _ in group]
@@ -52,13 +47,7 @@ def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[S
 
 @dataclass(frozen=True)
 class Candidate:
-    """One hypothesis of the search as text.
-
-    Args:
-        text: the translation.
-        pieces: what was written, `</s>` last if the model ended the sentence.
-        hypothesis: its tokens, log-probabilities and score.
-    """
+    """One hypothesis of the search as text; `</s>` is last if the model ended the sentence."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -82,6 +71,7 @@ class Translation:
 
     Args:
         source: the text as it was typed.
+        source_pieces: the pieces that the model read, `</s>` last.
         candidates: best first.
         notices: plain sentences on what a reader should know, such as unknown characters.
         seconds: wall-clock time of the search.
@@ -92,6 +82,7 @@ class Translation:
     """
 
     source: str
+    source_pieces: tuple[Piece, ...]
     candidates: tuple[Candidate, ...]
     notices: tuple[str, ...]
     seconds: float

@@ -15,19 +15,13 @@ from transformer.decoding.settings import SearchSettings, require_whole
 from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece, Tokenizer
-from transformer.translation import warnings
 from transformer.translation.loaded_model import LoadedModel
-from transformer.translation.result import Candidate, ScoredWord, Translation
+from transformer.translation.result import Candidate, Translation
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One piece at one step.
-
-    Args:
-        piece: as `Piece.text`.
-        probability: given the source and all pieces before it, 0 to 1.
-    """
+    """One piece at one step, and its probability given the source and all pieces before it."""
 
     piece: str
     probability: float
@@ -37,68 +31,41 @@ class Choice:
 class Scored:
     """A translation that was given, as the model finds it.
 
-    Args:
-        translation: the same as if it had been found, for `trace_of` and the pages.
-        alternatives: `[target][alternative]`, at each place the most probable other pieces, by
-            falling probability.
+    The alternatives `[target][alternative]` are at each place the most probable other pieces, by
+    falling probability.
     """
 
     translation: Translation
     alternatives: tuple[tuple[Choice, ...], ...]
 
     @property
-    def candidate(self) -> Candidate:
-        """Its text, pieces and log-probabilities."""
-        return self.translation.best
-
-    @property
-    def source(self) -> str:
-        """The text that is translated, as it was typed."""
-        return self.translation.source
-
-    @property
-    def target(self) -> str:
-        """The translation as text."""
-        return self.candidate.text
-
-    @property
     def pieces(self) -> tuple[Piece, ...]:
         """Scored pieces, `</s>` last if the translation has its end."""
-        return self.candidate.pieces
-
-    @property
-    def words(self) -> tuple[ScoredWord, ...]:
-        """Its words, each with its probability."""
-        return self.candidate.words
+        return self.translation.best.pieces
 
     @property
     def log_probs(self) -> tuple[float, ...]:
         """`[target]`, log P of each piece given all before it, in nats."""
-        return self.candidate.hypothesis.log_probs
+        return self.translation.best.hypothesis.log_probs
 
     @property
     def log_prob(self) -> float:
         """Log probability of the translation, in nats."""
-        return self.candidate.hypothesis.log_prob
+        return self.translation.best.hypothesis.log_prob
 
     @property
     def score(self) -> float:
         """Log probability over the length penalty (§6.1), by which a search ranks."""
-        return self.candidate.hypothesis.score
+        return self.translation.best.hypothesis.score
 
     @property
     def ended(self) -> bool:
         """True if the translation has its end, `</s>`."""
-        return self.candidate.hypothesis.complete
+        return self.translation.best.hypothesis.complete
 
 
 def score(
-    loaded: LoadedModel,
-    text: str,
-    target: str | Sequence[str],
-    *,
-    alternatives: int,
-    alpha: float,
+    loaded: LoadedModel, text: str, target: str | Sequence[str], alternatives: int, alpha: float
 ) -> Scored:
     """See `Translator.score`."""
     started = time.perf_counter()
@@ -116,12 +83,9 @@ def score(
     shown = target if isinstance(target, str) else loaded.target_tokenizer.decode(written)
     translation = Translation(
         source=text,
+        source_pieces=tuple(source),
         candidates=(Candidate(shown, tuple(pieces), given),),
-        notices=(
-            *warnings.language_warnings(text, loaded.languages),
-            *warnings.source_warnings(source),
-            *warnings.domain_warnings(given, loaded.domain),
-        ),
+        notices=loaded.warnings(text, source, given),
         seconds=time.perf_counter() - started,
         prefix=tuple(pieces),
         settings=settings,
@@ -133,11 +97,6 @@ def score(
 @torch.inference_mode()
 def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
     """Compute log P of every piece at each place of a translation, by one teacher-forced pass.
-
-    Args:
-        model: the model.
-        source: token ids, ending with `</s>`.
-        target: token ids that are written.
 
     Returns:
         `[target, vocab]`, at least float32.
@@ -157,15 +116,16 @@ def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence
 def most_probable_others(
     tokenizer: Tokenizer, log_p: Tensor, written: Sequence[int], count: int
 ) -> list[tuple[Choice, ...]]:
-    """At each place the most probable pieces beside the one that is written.
+    """List at each place the most probable pieces beside the one that is written.
 
-    Pieces that a search never writes, such as `<pad>`, are left out.
+    Pieces that a search never writes, such as `<pad>`, are left out; a small vocabulary may have
+    fewer than `count` others.
 
     Args:
         tokenizer: the tokenizer of the translation.
         log_p: `[target, vocab]`.
         written: `[target]` token ids.
-        count: how many; all others of a vocabulary that has fewer.
+        count: the number of pieces at each place.
 
     Returns:
         `[target][count]`, by falling probability.

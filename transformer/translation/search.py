@@ -5,16 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from functools import partial
 from typing import TypeVar
 
 import torch
 
 from transformer.decoding import BeamSearch
-from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
-from transformer.translation import warnings
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Candidate, Partial, Translation
 
@@ -37,8 +34,7 @@ class TextSearch:
         self.seconds = 0.0  # of the steps so far
         self._source = loaded.reader.text(text)
         ids = [piece.id for piece in self._source]
-        look_aheads = partial(ForcedLookAhead, loaded.model)
-        self._constraints = settings.constraints(loaded.reader, look_aheads)
+        self._constraints = settings.constraints(loaded.reader)
         self._context = copy_context()
         self._beams = self._timed(
             lambda: BeamSearch(
@@ -90,11 +86,11 @@ class TextSearch:
         tokenizer = self.loaded.target_tokenizer
         return Translation(
             source=self.text,
+            source_pieces=tuple(self._source),
             candidates=tuple(
                 Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
             ),
-            notices=warnings.search_warnings(
-                self.loaded,
+            notices=self.loaded.warnings(
                 self.text,
                 self._source,
                 hypotheses[0],

@@ -1,19 +1,30 @@
 """What is forced is written, what is forbidden is not, and all else is as it was."""
 
 import itertools
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build, next_log_probs
-from tests.transformer.decoding.wishes import begin, forbid, words_of
+from tests.transformer.decoding.wishes import SPECIAL, begin, forbid, words_of
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding import Constraints, beam_search, greedy, length_penalty
+from transformer.decoding import (
+    NEVER_WRITTEN,
+    Constraints,
+    beam,
+    beam_search,
+    greedy,
+    length_penalty,
+)
+from transformer.decoding.beam import ForcedLookAhead
 from transformer.decoding.constraints import EMPTY, Bans
-from transformer.decoding.ranking import Candidates
-from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.decoding.sentence import SentenceSearch
 from transformer.errors import InputError, NotFiniteError
+from transformer.text.words import ForbiddenWords
+
+LETTERS = [" a", "b", " c", ".", "-", " d", "e", "f"]
 
 
 @pytest.mark.parametrize("K", [1, 2, 4])
@@ -93,7 +104,7 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
 
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K):
-    texts = [" a", "b", " c", ".", "-", " d", "e", "f"]
+    texts = LETTERS
     changed = 0
     for seed in range(6):
         model = build(vocab_size=12, ending=1, seed=seed)
@@ -153,9 +164,9 @@ def test_a_search_without_any_continuation_says_so(K):
 
 
 def test_where_nothing_is_forbidden_no_continuation_is_the_model_s_fault():
-    search = SentenceSearch((), Limits(2, 2, length=9, alpha=0.6), bans=None, record=False)
+    search = SentenceSearch((), K=2, n_best=2, limit=9, alpha=0.6)
     with pytest.raises(NotFiniteError):
-        search.extend(Candidates([], [], [], []))  # log P of all is -∞
+        search.extend([])  # log P of all is -∞
 
 
 def test_a_forced_prefix_with_a_forbidden_word_is_refused():
@@ -188,15 +199,16 @@ def test_a_piece_is_refused_where_the_model_would_end_a_forbidden_word_there(
 ):
     texts = [" Mann", "schaft", "."]
     probability = torch.tensor([0.0, 0.9, 0.0, 0.05, 0.0, goes_on, 0.95 - goes_on])  # <unk> aside
-    forbidden = begin(prefix, texts, words).forbidden
-    bans = Bans(forbidden).for_sentence(lambda _: probability.log())
+    wish = begin(prefix, texts, words)
+    bans = Bans(wish.words, wish.text)
+    assert not bans.likely_ends_forbidden((4,), EMPTY, left)
+    bans = bans.for_sentence(lambda _: probability.log())
     assert bans.likely_ends_forbidden((4,), EMPTY, left) == ends
-    assert not Bans(forbidden).likely_ends_forbidden((4,), EMPTY, left)
 
 
 def test_people_with_different_constraints_do_not_meet():
     model = build(vocab_size=12, ending=1)
-    texts = [" a", "b", " c", ".", "-", " d", "e", "f"]
+    texts = LETTERS
     wishes = [Constraints(prefix=(4 + n % 8, 5)) for n in range(8)]
     wishes += [forbid([word], texts) for word in ("a", "c", "d", "ab")]
 
@@ -210,3 +222,71 @@ def test_people_with_different_constraints_do_not_meet():
         assert [[h.tokens for h in one] for one in found] == [
             [h.tokens for h in one] for one in expected
         ]
+
+
+def test_it_is_what_the_model_finds_probable_after_the_prefix():
+    model = build(vocab_size=12)
+    look_ahead = ForcedLookAhead(model, SOURCES[0])
+    for tokens in ((), (5,), (5, 6, 4)):
+        log_p = look_ahead(tokens)
+        expected = next_log_probs(model, SOURCES[0], tokens)
+        assert {n: float(log_p[n]) for n in expected} == pytest.approx(expected, abs=1e-5)
+        assert set(range(12)) - set(expected) == set(NEVER_WRITTEN)
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_would(K):
+    pushed = longer = 0
+    for seed, word in itertools.product(range(4), ("a", "d", ".")):
+        model = build(vocab_size=12, ending=-1, seed=seed)
+        for source in SOURCES[:2]:
+
+            def search(looks_ahead, model=model, source=source, word=word):
+                wish = forbid([word], LETTERS, looks_ahead=looks_ahead)
+                (found,) = beam_search(
+                    model, torch.tensor([source]), beam_size=K, max_extra=2, constraints=wish
+                )
+                return found[0]
+
+            def forced(h, model=model, source=source, word=word):
+                """How often a longer word is begun where the model would rather end it."""
+                words = ForbiddenWords.from_words([word], (*SPECIAL, *LETTERS))
+                found = [0, 0]
+                for n in range(1, len(h.tokens)):
+                    open_word = words.open_word(h.tokens[:n])
+                    if words.completes(open_word, EOS):
+                        p = {
+                            piece: math.exp(log_p)
+                            for piece, log_p in next_log_probs(model, source, h.tokens[:n]).items()
+                        }
+                        last = n + 1 == len(source) + 2
+                        ended = sum(p[i] for i in p if words.completes(open_word, i, last))
+                        found[ended >= sum(p.values()) / 2] += 1
+                return found
+
+            kept, wrong = forced(search(True))
+            assert not wrong
+            longer += kept
+            pushed += forced(search(False))[1]
+    assert pushed or K > 1  # without it
+    assert longer
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K, monkeypatch):
+    differ = 0
+    for seed, word in itertools.product(range(3), ("a", "d", ".")):
+        model = build(vocab_size=12, ending=-1, seed=seed)
+        wish = forbid([word], LETTERS, looks_ahead=True)
+
+        def search(sources, model=model, wish=wish):
+            found = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
+            return [[h.tokens for h in hypotheses] for hypotheses in found]
+
+        alone = [search([source])[0] for source in SOURCES]
+        assert search(SOURCES) == alone
+        first = ForcedLookAhead(model, SOURCES[0])
+        with monkeypatch.context() as patch:
+            patch.setattr(beam, "ForcedLookAhead", lambda _model, _ids, first=first: first)
+            differ += search(SOURCES) != alone
+    assert differ  # what the first sentence's would say of the others

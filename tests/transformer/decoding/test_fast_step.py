@@ -8,8 +8,8 @@ import torch
 from tests.transformer.decoding.tiny import SOURCES, batch, build
 from transformer.config import BOS
 from transformer.decoding import beam_search
+from transformer.decoding.beam import PlainDecoder
 from transformer.decoding.fast_step import FastDecoder
-from transformer.decoding.plain_step import PlainDecoder
 from transformer.errors import HookError, InputError
 from transformer.hooks import Silence, silence
 from transformer.kinds import KINDS, Kind, attention_name

@@ -2,24 +2,21 @@
 
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN, Constraints
-from transformer.decoding.constraints import ForbiddenText
 from transformer.text.prefix import TextPrefix
 from transformer.text.words import ForbiddenWords, words_in
 
 SPECIAL = ("\0", "\0", "\0", "\0")
 
 
-def forbid(words, texts, start=(), look_aheads=None):
+def forbid(words, texts, start=(), looks_ahead=False):
     given = ForbiddenWords.from_words(words, (*SPECIAL, *texts))
-    return Constraints(tuple(start), ForbiddenText(given, None, look_aheads))
+    return Constraints(tuple(start), given, looks_ahead=looks_ahead)
 
 
-def begin(text, texts, words=(), look_aheads=None):
+def begin(text, texts, words=()):
     vocab = (*SPECIAL, *texts)
     prefix = TextPrefix(text, vocab, (*NEVER_WRITTEN, EOS))
-    return Constraints(
-        forbidden=ForbiddenText(ForbiddenWords.from_words(words, vocab), prefix, look_aheads)
-    )
+    return Constraints((), ForbiddenWords.from_words(words, vocab), prefix)
 
 
 def text_of(tokens, texts):

@@ -65,7 +65,7 @@ def test_what_was_found_scores_the_same_and_is_a_translation(translator):
 def test_a_hand_written_translation_is_traced_as_it_was_typed(translator):
     typed = "Ein  kleiner Vogel\nsingt."
     scored = translator.score(TEXT, typed)
-    assert scored.target == typed
+    assert scored.translation.text == typed
     traced, forced = translator.trace_of(scored.translation), translator.trace(TEXT, typed)
     assert (traced.target, traced.target_pieces) == (forced.target, forced.target_pieces)
     np.testing.assert_allclose(traced.log_probs, scored.log_probs, atol=1e-5)
@@ -83,13 +83,13 @@ def test_an_unfinished_translation_is_scored_as_far_as_it_goes(translator):
 
 def test_a_words_probability_is_the_product_of_its_pieces(translator):
     scored = translator.score(TEXT, TARGET)
-    words = {word.text: word for word in scored.words}
+    words = {word.text: word for word in scored.translation.best.words}
     assert list(words) == ["Ein", "kleiner", "Vogel", "singt", ".", "</s>"]
     p = np.exp(scored.log_probs)
     assert any(word.end - word.first > 1 for word in words.values())
     for word in words.values():
         assert word.probability == pytest.approx(np.prod(p[word.first : word.end]), rel=1e-9)
-    ends = [(word.first, word.end) for word in scored.words]
+    ends = [(word.first, word.end) for word in scored.translation.best.words]
     assert [end for _, end in ends] == [*[first for first, _ in ends[1:]], len(scored.pieces)]
 
 

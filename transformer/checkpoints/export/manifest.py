@@ -27,13 +27,7 @@ def new_export(
     """Yield a temporary folder to fill, which becomes the export; a context manager.
 
     An export for the same engine that is there already is replaced atomically when the block
-    succeeds. Its manifest is written here.
-
-    Args:
-        folder: where to.
-        checkpoint: what is exported.
-        engine: for which it is exported.
-        settings: further fields of the manifest.
+    succeeds. Its manifest is written here, with the settings as further fields.
 
     Raises:
         CheckpointError: if something else is there, or it cannot be written.

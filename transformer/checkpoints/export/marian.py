@@ -18,12 +18,11 @@ from transformer.checkpoints import checkpoint as checkpoints
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import CONFIG, WEIGHTS, Checkpoint
 from transformer.checkpoints.export.manifest import new_export
-from transformer.checkpoints.export.marian_weights import marian_weights
+from transformer.checkpoints.marian.weights import marian_weights
 from transformer.config import BOS, EOS, PAD, UNK, TransformerConfig
 from transformer.decoding import ALPHA, BEAM_SIZE
 from transformer.errors import CheckpointError
 from transformer.text.languages import Languages, code_of_name
-from transformer.text.tokenizer import Tokenizer
 
 ENGINE = "marian"
 GENERATION, TOKENIZER_CONFIG = "generation_config.json", "tokenizer_config.json"
@@ -46,10 +45,6 @@ def load_to_export(folder: Path) -> Checkpoint:
 def write(checkpoint: Checkpoint, folder: Path) -> None:
     """Write a MarianMT folder; an export that is there already is replaced atomically.
 
-    Args:
-        checkpoint: as `load_to_export` gives it.
-        folder: where to.
-
     Raises:
         CheckpointError: if something else is there, it cannot be written, or MarianMT has not what
             the model has.
@@ -62,10 +57,11 @@ def write(checkpoint: Checkpoint, folder: Path) -> None:
         (new / WEIGHTS).write_bytes(safetensors.torch.save(weights, {"format": "pt"}))
         for name in SPM:
             (new / name).write_bytes(tokenizer.model)
+        pieces = tokenizer.pieces_of(range(tokenizer.vocab_size))
         for name, values in (
             (CONFIG, _config(config)),
             (GENERATION, _generation(config)),
-            (VOCABULARY, _vocabulary(tokenizer)),
+            (VOCABULARY, {piece.text: piece.id for piece in pieces}),
             (TOKENIZER_CONFIG, _tokenizer_config(config, checkpoint.languages)),
         ):
             content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
@@ -146,10 +142,6 @@ def _special_ids() -> dict[str, int | None]:
         "decoder_start_token_id": BOS,
         "forced_eos_token_id": None,  # else a translation that is cut off would seem complete
     }
-
-
-def _vocabulary(tokenizer: Tokenizer) -> dict[str, int]:
-    return {piece.text: piece.id for piece in tokenizer.pieces_of(range(tokenizer.vocab_size))}
 
 
 def _tokenizer_config(config: TransformerConfig, languages: Languages) -> dict[str, Any]:

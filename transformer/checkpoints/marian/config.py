@@ -1,9 +1,10 @@
-"""The `config.json` of a MarianMT folder, and the same in our symbols."""
+"""The configuration of a MarianMT folder in our symbols, and its languages."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ from transformer.config import Activation, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import refuse_too_large
+from transformer.text.languages import Languages, name_of
 
-CONFIG = "config.json"
+CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 MOST_BYTES_OF_JSON = 16 * MIB
 """Of any JSON file of the folder; a vocabulary of 60,000 pieces has about 1 MiB."""
 
@@ -24,6 +26,7 @@ _ACTIVATIONS: dict[str, Activation] = {
     "silu": "swish",
     "gelu": "gelu",
 }
+_PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 
 def read_json(path: Path, digest: hashlib._Hash) -> Any:
@@ -101,10 +104,6 @@ class MarianConfig:
     def ours(self, target_size: int, source_size: int) -> TransformerConfig:
         """Return the configuration in the paper's symbols, with sinusoidal positions.
 
-        Args:
-            target_size: entries of the target vocabulary.
-            source_size: entries of the source vocabulary.
-
         Raises:
             CheckpointError: if a value is out of range.
         """
@@ -152,3 +151,36 @@ class MarianConfig:
                 f"{self.path} describes a pre-norm model or one that normalises its embeddings: "
                 f"only post-norm models, as in the paper, can be read."
             )
+
+
+def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) -> Languages:
+    """Read the languages of `tokenizer_config.json`, else of the folder's name.
+
+    Raises:
+        CheckpointError: if the file is there and is no JSON.
+    """
+    stated = _stated(folder, digest)
+    named = next((m.groups() for part in reversed(folder.absolute().parts)
+                  if (m := _PAIR.search(part))), ("", ""))  # fmt: skip
+    source, target = (
+        next(filter(None, map(_language_name, known)), "")
+        for known in zip(stated, named, strict=True)
+    )
+    return Languages(source, "" if len(codes) > 1 else target, codes)
+
+
+def _language_name(code: str) -> str | None:
+    """Return the name of a language by its code; None for a group such as `cat_oci_spa`."""
+    first, *more = code.split("_")
+    is_region = len(more) == 1 and len(more[0]) == 2  # `pt_br` is of Brazil, not Breton, too
+    several = not is_region and any(part.islower() and name_of(part) for part in more)
+    return None if several else name_of(first)
+
+
+def _stated(folder: Path, digest: hashlib._Hash) -> tuple[str, str]:
+    path = folder / TOKENIZER_CONFIG
+    values = read_json(path, digest) if path.exists() else None
+    if not isinstance(values, dict):
+        return "", ""
+    source, target = (values.get(f"{side}_lang") for side in ("source", "target"))
+    return source if isinstance(source, str) else "", target if isinstance(target, str) else ""

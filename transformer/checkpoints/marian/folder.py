@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import torch
 
 from transformer.checkpoints.checkpoint import MANIFEST, Checkpoint
-from transformer.checkpoints.marian.config import CONFIG, MOST_BYTES_OF_JSON, MarianConfig
-from transformer.checkpoints.marian.languages import read_languages
-from transformer.checkpoints.marian.mapping import (
-    check_header,
+from transformer.checkpoints.marian.config import (
+    CONFIG,
+    MOST_BYTES_OF_JSON,
+    MarianConfig,
+    read_languages,
+)
+from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
+from transformer.checkpoints.marian.weights import (
+    PICKLED,
     has_learned_positions,
-    most_bytes,
     parameters,
     stored_positions,
+    stored_weights,
 )
-from transformer.checkpoints.marian.stored import PICKLED, stored_weights
-from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from transformer.checkpoints.marian.vocabulary import SOURCE_SPM, VOCABULARY, MarianVocabularies
 from transformer.files.reading import read_bytes
 from transformer.model import Transformer
 
@@ -49,24 +50,16 @@ def load(folder: Path) -> Checkpoint:
     """
     digest = hashlib.sha256()
     config = MarianConfig.read(folder, digest)
-    vocabularies = MarianVocabularies.read(folder, config, digest)
-    languages = read_languages(folder, vocabularies.source.codes, digest)
-    ours = config.ours(len(vocabularies.target.texts), len(vocabularies.source.texts))
-    check = partial(check_header, ours, config)
-    with stored_weights(folder, most_bytes(ours, config), check, digest) as stored:
+    source, target = read_tokenizers(folder, config, digest)
+    languages = read_languages(folder, source.vocabulary.codes, digest)
+    ours = config.ours(target.vocab_size, source.vocab_size)
+    with stored_weights(folder, ours, config, digest) as stored:
         if has_learned_positions(stored, config):
             ours = replace(ours, positions="learned")
         model = Transformer.unfilled(ours)
-        model.fill(parameters(ours, stored, config, vocabularies))
+        model.fill(parameters(ours, stored, config, source.vocabulary, target.vocabulary))
         for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
             if (table := stored_positions(stored, config, name)) is not None:
                 # the formula's, too, were rounded where they were stored in 16 bits
                 stack.embedding.positions.data.copy_(table)
-    return Checkpoint(
-        model.eval(),
-        MarianTokenizer(vocabularies.source, vocabularies.source_spm),
-        folder,
-        digest.hexdigest(),
-        MarianTokenizer(vocabularies.target, vocabularies.target_spm),
-        languages,
-    )
+    return Checkpoint(model.eval(), source, folder, digest.hexdigest(), target, languages)

@@ -1,19 +1,97 @@
-"""The tokenizer of one language of a MarianMT folder."""
+"""The vocabulary and the tokenizer of each language of a MarianMT folder.
+
+SentencePiece cuts, and `vocab.json` numbers the pieces.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
+import torch
 from sentencepiece import SentencePieceProcessor
+from torch import Tensor
 
-from transformer.checkpoints.marian.vocabulary import MarianVocabulary
+from transformer.checkpoints.marian.config import MarianConfig, read_json
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.errors import CheckpointError
-from transformer.text.tokenizer import WORD_START, Piece, Tokenizer, as_typed, no_piece, with_words
+from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.files.reading import read_bytes
+from transformer.text.tokenizer import (
+    MOST_BYTES,
+    WORD_START,
+    Piece,
+    Tokenizer,
+    as_typed,
+    no_piece,
+    read_processor,
+    with_words,
+)
 
-_FIRST_CODE = re.compile(r">>[^<>\s]+<<")
+VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
+SOURCE_SPM, TARGET_SPM = "source.spm", "target.spm"
+SPECIAL = {"<pad>": PAD, "<unk>": UNK, "</s>": EOS}
+"""Marian's special pieces and our ids for them; most models have no `<s>`."""
+
+_CODE = re.compile(r">>([^<>\s]+)<<")
+
+
+@dataclass(frozen=True)
+class MarianVocabulary:
+    """The pieces of one language, or of both that share one, under our ids.
+
+    Args:
+        texts: the text of each piece by our id: our special pieces, then all others in Marian's
+            order.
+        numbers: Marian's number of each piece by its text.
+    """
+
+    texts: tuple[str, ...]
+    numbers: Mapping[str, int]
+
+    @classmethod
+    def read(cls, path: Path, digest: hashlib._Hash, start: int | None = None) -> MarianVocabulary:
+        """Read a `vocab.json`; `start` is the number with which a decoder begins that reads it.
+
+        Raises:
+            CheckpointError: naming the file and what is wrong with it.
+        """
+        numbers = _numbers(path, digest)
+        ours = {*SPECIAL, "<s>"}
+        if start is not None and numbers.get("<s>") != start:
+            ours.remove("<s>")  # ours is the start; Marian's own, if it has one, is another piece
+        others = sorted((piece for piece in numbers if piece not in ours), key=numbers.__getitem__)
+        return cls(("<pad>", "<unk>", "<s>", "</s>", *others), numbers)
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """Our id of each piece by its text."""
+        return {text: id_ for id_, text in enumerate(self.texts)}
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Target languages that a text can ask for: `fra` of the piece `>>fra<<`."""
+        asked = (_CODE.fullmatch(text) for text in self.texts if text.startswith(">>"))
+        return tuple(match[1] for match in asked if match)
+
+    def in_our_order(self, rows: Tensor, path: Path) -> Tensor:
+        """Rows by Marian's numbers as rows by our ids; zero for what has no number.
+
+        Raises:
+            CheckpointError: if a piece has no row.
+        """
+        numbers = torch.tensor([self.numbers.get(text, -1) for text in self.texts])
+        if (largest := int(numbers.max())) >= len(rows):
+            raise CheckpointError(
+                f"{path} says that there are {len(rows):,} pieces, but the vocabulary has one with "
+                f"number {largest:,}: they belong to different models."
+            )
+        ours = rows.index_select(0, numbers.clamp(min=0))
+        ours[numbers < 0] = 0
+        return ours
 
 
 class MarianTokenizer(Tokenizer):
@@ -24,11 +102,7 @@ class MarianTokenizer(Tokenizer):
 
     @property
     def model(self) -> bytes:  # type: ignore[override]
-        """Not what a checkpoint of ours stores.
-
-        Raises:
-            CheckpointError: always.
-        """
+        """Raise CheckpointError: a checkpoint of ours cannot store it."""
         raise CheckpointError(
             "The vocabulary of a MarianMT model cannot be stored in a checkpoint of ours: keep the "
             "folder as it is."
@@ -63,12 +137,11 @@ class MarianTokenizer(Tokenizer):
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
         """As `Tokenizer.ids_of`."""
-        ids, numbers = self.vocabulary.ids, []
-        for text in texts:
-            if text not in ids:
+        every = list(texts)
+        for text in every:
+            if text not in self.vocabulary.ids:
                 raise no_piece(text)
-            numbers.append(ids[text])
-        return numbers
+        return self._ids(every)
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
@@ -79,7 +152,70 @@ class MarianTokenizer(Tokenizer):
 
     def _cut(self, text: str) -> list[str]:
         """Pieces of a text; the code of a language in front of it is one piece."""
-        code = _FIRST_CODE.match(text)
+        code = _CODE.match(text)
         if code is None or code.group() not in self.vocabulary.ids:
             return list(self._processor.EncodeAsPieces(text))
         return [code.group(), *self._processor.EncodeAsPieces(text[code.end() :])]
+
+
+def read_tokenizers(
+    folder: Path, config: MarianConfig, digest: hashlib._Hash
+) -> tuple[MarianTokenizer, MarianTokenizer]:
+    """Read the tokenizers of source and target, which may share one vocabulary.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it, or if the vocabulary does not
+            fit the configuration.
+    """
+    start = config.number("decoder_start_token_id")
+    if config.separate:
+        source = MarianVocabulary.read(folder / VOCABULARY, digest)
+        target = MarianVocabulary.read(folder / TARGET_VOCABULARY, digest, start)
+    else:
+        source = target = MarianVocabulary.read(folder / VOCABULARY, digest, start)
+    for name, piece in (("pad_token_id", "<pad>"), ("eos_token_id", "</s>")):
+        if (number := config.number(name)) != target.numbers[piece]:
+            raise CheckpointError(
+                f"{config.path} says {name} = {number:,}, but {piece} has the number "
+                f"{target.numbers[piece]:,} in the vocabulary: they belong to different models."
+            )
+    return (
+        MarianTokenizer(source, _processor(folder / SOURCE_SPM, source.numbers, digest)),
+        MarianTokenizer(target, _processor(folder / TARGET_SPM, target.numbers, digest)),
+    )
+
+
+def _numbers(path: Path, digest: hashlib._Hash) -> dict[str, int]:
+    known = read_json(path, digest)
+    if not isinstance(known, dict) or not all(
+        isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 for n in known.values()
+    ):
+        raise CheckpointError(f"{path} does not give each piece a number: copy the folder again.")
+    if len(set(known.values())) != len(known):
+        raise CheckpointError(f"{path} gives two pieces one number: copy the folder again.")
+    for piece in SPECIAL:
+        if piece not in known:
+            raise CheckpointError(f"{path} lacks the piece {quoted(piece)}: copy the folder again.")
+    return known
+
+
+def _processor(
+    path: Path, numbers: Mapping[str, int], digest: hashlib._Hash
+) -> SentencePieceProcessor:
+    """Read a `.spm` file, most of whose pieces have a number."""
+    try:
+        content = read_bytes(path, MOST_BYTES)
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path.parent} has no tokenizer: {path.name} is missing.") from error
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    digest.update(content)
+    if (processor := read_processor(content)) is None:
+        raise CheckpointError(f"{path} is not a SentencePiece model: copy the folder again.")
+    pieces = processor.IdToPiece(list(range(processor.GetPieceSize())))
+    if 2 * sum(piece in numbers for piece in pieces) < len(pieces):
+        raise CheckpointError(
+            f"{path} cuts text into pieces of which most are not in the vocabulary: they belong to "
+            f"different models."
+        )
+    return processor

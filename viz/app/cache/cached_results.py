@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Literal
@@ -170,6 +171,8 @@ def _refuse_what_cannot_be_drawn(
 ) -> None:
     if len(text) > translator.most_letters or translator.model.config.max_length <= MAX_PIECES:
         return  # the translator itself refuses what is longer
+    if len(unicodedata.normalize("NFKC", text)) + 2 <= MAX_PIECES:
+        return  # a character is one piece at most; with the space before it and `</s>`
     tokenizer = translator.tokenizer if name == "text" else translator.target_tokenizer
     # what else is wrong with it, such as a broken character, the translator says
     readable = text.encode(errors="replace").decode()

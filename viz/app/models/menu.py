@@ -19,9 +19,9 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
-from transformer.checkpoints.marian.languages import read_languages
-from transformer.checkpoints.marian.stored import MOST_BYTES, PICKLED, weights_path
-from transformer.checkpoints.marian.vocabulary import SOURCE_SPM, VOCABULARY
+from transformer.checkpoints.marian.config import read_languages
+from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
+from transformer.checkpoints.marian.weights import MOST_BYTES, PICKLED, weights_path
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened

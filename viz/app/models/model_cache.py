@@ -14,8 +14,8 @@ from threading import Lock
 from transformer import Translator
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
-from transformer.checkpoints.marian.languages import TOKENIZER_CONFIG
-from transformer.checkpoints.marian.stored import PICKLED
+from transformer.checkpoints.marian.config import TOKENIZER_CONFIG
+from transformer.checkpoints.marian.weights import PICKLED
 from viz.app.cache.memory import state_of_file
 
 PATIENCE = 0.1

@@ -18,10 +18,10 @@ from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, CheckpointError, Tokenizer, Transformer, Translator
 from transformer.__main__ import main as translate
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import folder as ctranslate2
-from transformer.checkpoints.export import marian, marian_weights
+from transformer.checkpoints.export import ctranslate2, marian
 from transformer.checkpoints.export.manifest import EXPORT
-from transformer.checkpoints.marian.mapping import halves_to_pairs
+from transformer.checkpoints.marian import weights
+from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.engine import CTranslate2Translator
 from transformer.export import main
@@ -143,9 +143,9 @@ def test_odd_text_falls_into_the_same_pieces(exported, given, text):
 
 def test_the_permutation_is_undone_by_the_reader_s():
     x = torch.arange(24.0).reshape(4, 6)
-    assert marian_weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
+    assert weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
     for axis in (0, 1):
-        there = marian_weights.pairs_to_halves(x, axis)
+        there = weights.pairs_to_halves(x, axis)
         assert torch.equal(halves_to_pairs(there, axis), x)
 
 
@@ -225,7 +225,7 @@ def test_an_export_is_replaced_as_a_whole_or_not_at_all(tmp_path, checkpoint_fol
     marian.write(loaded, out)
     before = _contents(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(marian, "_vocabulary", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+        patch.setattr(marian, "_generation", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
         with pytest.raises(CheckpointError, match="out cannot be written: full"):
             marian.write(loaded, out)
     assert _contents(tmp_path) == before

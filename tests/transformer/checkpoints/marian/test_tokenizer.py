@@ -159,4 +159,4 @@ def test_else_the_folder_s_name_says_it(
 def test_the_end_is_a_word_of_its_own(separate: Translator) -> None:
     scored = separate.score(TEXT, "Mon frère.")
     assert scored.pieces[-1].id == EOS
-    assert [word.text for word in scored.words] == ["Mon", "frère", ".", "</s>"]
+    assert [word.text for word in scored.translation.best.words] == ["Mon", "frère", ".", "</s>"]

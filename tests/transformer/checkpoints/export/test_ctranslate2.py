@@ -10,7 +10,7 @@ from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, Translator
 from transformer.__main__ import main as translate
 from transformer.checkpoints import checkpoint, domain
-from transformer.checkpoints.export import folder
+from transformer.checkpoints.export import ctranslate2
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.engine import CTranslate2Translator
 from transformer.export import main
@@ -30,11 +30,13 @@ def exported(tmp_path_factory, checkpoint_folder):
 
 
 def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpoint_folder):
-    read = folder.read(exported)
+    read = ctranslate2.read(exported)
     loaded = checkpoint.load(checkpoint_folder)
     assert (read.checksum, read.config) == (loaded.checksum, loaded.model.config)
     assert read.tokenizer.model == loaded.tokenizer.model
-    assert {*folder.REQUIRED, domain.FILE, EXPORT} == {path.name for path in exported.iterdir()}
+    assert {*ctranslate2.REQUIRED, domain.FILE, EXPORT} == {
+        path.name for path in exported.iterdir()
+    }
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
 
 
@@ -73,7 +75,7 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
 
 def test_an_export_leaves_the_model_as_it_is(tmp_path, checkpoint_folder):
     loaded, fresh = (checkpoint.load(checkpoint_folder) for _ in range(2))
-    folder.write(loaded, tmp_path / "small", "int8")
+    ctranslate2.write(loaded, tmp_path / "small", "int8")
     before = dict(fresh.model.named_parameters())
     assert all(torch.equal(p, before[name]) for name, p in loaded.model.named_parameters())
 
@@ -92,7 +94,7 @@ def test_what_is_there_is_never_deleted(tmp_path, checkpoint_folder, capsys):
     assert (taken / "thesis.txt").read_text() == file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [*folder.REQUIRED, domain.FILE, EXPORT])
+@pytest.mark.parametrize("name", [*ctranslate2.REQUIRED, domain.FILE, EXPORT])
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
     broken = tmp_path / "broken"
@@ -103,7 +105,7 @@ def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
         content = (broken / name).read_bytes()
         (broken / name).write_bytes(content[: len(content) // 2])
     with pytest.raises(CheckpointError) as error:
-        folder.read(broken)
+        ctranslate2.read(broken)
     assert str(broken) in str(error.value)
     assert name in str(error.value)
     assert is_one_sentence(str(error.value))
@@ -120,4 +122,4 @@ def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, chan
         del manifest["checkpoint"]
     (other / EXPORT).write_text(json.dumps(manifest))
     with pytest.raises(CheckpointError, match=EXPORT):
-        folder.read(other)
+        ctranslate2.read(other)

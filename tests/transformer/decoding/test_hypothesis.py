@@ -1,11 +1,15 @@
+"""The best continuations of all prefixes, and the bound of what a prefix can become."""
+
 import itertools
 import math
 
 import pytest
 import torch
 
+from tests.transformer.decoding.tiny import all_sequences, build
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding.ranking import BLOCK, forbid, largest, rank
+from transformer.decoding import length_penalty
+from transformer.decoding.hypothesis import BLOCK, best_score, forbid, largest, rank
 
 
 @pytest.mark.parametrize("columns", [1, BLOCK, 5 * BLOCK, 40 * BLOCK, 40 * BLOCK + 1, 64_007])
@@ -35,8 +39,10 @@ def test_candidates_are_ranked_over_all_rows_of_their_sentence():
     ]
     found = rank(log_p, totals, 6)
     for candidates, best in zip(found, expected, strict=True):
-        assert [(row, piece) for row, piece, *_ in candidates.ranked()] == [b[1:] for b in best[:6]]
-        assert candidates.totals == pytest.approx([b[0] for b in best[:6]], abs=1e-5)
+        assert [(row, piece) for row, piece, *_ in candidates] == [b[1:] for b in best[:6]]
+        assert [total for *_, total in candidates] == pytest.approx(
+            [b[0] for b in best[:6]], abs=1e-5
+        )
 
 
 def test_what_is_impossible_is_no_candidate():
@@ -44,6 +50,16 @@ def test_what_is_impossible_is_no_candidate():
     assert torch.isinf(log_p[..., [PAD, UNK, BOS]]).all()
     totals = torch.tensor([[0.0, -math.inf]])
     (candidates,) = rank(log_p, totals, 8)
-    assert sorted(candidates.pieces) == [EOS, 4]
-    assert candidates.rows == [0, 0]
-    assert candidates.log_probs == pytest.approx([-math.log(5)] * 2)
+    assert sorted((row, piece) for row, piece, *_ in candidates) == [(0, EOS), (0, 4)]
+    assert [log_prob for _, _, log_prob, _ in candidates] == pytest.approx([-math.log(5)] * 2)
+
+
+@pytest.mark.parametrize("alpha", [-1, 0, 0.6, 2])
+def test_no_continuation_of_a_prefix_scores_above_its_bound(alpha):
+    model, source, limit = build(vocab_size=6), [4, 5, EOS], 5
+    everything = all_sequences(model, source, limit, alpha)
+    for tokens, score in everything.items():
+        for other, longer in everything.items():
+            if other[: len(tokens)] == tokens and len(other) > len(tokens):
+                log_prob = score * length_penalty(len(tokens), alpha)
+                assert longer <= best_score(log_prob, len(tokens), limit, alpha)

@@ -1,0 +1,246 @@
+"""A folder for CTranslate2: what that reads, the tokenizer, and EXPORT.json with checksums.
+
+`model.bin` · `config.json` · `shared_vocabulary.json` (these three are CTranslate2's) ·
+`tokenizer.model` · `domain.json` if the checkpoint has one · `EXPORT.json` (format version, the
+checkpoint's checksum, its configuration, SHA-256 of each file).
+
+CTranslate2 has one width for the queries, keys and values of a head. Where d_k and d_v differ, the
+narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import Tensor, nn
+
+from transformer.attention import MultiHeadAttention
+from transformer.checkpoints import checkpoint as checkpoints
+from transformer.checkpoints import domain, marian
+from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, Checkpoint
+from transformer.checkpoints.export.manifest import (
+    EXPORT,
+    MOST_BYTES_OF_MODEL,
+    new_export,
+    read_manifest,
+)
+from transformer.config import Activation, TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, unreadable
+from transformer.files.reading import sha256_of
+from transformer.layers import AddAndNorm, FeedForward
+from transformer.model import Transformer
+from transformer.shapes import refuse_too_large
+from transformer.text.tokenizer import Tokenizer
+
+ENGINE = "ctranslate2"
+QUANTIZATIONS = ("none", "int8", "int16", "float16", "bfloat16")
+REQUIRED = ("model.bin", CONFIG, "shared_vocabulary.json", TOKENIZER)
+REQUIREMENT = "ctranslate2>=4.6,<5"
+
+_ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu": "GELU"}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An exported folder whose files are those that were written."""
+
+    folder: Path
+    config: TransformerConfig
+    tokenizer: Tokenizer
+    checksum: str  # of the checkpoint it was made from
+
+
+def is_export(folder: Path) -> bool:
+    """Return whether `write` wrote this folder, damaged or not."""
+    is_file = os.path.isfile(folder / EXPORT)  # noqa: PTH113 — Path raises on a name too long
+    return is_file and not marian.is_marian(folder)
+
+
+def load_to_export(folder: Path) -> Checkpoint:
+    """Read a checkpoint of ours.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it, or if it is a MarianMT folder.
+    """
+    if marian.is_marian(folder):
+        if (folder / EXPORT).is_file():
+            raise CheckpointError(
+                f"{folder} was exported to the layout of MarianMT: take the checkpoint that it was "
+                f"exported from."
+            )
+        raise CheckpointError(
+            f"{folder} is a MarianMT folder, which CTranslate2 converts itself: take its command "
+            f"ct2-transformers-converter."
+        )
+    return checkpoints.load(folder)
+
+
+def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> None:
+    """Write a model for CTranslate2; an export that is there already is replaced atomically.
+
+    The weights are stored as one of `QUANTIZATIONS`; `none` is float32.
+
+    Raises:
+        ConfigError: if CTranslate2 is not installed.
+        CheckpointError: if something else is there, or it cannot be written.
+    """
+    with new_export(folder, checkpoint, ENGINE, quantization=quantization) as new:
+        spec = _specification(checkpoint.model, checkpoint.tokenizer)
+        spec.validate()
+        spec.optimize(None if quantization == "none" else quantization)
+        spec.save(str(new))
+        (new / TOKENIZER).write_bytes(checkpoint.tokenizer.model)
+        if (checkpoint.folder / domain.FILE).is_file():
+            shutil.copyfile(checkpoint.folder / domain.FILE, new / domain.FILE)
+
+
+def read(folder: Path) -> Exported:
+    """Verify every checksum of an exported folder.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    try:
+        manifest = read_manifest(folder)
+        config = TransformerConfig.from_dict(manifest["model"])
+        refuse_too_large(config)
+        listed = manifest["sha256"]
+        names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
+        checksums = {name: str(listed[name]) for name in names}
+        checkpoint = str(manifest["checkpoint"])
+    except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
+        raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
+    for name, checksum in checksums.items():
+        try:
+            actual = sha256_of(folder / name, MOST_BYTES_OF_MODEL)
+        except OSError as error:
+            raise CheckpointError(unreadable(error, folder / name)) from error
+        if actual != checksum:
+            raise CheckpointError(
+                f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
+                f"model again."
+            )
+    return Exported(folder, config, Tokenizer.load(folder / TOKENIZER), checkpoint)
+
+
+def engine() -> ModuleType:
+    """Import the package ctranslate2, which is an extra.
+
+    Raises:
+        ConfigError: if it is not installed; it says how it would be.
+    """
+    try:
+        return importlib.import_module("ctranslate2")
+    except ImportError as error:
+        raise ConfigError(
+            f"CTranslate2 is not installed: run pip install '{REQUIREMENT}'."
+        ) from error
+
+
+def vocabulary(tokenizer: Tokenizer) -> list[str]:
+    """List every piece by its id, as the engine reads and writes it."""
+    return [piece.text for piece in tokenizer.pieces_of(range(tokenizer.vocab_size))]
+
+
+def _specification(model: Transformer, tokenizer: Tokenizer) -> Any:
+    """Build a `ctranslate2.specs.TransformerSpec` with the weights, post-norm as in §3.1."""
+    engine()  # the sentence, where it is missing
+    from ctranslate2.specs import common_spec, transformer_spec
+
+    config = model.config
+    width = max(config.d_k, config.d_v)
+    head_dim = None if width * config.h == config.d_model else width
+    activation = common_spec.Activation[_ACTIVATIONS[config.activation]]
+    shape: dict[str, Any] = {"pre_norm": False, "activation": activation, "head_dim": head_dim}
+    encoder = transformer_spec.TransformerEncoderSpec(config.N, config.h, **shape)
+    decoder = transformer_spec.TransformerDecoderSpec(config.N, config.h, **shape)
+    spec = transformer_spec.TransformerSpec(encoder, decoder)
+    norms = (module for module in model.modules() if isinstance(module, nn.LayerNorm))
+    spec.config.layer_norm_epsilon = next(norms).eps
+
+    table = _array(model.shared_embedding)
+    encoder.embeddings[0].weight = decoder.embeddings.weight = decoder.projection.weight = table
+    if model.output_bias is not None:
+        decoder.projection.bias = _array(model.output_bias)
+    encoder.position_encodings.encodings = _array(model.encoder.embedding.positions)
+    decoder.position_encodings.encodings = _array(model.decoder.embedding.positions)
+    layers: Any = (model.encoder.layers, model.decoder.layers)
+    for to, layer in zip(encoder.layer, layers[0], strict=True):
+        _attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
+        _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)
+    for to, layer in zip(decoder.layer, layers[1], strict=True):
+        _attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
+        _attention(to.attention, layer.cross_attention, layer.cross_attention_norm)
+        _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)
+
+    pieces = vocabulary(tokenizer)
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
+    return spec
+
+
+class _Projection(NamedTuple):
+    weight: np.ndarray
+    bias: np.ndarray | None
+
+
+def _attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
+    """Fill in the linears of `to`: the projections of one input each, one below another.
+
+    W_Q, W_K and W_V are `[h * width, d_model]`, W_O is `[d_model, h * width]`.
+    """
+    h = attention.h
+    linears = (attention.W_Q, attention.W_K, attention.W_V)
+    d_k = attention.W_Q.out_features // h
+    width = max(linear.out_features // h for linear in linears)
+    q, k, v = (
+        _Projection(
+            _filled_up(_array(linear.weight), h, width),
+            None if (bias := _bias(linear)) is None else _filled_up(bias, h, width),
+        )
+        for linear in linears
+    )
+    W_O = attention.W_O
+    output = _Projection(_filled_up(_array(W_O.weight).T, h, width).T, _bias(W_O))
+    inputs = [(q, k, v)] if len(to.linear) == 2 else [(q,), (k, v)]
+    for linear, projections in zip(to.linear, [*inputs, (output,)], strict=True):
+        linear.weight = np.concatenate([part.weight for part in projections])
+        if biases := [part.bias for part in projections if part.bias is not None]:
+            linear.bias = np.concatenate(biases)
+    to.queries_scale = np.float32(1 / math.sqrt(d_k))
+    _norm(to.layer_norm, norm)
+
+
+def _bias(linear: nn.Linear) -> np.ndarray | None:
+    bias: Tensor | None = linear.bias  # which the stubs of torch always have
+    return None if bias is None else _array(bias)
+
+
+def _filled_up(rows: np.ndarray, h: int, width: int) -> np.ndarray:
+    """`[h * narrower, ...]` to `[h * width, ...]`: zeros after the rows of each head."""
+    by_head = rows.reshape(h, -1, *rows.shape[1:])
+    missing = np.zeros((h, width - by_head.shape[1], *rows.shape[1:]), rows.dtype)
+    return np.concatenate((by_head, missing), axis=1).reshape(h * width, *rows.shape[1:])
+
+
+def _feed_forward(to: Any, feed_forward: FeedForward, norm: AddAndNorm) -> None:
+    for linear, ours in ((to.linear_0, feed_forward.W_1), (to.linear_1, feed_forward.W_2)):
+        linear.weight, linear.bias = _array(ours.weight), _array(ours.bias)
+    _norm(to.layer_norm, norm)
+
+
+def _norm(to: Any, norm: AddAndNorm) -> None:
+    to.gamma, to.beta = _array(norm.norm.weight), _array(norm.norm.bias)
+
+
+def _array(weight: Tensor) -> np.ndarray:
+    # a copy: CTranslate2 scales what it quantizes in place
+    return weight.detach().cpu().numpy().copy()

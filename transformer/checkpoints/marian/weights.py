@@ -1,0 +1,384 @@
+"""The weights of a MarianMT folder: how they are stored, and which of our parameters each is."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import pickle
+import pickletools
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import safetensors
+import torch
+from torch import Tensor
+
+from transformer.attention import MultiHeadAttention
+from transformer.checkpoints.marian.config import CONFIG, MarianConfig
+from transformer.checkpoints.marian.tokenizer import MarianVocabulary
+from transformer.config import BOS, TransformerConfig
+from transformer.embedding import sinusoidal_positions
+from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.files.reading import GIB, MIB, opened
+from transformer.model import Transformer
+from transformer.shapes import Shape, parameter_shapes
+
+SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
+MOST_BYTES = 8 * GIB
+MOST_BYTES_OF_PICKLE = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
+_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+# PyTorch allows more in files of weights: functions that make tensors of any size from nothing
+_GLOBAL = re.compile(
+    r"collections OrderedDict|torch\._utils _rebuild_(tensor_v2|parameter)"
+    r"|torch (Float|Double|Half|BFloat16|Long|Int|Short|Char|Byte|Bool)Storage"
+)
+MOST_BYTES_OF_HEADER = 8 * MIB  # names and shapes of the tensors, in either format
+_ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
+_NEVER = -1e9  # an output bias with which a piece has no probability at all
+
+_NAMES = {
+    "self_attention.": "self_attn.",
+    "cross_attention.": "encoder_attn.",
+    "self_attention_norm.norm.": "self_attn_layer_norm.",
+    "cross_attention_norm.norm.": "encoder_attn_layer_norm.",
+    "feed_forward_norm.norm.": "final_layer_norm.",
+    "feed_forward.W_1.": "fc1.",
+    "feed_forward.W_2.": "fc2.",
+    "W_Q.": "q_proj.",
+    "W_K.": "k_proj.",
+    "W_V.": "v_proj.",
+    "W_O.": "out_proj.",
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Stored tensors, each checked as it is asked for."""
+
+    path: Path
+    names: frozenset[str]
+    tensor: Callable[[str], Tensor]
+
+    def view(self, *names: str, shape: tuple[int, ...]) -> Tensor:
+        """Return the first of these tensors that is stored, in its stored type; nothing is read.
+
+        Raises:
+            CheckpointError: if none is there, or it has another shape or type.
+        """
+        name = next((stored for stored in names if stored in self.names), None)
+        if name is None:
+            raise CheckpointError(f"{self.path} lacks tensor '{names[0]}': copy the folder again.")
+        tensor = self.tensor(name)
+        if tuple(tensor.shape) != shape:
+            raise CheckpointError(
+                f"{self.path}: '{name}' has shape {quoted(list(tensor.shape))}, but {CONFIG} asks "
+                f"for {list(shape)}."
+            )
+        if tensor.dtype not in _DTYPES:
+            raise CheckpointError(
+                f"{self.path}: '{name}' is stored as {str(tensor.dtype).removeprefix('torch.')}, "
+                f"but weights are floating-point numbers."
+            )
+        return tensor
+
+    def get(self, *names: str, shape: tuple[int, ...]) -> Tensor:
+        """Return the same tensor once all of its numbers were checked.
+
+        Raises:
+            CheckpointError: as `view` does, or if a number is not finite.
+        """
+        tensor = self.view(*names, shape=shape)
+        if not all(math.isfinite(extreme) for extreme in tensor.aminmax()):
+            name = next(stored for stored in names if stored in self.names)
+            raise CheckpointError(
+                f"{self.path}: '{name}' has weights that are not finite: copy the folder again."
+            )
+        return tensor
+
+
+def weights_path(folder: Path) -> Path:
+    """Return the file of the weights: safetensors if there is one."""
+    path = folder / SAFETENSORS
+    return path if path.exists() else folder / PICKLED
+
+
+@contextmanager
+def stored_weights(
+    folder: Path, ours: TransformerConfig, config: MarianConfig, digest: hashlib._Hash
+) -> Iterator[Stored]:
+    """Open the weights, from safetensors if there are any; a context manager.
+
+    Names, shapes and types are compared with the configuration before any weight is read. The
+    checksum, which takes as long as all else, is computed meanwhile; it is part of `digest` at the
+    end of the block.
+
+    Raises:
+        CheckpointError: if there are none, or they do not fit the configuration, or the file cannot
+            be read or is none of weights.
+    """
+    path = weights_path(folder)
+    most = min(_most_bytes(ours, config), MOST_BYTES)
+    try:
+        with opened(path, most) as (file, _), _mapped(path) as stored:
+            _check_header(ours, config, stored)
+            with ThreadPoolExecutor(1) as beside:
+                checksum = beside.submit(hashlib.file_digest, file, "sha256")
+                yield stored
+                digest.update(checksum.result().digest())
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
+        ) from error
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[Stored]:
+    """Map the tensors of the file, which is read as they are used."""
+    if path.name == PICKLED:
+        yield _pickled(path)
+        return
+    try:
+        file = safetensors.safe_open(path, framework="pt")
+    except safetensors.SafetensorError as error:
+        raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
+    with file:
+        names: list[str] = file.keys()  # type: ignore[no-untyped-call]
+        yield Stored(path, frozenset(names), file.get_tensor)
+
+
+def _pickled(path: Path) -> Stored:
+    """All tensors of the file, and nothing that a pickle could run."""
+    none_of_weights = CheckpointError(
+        f"{path} is not a file of weights alone: copy it again, or take {SAFETENSORS}."
+    )
+    try:
+        zipped = zipfile.is_zipfile(path)
+        with path.open("rb") as file:
+            if zipped:
+                _check_archive(file)
+            else:  # of before PyTorch 1.6: four pickles, and the numbers of the storages
+                _check_pickles(io.BytesIO(file.read(MOST_BYTES_OF_PICKLE)), 5)
+        loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
+    except OSError:
+        raise
+    except Exception as error:  # whatever a damaged pickle makes of its reader
+        raise none_of_weights from error
+    if not isinstance(loaded, dict) or not all(
+        isinstance(name, str) and isinstance(value, Tensor) and _is_in_file(value)
+        for name, value in loaded.items()
+    ):
+        raise none_of_weights
+    return Stored(path, frozenset(loaded), loaded.__getitem__)
+
+
+def _is_in_file(tensor: Tensor) -> bool:
+    """Return whether each number is stored: not on `meta`, and none repeated."""
+    dense = tensor.layout == torch.strided and tensor.device.type == "cpu"
+    return dense and tensor.is_contiguous()
+
+
+def _check_archive(file: IO[bytes]) -> None:
+    """Raise unless nothing is packed, as PyTorch never does: it could unpack to any size."""
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED:
+                raise pickle.UnpicklingError(f"{member.filename} is packed")
+            if member.filename.endswith(".pkl"):
+                with archive.open(member) as pickled:
+                    _check_pickles(io.BytesIO(pickled.read(MOST_BYTES_OF_PICKLE)), 1)
+
+
+def _check_pickles(pickles: IO[bytes], count: int) -> None:
+    """Raise unless these are whole pickles that name nothing but tensors; nothing is made."""
+    for _ in range(count):
+        for opcode, argument, _position in pickletools.genops(pickles):
+            if "GLOBAL" in opcode.name and not _GLOBAL.fullmatch(str(argument)):
+                raise pickle.UnpicklingError(f"{argument} makes no weights")
+
+
+def _most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
+    """Bytes that the file of the weights may have: each in float64, and the embedding four times.
+
+    Folders have it under the names of encoder, decoder and projection, too.
+    """
+    numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
+    repeated = 3 * config.target_rows * ours.d_model
+    return MOST_BYTES_OF_HEADER + 8 * (numbers + repeated)
+
+
+def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:
+    for name, names, shape in _stored_shapes(ours, config):
+        optional = name == "output_bias" or name.endswith("embedding.positions")
+        if not optional or names[0] in stored.names:
+            stored.view(*names, shape=shape)
+
+
+def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
+    """Return whether a stored table of positions differs from the formula.
+
+    Raises:
+        CheckpointError: if a table is stored that is none of positions.
+    """
+    for stack in ("encoder", "decoder"):
+        table = stored_positions(stored, config, stack)
+        if table is not None and (
+            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _ROUNDING
+        ):
+            return True
+    return False
+
+
+@torch.no_grad()
+def parameters(
+    ours: TransformerConfig,
+    stored: Stored,
+    config: MarianConfig,
+    source: MarianVocabulary,
+    target: MarianVocabulary,
+) -> Iterator[tuple[str, Tensor]]:
+    """Each parameter of our model by its name, in the type in which it is stored.
+
+    Raises:
+        CheckpointError: if one is missing or does not fit.
+    """
+    for name, shape in parameter_shapes(ours):
+        if name == "shared_embedding":
+            yield name, _target_embedding(stored, config, target)
+        elif name == "source_embedding":
+            names, rows = _stored_as(name, shape, config)
+            table = stored.get(*names, shape=rows)
+            ordered = source.in_our_order(table, config.path)
+            yield name, halves_to_pairs(ordered, axis=1)
+        elif name == "output_bias":
+            yield name, _output_bias(stored, config, target)
+        elif name.endswith("embedding.positions"):
+            stored_table = stored_positions(stored, config, name.partition(".")[0])
+            yield name, sinusoidal_positions(*shape) if stored_table is None else stored_table
+        else:
+            tensor, axis = stored.get(_marian_name(name), shape=shape), _axis_of_d_model(name)
+            yield name, tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
+
+
+def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
+    """Reorder an axis of d_model: sine and cosine of one frequency become neighbours."""
+    halves: Tensor = x.unflatten(axis, (2, -1))
+    return halves.transpose(axis, axis + 1).flatten(axis, axis + 1)
+
+
+def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
+    """Read the stored positions of a stack in our order, `[position, d_model]`; None if absent.
+
+    Raises:
+        CheckpointError: if it has another shape, or numbers that are none.
+    """
+    table = config.number("max_position_embeddings"), config.number("d_model")
+    (name,), shape = _stored_as(f"{stack}.embedding.positions", table, config)
+    if name not in stored.names:
+        return None
+    return halves_to_pairs(stored.get(name, shape=shape), axis=1)
+
+
+def _marian_name(name: str) -> str:
+    """Marian's name of a parameter of a layer."""
+    for ours, marians in _NAMES.items():
+        name = name.replace(ours, marians)
+    return f"model.{name}"
+
+
+def _axis_of_d_model(name: str) -> int | None:
+    """Return the axis of a parameter that is d_model, by our name; None if there is none."""
+    module, parameter = name.split(".")[-2:]
+    if module in ("W_O", "W_2", "norm"):
+        return 0  # what it writes
+    return 1 if parameter == "weight" else None  # what it reads
+
+
+def _stored_shapes(
+    ours: TransformerConfig, config: MarianConfig
+) -> Iterator[tuple[str, tuple[str, ...], Shape]]:
+    """Each of our parameters, the names under which it may be stored, and its shape there."""
+    for name, shape in parameter_shapes(replace(ours, positions="learned")):
+        yield name, *_stored_as(name, shape, config)
+
+
+def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str, ...], Shape]:
+    """Return the names under which a parameter of ours may be stored, with its shape there."""
+    if name == "shared_embedding":
+        encoder = ("model.shared.weight", "model.encoder.embed_tokens.weight")
+        shared = () if config.separate else encoder
+        names = (*shared, "model.decoder.embed_tokens.weight", "lm_head.weight")
+        return names, (config.target_rows, shape[-1])
+    if name == "source_embedding":
+        return ("model.encoder.embed_tokens.weight",), (config.number("vocab_size"), shape[-1])
+    if name == "output_bias":
+        return ("final_logits_bias",), (1, config.target_rows)
+    if name.endswith("embedding.positions"):
+        return (f"model.{name.partition('.')[0]}.embed_positions.weight",), shape
+    return (_marian_name(name),), shape
+
+
+def _target_embedding(stored: Stored, config: MarianConfig, target: MarianVocabulary) -> Tensor:
+    names, shape = _stored_as("shared_embedding", (config.number("d_model"),), config)
+    table = stored.get(*names, shape=shape)
+    if "lm_head.weight" in stored.names and not torch.equal(
+        stored.get("lm_head.weight", shape=shape), table
+    ):
+        raise CheckpointError(
+            f"{stored.path}: the projection before the softmax is not the embedding of the "
+            f"decoder, but only models that share it can be read."
+        )
+    ordered = target.in_our_order(table, config.path)
+    start = config.number("decoder_start_token_id")
+    if start >= len(table):
+        raise CheckpointError(
+            f"{config.path} says decoder_start_token_id = {start:,}, but there are "
+            f"{len(table):,} pieces."
+        )
+    ordered[BOS] = table[start]
+    return halves_to_pairs(ordered, axis=1)
+
+
+def _output_bias(stored: Stored, config: MarianConfig, target: MarianVocabulary) -> Tensor:
+    (name,), shape = _stored_as("output_bias", (), config)
+    bias = stored.get(name, shape=shape)[0] if name in stored.names else torch.zeros(shape[1])
+    ours = target.in_our_order(bias, config.path).float()
+    if target.numbers.get("<s>") != config.number("decoder_start_token_id"):
+        ours[BOS] = _NEVER  # Marian begins with another piece, mostly `<pad>`, which is there, too
+    return ours
+
+
+@torch.no_grad()
+def marian_weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+    """Yield our weights as `model.safetensors` names and orders them: contiguous, in float32.
+
+    Marian has biases where the paper has none: these are zero.
+    """
+    yield "model.shared.weight", pairs_to_halves(model.shared_embedding, axis=1)
+    bias = model.output_bias
+    zeros = torch.zeros(1, model.config.vocab_size)
+    yield "final_logits_bias", zeros if bias is None else bias[None]
+    for name, parameter in model.named_parameters():
+        if name not in ("shared_embedding", "output_bias"):
+            axis = _axis_of_d_model(name)
+            tensor = parameter.contiguous() if axis is None else pairs_to_halves(parameter, axis)
+            yield _marian_name(name), tensor
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention) and not model.config.attention_bias:
+            for part in ("W_Q", "W_K", "W_V", "W_O"):
+                yield _marian_name(f"{name}.{part}.bias"), torch.zeros(model.config.d_model)
+
+
+def pairs_to_halves(x: Tensor, axis: int) -> Tensor:
+    """Reorder an axis of d_model: all sines before all cosines; undoes `halves_to_pairs`."""
+    pairs: Tensor = x.unflatten(axis, (-1, 2))
+    return pairs.transpose(axis, axis + 1).flatten(axis, axis + 1).contiguous()

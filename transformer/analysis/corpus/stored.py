@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
 from transformer.checkpoints.marian import is_marian
-from transformer.checkpoints.marian.stored import MOST_BYTES, weights_path
+from transformer.checkpoints.marian.weights import MOST_BYTES, weights_path
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes, sha256_of
 

@@ -10,7 +10,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.config import EOS
 from transformer.decoding import length_penalty
-from transformer.decoding.tree import Reason, SearchTree
+from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation.result import Candidate
 from transformer.translation.score import Scored, most_probable_others

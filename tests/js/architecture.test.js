@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { read } from "../../viz/draw/js/architecture/data.js";
-import {
-  headOf, lineThrough, modelMarks, roundedBox,
-} from "../../viz/draw/js/architecture/marks.js";
 import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
-import { measure, modelData, palette, theme } from "./samples.js";
+import {
+  Architecture, headOf, lineThrough, modelMarks, roundedBox,
+} from "../../viz/draw/js/architecture/view.js";
+import { assertApart, measure, modelData, only, palette, textsOf, theme } from "./samples.js";
 
-/** @import { ModelData } from "../../viz/draw/js/architecture/data.js" */
+/** @import { ModelData } from "../../viz/draw/js/architecture/plan.js" */
 
 /** @type {string[]} */
 const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
 const DATA = modelData(NAMES);
 const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
-
 
 /** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
 const planAt = (width, data = DATA, tallest = 2000) =>
@@ -28,14 +26,8 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
   for (const width of WIDTHS) {
     const plan = planAt(width);
     const boxes = Object.values(plan.boxes);
-    for (const box of boxes) {
-      assert.ok(box.x >= 0 && box.y >= 0, String(width));
-      assert.ok(box.x + box.width <= plan.width && box.y + box.height <= plan.height);
-      assert.ok(Object.values(box).every(Number.isInteger), String(width));
-      assert.ok(boxes.every((other) => other === box
-        || other.x >= box.x + box.width || other.x + other.width <= box.x
-        || other.y >= box.y + box.height || other.y + other.height <= box.y), String(width));
-    }
+    assertApart(boxes, plan, String(width));
+    for (const box of boxes) assert.ok(Object.values(box).every(Number.isInteger), String(width));
   }
 });
 
@@ -51,14 +43,14 @@ test("words and what is drawn stay inside their boxes, with any number of heads"
       const data = modelData(NAMES, { heads });
       const plan = planAt(width, data, tallest);
       const marks = modelMarks({ data, plan, theme, ratio: 1 });
-      for (const mark of marks) {
-        if (mark.type === "picture") {
-          assert.ok(mark.width > 0 && isInside(mark, plan), `${heads} heads, ${width} px`);
-        } else if (mark.type === "text" && mark.room) {
-          const wide = Math.min(mark.room, measure(mark.text, mark.size, mark.weight ?? 400));
-          const x = mark.anchor === "end" ? mark.x - wide : mark.x;
-          assert.ok(isInside({ x, y: mark.y, width: wide, height: 3 }, plan), mark.text);
-        }
+      for (const mark of only(marks, "picture")) {
+        assert.ok(mark.width > 0 && isInside(mark, plan), `${heads} heads, ${width} px`);
+      }
+      for (const { text, room, size, weight = 400, anchor, x, y } of only(marks, "text")) {
+        if (!room) continue;
+        const wide = Math.min(room, measure(text, size, weight));
+        const left = anchor === "end" ? x - wide : x;
+        assert.ok(isInside({ x: left, y, width: wide, height: 3 }, plan), text);
       }
     }
   }
@@ -135,9 +127,8 @@ test("every value has its colour, in the palette of its box", () => {
     },
     shapes: { "encoder.sum": [1, 2, 3], "decoder.cross_attention": [2, 1, 3] },
   };
-  const data = read(message);
-  const pictures = modelMarks({ data, plan: planAt(780), theme, ratio: 1 })
-    .flatMap((mark) => (mark.type === "picture" ? [mark] : []));
+  const data = Architecture.read(message);
+  const pictures = only(modelMarks({ data, plan: planAt(780), theme, ratio: 1 }), "picture");
   const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
   assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);
   assert.deepEqual(pictures.map(({ raster: { width, height } }) => [width, height]),
@@ -149,18 +140,18 @@ test("every value has its colour, in the palette of its box", () => {
 });
 
 test("a strip with more columns than pixels is smoothed", () => {
-  const smooth = [1, 4].map((ratio) => modelMarks({ data: DATA, plan: planAt(780), theme, ratio })
-    .some((mark) => mark.type === "picture" && mark.smooth));
+  const smooth = [1, 4].map((ratio) =>
+    only(modelMarks({ data: DATA, plan: planAt(780), theme, ratio }), "picture")
+      .some((mark) => mark.smooth));
   assert.deepEqual(smooth, [true, false]);
 });
 
 test("titles, shapes and the layer are told once each", () => {
-  const texts = modelMarks({ data: DATA, plan: planAt(780), theme, ratio: 1 })
-    .flatMap((mark) => (mark.type === "text" ? [mark.text] : []));
-  assert.deepEqual(texts, ["3 × · layer 2 is drawn", "3 × · layer 2 is drawn",
+  const texts = (/** @type {number} */ width) =>
+    textsOf(modelMarks({ data: DATA, plan: planAt(width), theme, ratio: 1 }));
+  assert.deepEqual(texts(780), ["3 × · layer 2 is drawn", "3 × · layer 2 is drawn",
     ...DATA.boxes.flatMap(({ title, shape }) => [title, shape])]);
-  const narrow = modelMarks({ data: DATA, plan: planAt(390), theme, ratio: 1 });
-  assert.equal(narrow.filter((mark) => "text" in mark && mark.text === "layer 2 of 3").length, 2);
+  assert.equal(texts(390).filter((text) => text === "layer 2 of 3").length, 2);
 });
 
 test("a line bends in round corners and its head points the way it goes", () => {
@@ -172,11 +163,9 @@ test("a line bends in round corners and its head points the way it goes", () => 
     "M4 2H8A3 3 0 0 1 11 5V19A3 3 0 0 1 8 22H4A3 3 0 0 1 1 19V5A3 3 0 0 1 4 2Z");
 });
 
-/**
- * Test whether a box of the plan has all of a place in it.
- * @param {import("../../viz/draw/js/architecture/plan.js").Place} place
- * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan
- */
+/** Test whether a box of the plan has all of a place in it.
+ * @param {import("../../viz/draw/js/core/scene.js").Place} place
+ * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan */
 const isInside = ({ x, y, width, height }, { boxes }) => Object.values(boxes).some((box) =>
   x >= box.x && x + width <= box.x + box.width + 1e-9
     && y >= box.y && y + height <= box.y + box.height + 1e-9);

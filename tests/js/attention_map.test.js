@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { averageRow, extended, paintedOf } from "../../viz/draw/js/attention_map/data.js";
-import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
-import { columnAt, hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
-import { leveller } from "../../viz/draw/js/core/scale.js";
-import { moved } from "../../viz/draw/js/attention_map/view.js";
-import { mapData, measure, palette, theme } from "./samples.js";
+import {
+  averageRow, columnAt, extended, originOf, paintedOf, planMap,
+} from "../../viz/draw/js/attention_map/plan.js";
+import { AttentionMap, mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
+import { leveller } from "../../viz/draw/js/core/color.js";
+import { mapData, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
-
-/** All marks of a list, those of groups too. @param {any[]} marks @returns {any[]} */
-const flat = (marks) => marks.flatMap((mark) => (mark.type === "group" ? flat(mark.marks) : mark));
 
 test("squares shrink until the map fits, and no further than a pointer can hit", () => {
   const sizes = [2, 10, 20, 40, 100, 400].map((count) =>
@@ -58,18 +55,21 @@ test("a word without end over a column is squeezed", () => {
 test("each square is hit where it is drawn, scrolled or not", () => {
   const data = mapData(30, 60);
   const plan = planMap(data, 390, 800, measure);
+  const view = viewOf(AttentionMap, { data, plan });
   for (const visible of [WHOLE, { x: 100, y: 50, width: 390, height: 300 }]) {
     const { x, y, edge } = originOf(plan, visible);
+    /** @param {number} right @param {number} down in the frame */
+    const hit = (right, down) => view.hit(right + visible.x, down + visible.y, visible);
     assert.deepEqual([x, y], [plan.left - visible.x, plan.top - visible.y]);
     for (const [row, key] of [[10, 20], [20, 15]]) {
       const [left, top] = [x + key * plan.square, y + row * plan.square];
       for (const [dx, dy] of [[0.1, 0.1], [plan.square - 0.1, plan.square - 0.1]]) {
-        assert.deepEqual(hitMap(data, plan, left + dx, top + dy, visible), { row, key });
+        assert.deepEqual(hit(left + dx, top + dy), { row, key });
       }
-      assert.deepEqual(hitMap(data, plan, edge - 1, top + 1, visible), { row, key: null });
+      assert.deepEqual(hit(edge - 1, top + 1), { row, key: null });
     }
-    assert.equal(hitMap(data, plan, edge + 1, plan.top - 1, visible), null);
-    assert.equal(hitMap(data, plan, x + 60 * plan.square + 1, plan.top + 1, visible), null);
+    assert.equal(hit(edge + 1, plan.top - 1), null);
+    assert.equal(hit(x + 60 * plan.square + 1, plan.top + 1), null);
     const [first, last] = [edge, visible.width - 1].map((side) =>
       Math.min(59, Math.floor((side - x) / plan.square)));
     const sides = [-50, edge - 1, x + 20.5 * plan.square, visible.width + 50];
@@ -108,38 +108,39 @@ test("the marks hold each word once, and the bars of the row that is pointed at"
     data, plan, theme, measure, raster: mapRaster(data, palette.light), average: averageRow(data),
     at: null, pinned: null, origin: originOf(plan, WHOLE), width: 720, height: 800,
   };
-  const texts = (/** @type {any} */ more) => flat(mapMarks({ ...scene, ...more }))
-    .filter(({ type }) => type === "text").map((mark) => mark.text.replace(/[\u2068\u2069]/g, ""));
+  const texts = (/** @type {any} */ more) => textsOf(mapMarks({ ...scene, ...more }));
   assert.deepEqual(texts({}), ["q0", "q1", "k0", "k1", "k2", "average"]);
   assert.deepEqual(texts({ pinned: 1 }),
     ["q0", "q1", "k0", "k1", "k2", "0.50", "0.30", "0.20", "q1"]);
-  const outline = flat(mapMarks({ ...scene, at: { row: 1, key: 2 } })).at(-1);
+  const outline = only(mapMarks({ ...scene, at: { row: 1, key: 2 } }), "rect").at(-1);
   const { x, y } = scene.origin;
-  assert.deepEqual([outline.x, outline.y], [x + 2 * plan.square, y + plan.square]);
+  assert.deepEqual([outline?.x, outline?.y], [x + 2 * plan.square, y + plan.square]);
 });
 
 test("only the squares in the frame are drawn", () => {
   const data = mapData(512, 512);
   const plan = planMap(data, 720, 800, measure);
   const visible = { x: 3000, y: 2000, width: 720, height: 800 };
-  const marks = flat(mapMarks({
+  const marks = mapMarks({
     data, plan, theme, measure,
     raster: { width: 512, height: 512, pixels: new Uint8ClampedArray() },
     average: averageRow(data), at: null, pinned: null, origin: originOf(plan, visible),
     width: 720, height: 800,
-  }));
-  const { part } = marks.find(({ type }) => type === "picture");
+  });
+  const [{ part = [] }] = only(marks, "picture");
   assert.ok(part[2] < 60 && part[3] < 60, String(part));
-  assert.ok(marks.filter(({ type }) => type === "text").length < 130);
+  assert.ok(only(marks, "text").length < 130);
 });
 
 test("arrow keys stay on the map", () => {
+  const to = (/** @type {any} */ at, /** @type {string} */ key) =>
+    viewOf(AttentionMap, { data: mapData(2, 3), at }).target(key);
   const at = { row: 0, key: 0 };
-  assert.deepEqual(moved(at, "ArrowUp", 2, 3), at);
-  assert.deepEqual(moved(at, "ArrowDown", 2, 3), { row: 1, key: 0 });
-  assert.deepEqual(moved(at, "End", 2, 3), { row: 0, key: 2 });
-  assert.deepEqual(moved({ row: 1, key: null }, "End", 2, 3), { row: 1, key: 0 });
-  assert.equal(moved(at, "Tab", 2, 3), undefined);
+  assert.deepEqual(to(at, "ArrowUp"), at);
+  assert.deepEqual(to(at, "ArrowDown"), { row: 1, key: 0 });
+  assert.deepEqual(to(at, "End"), { row: 0, key: 2 });
+  assert.deepEqual(to({ row: 1, key: null }, "End"), { row: 1, key: 0 });
+  assert.equal(to(at, "Tab"), null);
 });
 
 test("a stroke leaves out no square between two places, and none counts twice", () => {

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { courseOf, pathTo, prefixOf, sameIn } from "../../viz/draw/js/beam_tree/data.js";
-import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
-import { hitTree, moved, planTree, ROW } from "../../viz/draw/js/beam_tree/plan.js";
-import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/view.js";
-import { measure, theme, treeData } from "./samples.js";
+import {
+  courseOf, pathTo, planTree, prefixOf, ROW, sameIn,
+} from "../../viz/draw/js/beam_tree/plan.js";
+import {
+  BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
+} from "../../viz/draw/js/beam_tree/view.js";
+import { measure, only, plain, theme, treeData, viewOf } from "./samples.js";
 
-/** @import { TreeData } from "../../viz/draw/js/beam_tree/data.js" */
-
-/** @param {string} text */
-const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
+/** @import { TreeData } from "../../viz/draw/js/beam_tree/plan.js" */
 
 /** Search with random probabilities: 2 K candidates at each step, K of them kept.
  * @param {number} K @param {number} steps */
@@ -72,7 +71,8 @@ test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps"
         assert.ok(x + wide <= width && y + ROW.height <= height);
         const before = places[parent];
         assert.ok(!before || before.x + before.width < x);
-        assert.equal(hitTree(made, x + wide / 2, y + ROW.height / 2), n);
+        const hit = viewOf(BeamTree, { plan: made }).hit(x + wide / 2, y + ROW.height / 2);
+        assert.equal(hit?.node, n);
       }
       for (const row of rows) {
         for (let n = 1; n < row.length; n++) {
@@ -102,12 +102,9 @@ test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps"
 function marksOf(data, at = null) {
   const made = plan(data);
   const visible = { x: 0, y: 0, width: made.width, height: made.height };
-  const [{ marks }] = /** @type {any} */ (treeMarks({ data, plan: made, theme, at, visible }));
-  return {
-    texts: marks.filter((/** @type {any} */ mark) => mark.type === "text")
-      .map((/** @type {any} */ mark) => ({ ...mark, text: bare(mark.text) })),
-    paths: marks.filter((/** @type {any} */ mark) => mark.type === "path"),
-  };
+  const scene = { data, plan: made, theme, measure, at: at === null ? null : { node: at } };
+  const marks = treeMarks(scene, visible);
+  return { texts: only(marks, "text"), paths: only(marks, "path") };
 }
 
 test("the translation is one straight line at the top, in full ink", () => {
@@ -123,8 +120,8 @@ test("the translation is one straight line at the top, in full ink", () => {
   const { places } = plan(small());
   assert.equal(places[9]?.row, places[6]?.row);
   assert.equal(places[9]?.bend, null);
-  const bold = marksOf(small()).texts.filter((/** @type {any} */ { weight }) => weight === 600);
-  assert.deepEqual(bold.map((/** @type {any} */ { text }) => text).sort(),
+  const bold = marksOf(small()).texts.filter(({ weight }) => weight === 600);
+  assert.deepEqual(bold.map(({ text }) => plain(text)).sort(),
     [".", "Hunde", "Zwei", "schwarze", "−0.50"]);
 });
 
@@ -132,13 +129,13 @@ test("a line is as wide as its piece is probable, and a path that is pointed at 
   const { paths } = marksOf(small());
   const { places } = plan(small());
   /** The line that begins under a piece. @param {number} n */
-  const under = (n) => paths.find((/** @type {any} */ { d }) =>
-    d.startsWith(`M${places[n]?.x},${Number(places[n]?.y) + ROW.line}H`)).line;
+  const under = (n) => Number(paths.find(({ d }) =>
+    d.startsWith(`M${places[n]?.x},${Number(places[n]?.y) + ROW.line}H`))?.line);
   for (const n of [2, 5, 6, 9]) {
     const probability = Math.exp(small().nodes[n].logProb);
     assert.ok(Math.abs(under(n) - (1 + 4 * probability)) < 0.01);
   }
-  const lit = marksOf(small(), 9).paths.filter((/** @type {any} */ { line }) => line > 8);
+  const lit = marksOf(small(), 9).paths.filter(({ line }) => Number(line) > 8);
   assert.equal(lit.length, 5); // four pieces and one bend
 });
 
@@ -155,16 +152,21 @@ test("what was dropped is hidden until it is asked for, unless it is chosen", ()
 
 test("keys go to the parent, to the best child, and through the pieces of a step", () => {
   const data = small();
-  const made = plan(data);
   /** @param {number | null} at @param {string[]} keys */
-  const walked = (at, ...keys) => keys.reduce((from, key) => moved(data, made, from, key), at);
+  const walked = (at, ...keys) => {
+    const from = at === null ? null : { node: at };
+    const view = viewOf(BeamTree, { data, plan: plan(data), at: from });
+    for (const key of keys) view.at = view.target(key);
+    return view.at?.node ?? null;
+  };
   assert.equal(walked(null, "ArrowRight"), 0);
   assert.equal(walked(0, "ArrowRight", "ArrowRight", "ArrowRight"), 8);
   assert.equal(walked(8, "ArrowRight", "ArrowRight"), 10); // and stays at the end
   assert.equal(walked(9, "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft"), 0);
   assert.equal(walked(5, "ArrowDown"), 6); // its sibling
   assert.equal(walked(6, "ArrowDown"), 6); // the dropped one is not shown
-  assert.equal(moved(data, plan(data, true), 6, "ArrowDown"), 7);
+  const withDropped = viewOf(BeamTree, { data, plan: plan(data, true), at: { node: 6 } });
+  assert.equal(withDropped.next("ArrowDown"), 7);
   assert.equal(walked(6, "ArrowUp", "ArrowUp"), 5);
   assert.equal(walked(6, "End"), 9);
   assert.equal(walked(9, "Home"), 0);
@@ -173,7 +175,7 @@ test("keys go to the parent, to the best child, and through the pieces of a step
 
 test("a node is told with its probability, its rank and what became of it", () => {
   const data = small();
-  assert.deepEqual(linesOn(data, 10).map(bare), [
+  assert.deepEqual(linesOn(data, 10).map(plain), [
     "“Zwei schwarze Hunde.”", "log P of the prefix −0.8, score −0.5",
     "Finished at step 5, rank 1 of 1.",
   ]);
@@ -200,10 +202,9 @@ test("eight beams of two hundred steps are laid out and marked in less than 100 
   const visible = { x: 3000, y: 0, width: 1200, height: 800 };
   const times = Array.from({ length: 8 }, () => {
     const start = process.cpuUsage(); // whoever else is at work on the machine
-    treeMarks({ data, plan: plan(data, true), theme, at: 1500, visible });
+    treeMarks({ data, plan: plan(data, true), theme, measure, at: { node: 1500 } }, visible);
     const { user, system } = process.cpuUsage(start);
     return (user + system) / 1000;
   });
   assert.ok(Math.min(...times) < 100, times.join());
 });
-

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { labelsOf, nameOf, weightsOf } from "../../viz/draw/js/explorer/pair.js";
-import { HeadWeights, unpack } from "../../viz/draw/js/explorer/data.js";
+import {
+  HeadWeights, labelsOf, nameOf, unpack, weightsOf,
+} from "../../viz/draw/js/explorer/data.js";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. @param {any} numbers */
 function packed(numbers) {

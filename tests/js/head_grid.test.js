@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  cellOf, describe, gridLabel, labelOf, notesOn, range, switched,
-} from "../../viz/draw/js/head_grid/data.js";
-import { gridMarks, isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
-import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
-import { nearest } from "../../viz/draw/js/head_grid/view.js";
-import { gridPart, measure, theme } from "./samples.js";
+  cellOf, describe, gridLabel, labelOf, notesOn, planGrid, range, switched,
+} from "../../viz/draw/js/head_grid/plan.js";
+import { gridMarks, isFolded, nextCell, tileOf } from "../../viz/draw/js/head_grid/view.js";
+import { assertApart, gridPart, measure, only, theme } from "./samples.js";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 
 test("every head has one place, no two overlap, and all lie on the page", () => {
   for (const width of [300, 460, 900, 1600]) {
-    const { cells, width: wide, height } = planGrid({ parts: PARTS, order: null }, width, measure);
-    assert.equal(new Set(cells.map(({ id }) => id)).size, 3 * 3 * 8);
-    for (const cell of cells) {
-      assert.ok(cell.x >= 0 && cell.y >= 0, String(width));
-      assert.ok(cell.x + cell.width <= wide && cell.y + cell.height <= height, String(width));
-      assert.ok(cells.every((other) => other === cell
-        || other.x >= cell.x + cell.width || other.x + other.width <= cell.x
-        || other.y >= cell.y + cell.height || other.y + other.height <= cell.y), String(width));
-    }
+    const plan = planGrid({ parts: PARTS, order: null }, width, measure);
+    assert.equal(new Set(plan.cells.map(({ id }) => id)).size, 3 * 3 * 8);
+    assertApart(plan.cells, plan, String(width));
   }
 });
 
@@ -57,7 +49,7 @@ test("of many layers the maps are lower, but no lower than 0.6 of their width", 
 });
 
 test("an order of its own is read line by line", () => {
-  /** @type {import("../../viz/draw/js/head_grid/data.js").Head[]} */
+  /** @type {import("../../viz/draw/js/head_grid/plan.js").Head[]} */
   const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
   const { cells, groups } = planGrid({ parts: PARTS, order }, 150, measure);
   assert.deepEqual(cells.map(({ id }) => id), ["cross 2 1", "encoder_self 0 7", "cross 0 0"]);
@@ -97,14 +89,13 @@ test("the note says what is joined and what is folded", () => {
 
 test("a head that is switched off is crossed out from corner to corner, and no other", () => {
   const plan = planGrid({ parts: PARTS, order: null }, 900, measure);
-  const plain = gridMarks(plan, theme, 1);
+  const plain = gridMarks(plan, theme, 1, new Set());
   const known = new Set(plain.map((mark) => JSON.stringify(mark)));
   const marks = gridMarks(plan, theme, 1, new Set(["cross 2 1"]));
   const [{ x, y, width, height }] = plan.cells.filter(({ id }) => id === "cross 2 1");
   const added = marks.filter((mark) => !known.has(JSON.stringify(mark)));
-  const paths = added.flatMap((mark) => (mark.type === "path" ? [mark] : []));
   const corners = `M${x} ${y}L${x + width} ${y + height}M${x + width} ${y}L${x} ${y + height}`;
-  assert.deepEqual(paths.map(({ d, stroke }) => [d, stroke]),
+  assert.deepEqual(only(added, "path").map(({ d, stroke }) => [d, stroke]),
     [[corners, theme.paper], [corners, theme.ink]]);
   assert.equal(marks.length, plain.length + 4);
 });
@@ -123,10 +114,10 @@ test("arrows go straight on before askew and never leave their row", () => {
   const [from, right, askew, below] = [[0, 0], [40, 0], [40, 15], [0, 60]].map(([x, y]) =>
     ({ x, y, width: 10, height: 10 }));
   const cells = [from, right, askew, below];
-  assert.equal(nearest(cells, from, [1, 0]), right);
-  assert.equal(nearest(cells, from, [0, 1]), below);
-  assert.equal(nearest(cells, right, [0, 1]), askew);
-  assert.equal(nearest(cells, from, [-1, 0]), null);
+  assert.equal(nextCell(cells, from, "ArrowRight"), right);
+  assert.equal(nextCell(cells, from, "ArrowDown"), below);
+  assert.equal(nextCell(cells, right, "ArrowDown"), askew);
+  assert.equal(nextCell(cells, from, "ArrowLeft"), null);
 });
 
 test("where a map is of all heads, no word of it names a single one", () => {

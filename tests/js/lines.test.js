@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distanceOf, foremost, matching, orderOf } from "../../viz/draw/js/lines/data.js";
-import { summaryMarks } from "../../viz/draw/js/lines/marks.js";
-import { hitSummary, moved, planSummary, ROW, topOf } from "../../viz/draw/js/lines/plan.js";
-import { wordsOf } from "../../viz/draw/js/lines/view.js";
-import { measure, palette, theme } from "./samples.js";
+import { matching } from "../../viz/draw/js/lines/list.js";
+import {
+  distanceOf, foremost, orderOf, planSummary, ROW, topOf,
+} from "../../viz/draw/js/lines/plan.js";
+import { HeadSummary, summaryMarks, wordsOf } from "../../viz/draw/js/lines/view.js";
+import { measure, only, palette, theme, viewOf } from "./samples.js";
 
 const REACH = 2;
 
 /**
  * @param {"encoder_self" | "decoder_self" | "cross"} kind
  * @param {number[]} means of a measure, one for each head
- * @returns {import("../../viz/draw/js/lines/data.js").SummaryPart}
+ * @returns {import("../../viz/draw/js/lines/plan.js").SummaryPart}
  */
 const part = (kind, means) => ({
   kind, title: kind, color: "#123456", columns: 2 * REACH + 3, palette,
@@ -50,15 +51,16 @@ test("panels stand side by side where there is room, and never past the frame", 
 
 test("every head and column is found where it stands", () => {
   const plan = planSummary(parts, "entropy", 900, measure);
+  const view = viewOf(HeadSummary, { plan });
   plan.panels.forEach((panel, n) => panel.rows.forEach((_, row) => {
     const y = topOf(panel, row) + ROW / 2;
     for (let column = 0; column < panel.part.columns; column++) {
       const x = panel.strip + (column + 0.5) * panel.cell;
-      assert.deepEqual(hitSummary(plan, x, y), { panel: n, row, column });
+      assert.deepEqual(view.hit(x, y), { panel: n, row, column });
     }
-    assert.deepEqual(hitSummary(plan, panel.x + 1, y), { panel: n, row, column: null });
+    assert.deepEqual(view.hit(panel.x + 1, y), { panel: n, row, column: null });
   }));
-  assert.equal(hitSummary(plan, 10, 1), null);
+  assert.equal(view.hit(10, 1), null);
 });
 
 test("arrow keys reach every head and stop at the ends", () => {
@@ -66,18 +68,19 @@ test("arrow keys reach every head and stop at the ends", () => {
   /** @type {import("../../viz/draw/js/lines/plan.js").SummaryAt | null} */
   let at = null;
   const seen = new Set();
+  const to = (/** @type {string} */ key) => viewOf(HeadSummary, { plan, at }).target(key);
   for (let n = 0; n < 9; n++) {
-    at = moved(plan, at, "ArrowDown") ?? null;
+    at = to("ArrowDown");
     seen.add(`${at?.panel}.${at?.row}`);
   }
   assert.deepEqual([...seen], ["0.0", "0.1", "0.2", "1.0", "1.1"]);
-  for (let n = 0; n < 9; n++) at = moved(plan, at, "ArrowRight") ?? null;
+  for (let n = 0; n < 9; n++) at = to("ArrowRight");
   assert.equal(at?.column, 6);
-  for (let n = 0; n < 9; n++) at = moved(plan, at, "ArrowUp") ?? null;
+  for (let n = 0; n < 9; n++) at = to("ArrowUp");
   assert.deepEqual(at, { panel: 0, row: 0, column: 6 });
-  for (let n = 0; n < 9; n++) at = moved(plan, at, "ArrowLeft") ?? null;
+  for (let n = 0; n < 9; n++) at = to("ArrowLeft");
   assert.equal(at?.column, null);
-  assert.equal(moved(plan, at, "x"), undefined);
+  assert.equal(to("x"), null);
 });
 
 test("a mean stands between its lowest and its highest sentence, on one scale", () => {
@@ -85,13 +88,12 @@ test("a mean stands between its lowest and its highest sentence, on one scale", 
   const data = /** @type {any} */ ({ parts, reach: REACH });
   const rasters = /** @type {any[]} */ (parts.map(() => ({})));
   const marks = summaryMarks({
-    data, plan, theme, measure: "entropy", rasters, at: null, open: null,
+    data, plan, theme, measure, name: "entropy", rasters, at: null, open: null,
   });
-  const dots = marks.filter((mark) => mark.type === "circle" && mark.radius === 3);
+  const dots = only(marks, "circle").filter(({ radius }) => radius === 3);
   const [first] = plan.panels;
   // from 0 (head 3, lowest) to 6 (head 1 of cross, highest)
-  assert.deepEqual(dots.slice(0, 3).map((dot) => "x" in dot && (dot.x ?? 0) - first.range),
-    [24, 36, 12]);
+  assert.deepEqual(dots.slice(0, 3).map(({ x }) => x - first.range), [24, 36, 12]);
 });
 
 test("distances and typed words are said and found as people say them", () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read } from "../../viz/draw/js/mask_grids/data.js";
-import { gridMarks, maskMarks, squareMarks } from "../../viz/draw/js/mask_grids/marks.js";
-import { extent, hitMask, moved, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
-import { maskGrid, measure, theme } from "./samples.js";
+import {
+  extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
+} from "../../viz/draw/js/mask_grids.js";
+import { maskGrid, measure, only, textsOf, theme, viewOf } from "./samples.js";
 
-/** @import { MaskScene } from "../../viz/draw/js/mask_grids/marks.js" */
+/** @import { MaskScene } from "../../viz/draw/js/mask_grids.js" */
 
 const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
@@ -13,7 +13,7 @@ const LOOK = { color: "#0072b2", asNumbers: false, theme };
 test("each grid gets its own codes", () => {
   const grids = [{ title: "one" }, { title: "two" }];
   const codes = [Uint8Array.of(0, 1), Uint8Array.of(2, 3)];
-  const data = read({
+  const data = MaskGrids.read({
     meta: { title: "masks", grids }, arrays: { "codes.0": codes[0], "codes.1": codes[1] },
     shapes: {},
   });
@@ -36,7 +36,7 @@ test("a long word has no more than its place, and says that it goes on", () => {
   const grid = maskGrid(1, 2, { keys: ["k", "x".repeat(90)] });
   const plan = planMasks([grid], 800, 800, measure);
   assert.equal(plan.top, 128);
-  const [, , cut] = wordsOf({ grid, plan });
+  const [, , cut] = textsOf(marksOf({ grid, plan }));
   assert.ok(cut.length > 10 && measure(cut, plan.font, 400) <= 112, cut);
   assert.match(cut, /^x+…$/);
 });
@@ -45,27 +45,32 @@ test("each square is hit where it is drawn, and the words beside it choose its r
   const grid = maskGrid(5, 7);
   const plan = planMasks([grid], 800, 800, measure);
   const { square, left, top } = plan;
+  const view = viewOf(MaskGrids, { plan, data: { grids: [grid] } });
   for (const [row, key] of [[0, 0], [4, 6], [2, 5]]) {
     const [x, y] = [left + key * square, top + row * square];
     for (const [dx, dy] of [[0.1, 0.1], [square - 0.1, square - 0.1]]) {
-      assert.deepEqual(hitMask(plan, grid, x + dx, y + dy), { row, key });
+      assert.deepEqual(view.hit(0, x + dx, y + dy), { panel: 0, row, key });
     }
-    assert.deepEqual(hitMask(plan, grid, 1, y + 1), { row, key: 0 });
+    assert.deepEqual(view.hit(0, 1, y + 1), { panel: 0, row, key: 0 });
   }
-  assert.equal(hitMask(plan, grid, left + 1, top - 1), null);
-  assert.equal(hitMask(plan, grid, left + 7 * square + 1, top + 1), null);
-  assert.equal(hitMask(plan, grid, left + 1, top + 5 * square + 1), null);
+  assert.equal(view.hit(0, left + 1, top - 1), null);
+  assert.equal(view.hit(0, left + 7 * square + 1, top + 1), null);
+  assert.equal(view.hit(0, left + 1, top + 5 * square + 1), null);
 });
 
 test("arrow keys stay in the grid", () => {
-  const grid = maskGrid(2, 3);
-  for (const first of ["ArrowRight", "ArrowDown"]) {
-    assert.deepEqual(moved(grid, { row: 0, key: -1 }, first), { row: 0, key: 0 });
+  for (const [from, pressed, to] of /** @type {any[][]} */ ([
+    [null, "ArrowRight", [0, 0]], [null, "ArrowDown", [0, 0]], [[0, 0], "ArrowUp", [0, 0]],
+    [[0, 2], "ArrowDown", [1, 2]], [[1, 2], "ArrowRight", [1, 2]],
+  ])) {
+    const [at, next] = [from, to].map((place) =>
+      place && { panel: 0, row: place[0], key: place[1] });
+    const view = viewOf(MaskGrids, {
+      at, data: { grids: [maskGrid(2, 3)] }, panels: [{ scroll: {} }], live: {}, boxOf: () => ({}),
+      sentences: () => [], point: (/** @type {any} */ place) => assert.deepEqual(place, next),
+    });
+    view.onKey(0, /** @type {any} */ ({ key: pressed, preventDefault() {} }));
   }
-  assert.deepEqual(moved(grid, { row: 0, key: 0 }, "ArrowUp"), { row: 0, key: 0 });
-  assert.deepEqual(moved(grid, { row: 0, key: 2 }, "ArrowDown"), { row: 1, key: 2 });
-  assert.deepEqual(moved(grid, { row: 1, key: 2 }, "ArrowRight"), { row: 1, key: 2 });
-  assert.equal(moved(grid, { row: 0, key: 0 }, "Tab"), null);
 });
 
 test("each square stands at its place and looks as its code says; padding is fainter", () => {
@@ -74,7 +79,7 @@ test("each square stands at its place and looks as its code says; padding is fai
   const plan = planMasks([grid], 800, 800, measure);
   const { marks, layer } = gridMarks(grid, plan, LOOK);
   assert.deepEqual(layer, extent(plan, grid));
-  const squares = rects(marks);
+  const squares = only(marks, "rect");
   assert.deepEqual(squares.map(({ fill }) => fill),
     [...codes].map((code) => (code ? theme.line : LOOK.color)));
   assert.deepEqual(squares.map(({ opacity = 1 }) => Math.round(100 * opacity)),
@@ -109,16 +114,15 @@ test("the chosen row is framed, and the words of what is pointed at are bold", (
   const grid = maskGrid(3, 4);
   const plan = planMasks([grid], 800, 800, measure);
   const { square, left, top } = plan;
-  const frames = rects(marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } }))
-    .filter(({ stroke }) => stroke);
+  const marks = marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } });
+  const frames = only(marks, "rect").filter(({ stroke }) => stroke);
   assert.deepEqual(frames.map(({ x, y, width, height }) => [x, y, width, height]), [
     [left - 1, top + 2 * square - 1, 4 * square + 2, square + 2],
     [left + 3 * square, top + square, square, square],
   ]);
-  const bold = marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } })
-    .flatMap((mark) => (mark.type === "text" && mark.weight === 600 ? [plain(mark.text)] : []));
-  assert.deepEqual(bold, ["q1", "q2", "k3"]);
-  assert.deepEqual(wordsOf({ grid, plan }), ["q0", "q1", "q2", "k0", "k1", "k2", "k3"]);
+  const bold = only(marks, "text").filter(({ weight }) => weight === 600);
+  assert.deepEqual(textsOf(bold), ["q1", "q2", "k3"]);
+  assert.deepEqual(textsOf(marks), ["q0", "q1", "q2", "k0", "k1", "k2", "k3"]);
 });
 
 /** @param {Pick<MaskScene, "grid" | "plan">
@@ -127,13 +131,3 @@ const marksOf = (scene) => maskMarks({
   theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
   ...scene,
 });
-
-/** @param {Parameters<typeof marksOf>[0]} scene */
-const wordsOf = (scene) =>
-  marksOf(scene).flatMap((mark) => (mark.type === "text" ? [plain(mark.text)] : []));
-
-/** @param {import("../../viz/draw/js/core/scene.js").Mark[]} marks */
-const rects = (marks) => marks.flatMap((mark) => (mark.type === "rect" ? [mark] : []));
-
-/** @param {string} text */
-const plain = (text) => text.replace(/[\u2068\u2069]/g, "");

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tidy } from "../../viz/draw/js/core/text.js";
-import { ribbonsOf } from "../../viz/draw/js/ribbons/data.js";
-import { curveMarks } from "../../viz/draw/js/ribbons/marks.js";
-import { hitRibbons, laneAt, planRibbons } from "../../viz/draw/js/ribbons/plan.js";
-import { moved } from "../../viz/draw/js/ribbons/view.js";
-import { measure, ribbonData } from "./samples.js";
+import {
+  curveMarks, laneAt, planRibbons, Ribbons, ribbonsOf,
+} from "../../viz/draw/js/ribbons.js";
+import { measure, only, ribbonData, viewOf } from "./samples.js";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 
@@ -41,9 +40,8 @@ test("the ribbons of a word are its own, the strongest last", () => {
 test("a ribbon goes from the middle of its lane to that of the other side", () => {
   const data = ribbonData(3, 4, 6);
   const plan = planRibbons(data, 3, 720, measure);
-  const { marks } = curveMarks({ plan, colors: ["a", "b", "c"], on: [0, 2], shown: null },
-    [{ head: 2, query: 1, key: 5, weight: 0.5 }]);
-  const [mark] = /** @type {import("../../viz/draw/js/core/scene.js").Path[]} */ (marks);
+  const [mark] = only([curveMarks({ plan, colors: ["a", "b", "c"], on: [0, 2], shown: null },
+    [{ head: 2, query: 1, key: 5, weight: 0.5 }])], "path");
   assert.equal(mark.stroke, "c");
   const numbers = (mark.d.match(/[\d.]+/g) ?? []).map(Number);
   assert.equal(numbers[1], tidy(laneAt(plan, 1, 1, 2)));
@@ -55,10 +53,11 @@ test("words are hit on their own side, and nothing between the lists or below th
   const data = ribbonData(1, 3, 5);
   const plan = planRibbons(data, 1, 720, measure);
   const y = 2.5 * plan.row;
-  assert.deepEqual(hitRibbons(data, plan, 5, y), { side: "queries", index: 2 });
-  assert.deepEqual(hitRibbons(data, plan, plan.right + 5, y), { side: "keys", index: 2 });
-  assert.equal(hitRibbons(data, plan, (plan.left + plan.right) / 2, y), null);
-  assert.equal(hitRibbons(data, plan, 5, 3.5 * plan.row), null); // only three queries
+  const view = viewOf(Ribbons, { data, plan });
+  assert.deepEqual(view.hit(5, y), { side: "queries", index: 2 });
+  assert.deepEqual(view.hit(plan.right + 5, y), { side: "keys", index: 2 });
+  assert.equal(view.hit((plan.left + plan.right) / 2, y), null);
+  assert.equal(view.hit(5, 3.5 * plan.row), null); // only three queries
 });
 
 test("numbers of all heads stand side by side where there is room, else the largest alone", () => {
@@ -70,10 +69,13 @@ test("numbers of all heads stand side by side where there is room, else the larg
 
 test("keys walk over both lists and stay on them", () => {
   const data = ribbonData(1, 2, 5);
-  assert.deepEqual(moved({ side: "keys", index: 4 }, "ArrowLeft", data, true),
-    { side: "queries", index: 1 });
-  assert.deepEqual(moved({ side: "queries", index: 1 }, "ArrowDown", data, true),
-    { side: "queries", index: 1 });
-  assert.deepEqual(moved({ side: "queries", index: 0 }, "ArrowDown", data, false),
-    { side: "queries", index: 0 });
+  for (const [at, picked, key, to] of /** @type {any[][]} */ ([
+    [["keys", 4], null, "ArrowLeft", ["queries", 1]],
+    [["queries", 1], null, "ArrowDown", ["queries", 1]],
+    [null, ["queries", 0], "ArrowDown", ["queries", 0]],
+  ])) {
+    const [token, word, next] = [at, picked, to].map((place) =>
+      place && { side: place[0], index: place[1] });
+    assert.deepEqual(viewOf(Ribbons, { data, at: token, picked: word }).target(key), next);
+  }
 });

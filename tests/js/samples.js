@@ -1,12 +1,14 @@
 // Small data for the tests, and a font in which every letter is half as wide as it is high.
 
-import { read } from "../../viz/draw/js/beam_tree/data.js";
+import assert from "node:assert/strict";
+import { BeamTree } from "../../viz/draw/js/beam_tree/view.js";
 
-/** @import { MapData } from "../../viz/draw/js/attention_map/data.js" */
-/** @import { Part } from "../../viz/draw/js/head_grid/data.js" */
-/** @import { MaskGrid } from "../../viz/draw/js/mask_grids/data.js" */
-/** @import { RibbonData } from "../../viz/draw/js/ribbons/data.js" */
-/** @import { StripData } from "../../viz/draw/js/tensor_strip/data.js" */
+/** @import { MapData } from "../../viz/draw/js/attention_map/plan.js" */
+/** @import { Part } from "../../viz/draw/js/head_grid/plan.js" */
+/** @import { Mark, Place } from "../../viz/draw/js/core/scene.js" */
+/** @import { MaskGrid } from "../../viz/draw/js/mask_grids.js" */
+/** @import { RibbonData } from "../../viz/draw/js/ribbons.js" */
+/** @import { StripData } from "../../viz/draw/js/tensor_strip.js" */
 
 /** @type {import("../../viz/draw/js/core/theme.js").Measure} */
 export const measure = (text, size) => text.length * size * 0.5;
@@ -22,6 +24,37 @@ export const palette = {
   light: Uint8Array.from({ length: 768 }, (_, n) => Math.floor(n / 3)),
   dark: Uint8Array.from({ length: 768 }, (_, n) => (n % 3 ? 0 : 255 - n / 3)),
 };
+
+/** A view without a page: its methods with these fields.
+ * @template T @param {new () => T} Component @param {any} fields @returns {T} */
+export const viewOf = (Component, fields) =>
+  Object.assign(Object.create(Component.prototype), fields);
+
+/** The marks of one type, those in groups too.
+ * @template {Mark["type"]} T @param {Mark[]} marks @param {T} type
+ * @returns {Extract<Mark, {type: T}>[]} */
+export const only = (marks, type) => /** @type {any} */ (marks.flatMap((mark) =>
+  (mark.type === type ? [mark] : mark.type === "group" ? only(mark.marks, type) : [])));
+
+/** A text without the marks that isolate its direction. @param {string} text */
+export const plain = (text) => text.replace(/[\u2068\u2069]/g, "");
+
+/** The texts of marks. @param {Mark[]} marks */
+export const textsOf = (marks) => only(marks, "text").map(({ text }) => plain(text));
+
+/** Hold that places lie on a picture and none over another.
+ * @param {Place[]} places @param {Pick<Place, "width" | "height">} picture
+ * @param {string} message */
+export function assertApart(places, picture, message) {
+  places.forEach(({ x, y, width, height }, n) => {
+    assert.ok(x >= 0 && y >= 0 && y + height <= picture.height, message);
+    assert.ok(x + width <= picture.width + 0.01, message);
+    for (const other of places.slice(n + 1)) {
+      assert.ok(x >= other.x + other.width - 0.01 || other.x >= x + width - 0.01
+        || y >= other.y + other.height - 0.01 || other.y >= y + height - 0.01, message);
+    }
+  });
+}
 
 /** @param {string} letter @param {number} count */
 export const words = (letter, count) => Array.from({ length: count }, (_, n) => letter + n);
@@ -89,7 +122,7 @@ export const maskGrid = (queries, keys, more = {}) => ({
  * The boxes of Figure 1: maps in those of attention, nothing in those of tokens, else a strip.
  * @param {string[]} names
  * @param {{heads?: number}} [sizes]
- * @returns {import("../../viz/draw/js/architecture/data.js").ModelData}
+ * @returns {import("../../viz/draw/js/architecture/plan.js").ModelData}
  */
 export const modelData = (names, { heads = 8 } = {}) => ({
   layers: 3, layer: 1, selected: names[0], memoryColor: "#d55e00",
@@ -107,10 +140,8 @@ export const modelData = (names, { heads = 8 } = {}) => ({
   },
 });
 
-/**
- * Three keys, d_k 4, d_v 5, three heads, d_model 6, and every number 0.
- * @returns {import("../../viz/draw/js/inside_head/data.js").InsideData}
- */
+/** Three keys, d_k 4, d_v 5, three heads, d_model 6, and every number 0.
+ * @returns {import("../../viz/draw/js/inside_head/plan.js").InsideData} */
 export function insideData() {
   const shapes = {
     x: [6], q: [4], k: [3, 4], v: [3, 5], products: [3, 4], dots: [3], scaled: [3], seen: [3],
@@ -140,7 +171,7 @@ export const stripData = (rows, columns, more = {}) => ({
  * @param {number} source how many words
  * @param {number} target
  * @param {number[][]} links source, target, strength
- * @returns {import("../../viz/draw/js/word_links/data.js").LinkData}
+ * @returns {import("../../viz/draw/js/word_links/plan.js").LinkData}
  */
 export const linkData = (source, target, links) => ({
   title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
@@ -152,7 +183,7 @@ export const linkData = (source, target, links) => ({
  * A tree from rows of parent, text, log P of the piece, state and score.
  * @param {any[][]} rows
  * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
- * @returns {import("../../viz/draw/js/beam_tree/data.js").TreeData}
+ * @returns {import("../../viz/draw/js/beam_tree/plan.js").TreeData}
  */
 export function treeData(rows, more = {}) {
   const states = ["kept", "finished", "dropped", "forced"];
@@ -163,7 +194,7 @@ export function treeData(rows, more = {}) {
     steps[n] = 1 + (steps[parent] ?? 0);
   });
   const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
-  return read(/** @type {any} */ ({
+  return BeamTree.read(/** @type {any} */ ({
     meta: {
       title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
       labels: column(1).map((text) => text.replace("▁", "")), states,
@@ -178,16 +209,10 @@ export function treeData(rows, more = {}) {
   }));
 }
 
-/**
- * @typedef {{name: string, dtype: string, shape: number[], bytes: number[], offset?: number}} Entry
- */
-
-/**
- * The form of the wire once more, written from its description.
- * @param {any} meta
- * @param {Entry[]} arrays
- * @param {number} [version]
- */
+/** @typedef {{name: string, dtype: string, shape: number[], bytes: number[],
+ *   offset?: number}} Entry */
+/** The form of the wire once more, written from its description.
+ * @param {any} meta @param {Entry[]} arrays @param {number} [version] */
 export function encoded(meta, arrays, version = 1) {
   let offset = 0;
   const entries = arrays.map(({ name, dtype, shape, bytes, offset: place }) => {

@@ -3,36 +3,33 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
 import { planModel } from "../../viz/draw/js/architecture/plan.js";
-import { averageRow } from "../../viz/draw/js/attention_map/data.js";
-import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
-import { originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
-import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
+import { modelMarks } from "../../viz/draw/js/architecture/view.js";
+import { averageRow, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
+import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
 import { planTree } from "../../viz/draw/js/beam_tree/plan.js";
+import { treeMarks } from "../../viz/draw/js/beam_tree/view.js";
 import { rect } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
-import { gridMarks } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
-import { insideMarks } from "../../viz/draw/js/inside_head/marks.js";
+import { gridMarks } from "../../viz/draw/js/head_grid/view.js";
 import { planInside } from "../../viz/draw/js/inside_head/plan.js";
-import { rasterOfPanel, summaryMarks } from "../../viz/draw/js/lines/marks.js";
+import { insideMarks } from "../../viz/draw/js/inside_head/view.js";
 import { planSummary } from "../../viz/draw/js/lines/plan.js";
-import { gridMarks as maskSquares, maskMarks } from "../../viz/draw/js/mask_grids/marks.js";
-import { extent, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
-import { ribbonsOf } from "../../viz/draw/js/ribbons/data.js";
-import { curveMarks, ribbonMarks } from "../../viz/draw/js/ribbons/marks.js";
-import { planRibbons } from "../../viz/draw/js/ribbons/plan.js";
-import { barMarks } from "../../viz/draw/js/step_bars/marks.js";
-import { planBars } from "../../viz/draw/js/step_bars/plan.js";
-import { stripMarks } from "../../viz/draw/js/tensor_strip/marks.js";
-import { planStrip } from "../../viz/draw/js/tensor_strip/plan.js";
-import { wordsOf } from "../../viz/draw/js/translation_editor/data.js";
-import { editorMarks } from "../../viz/draw/js/translation_editor/marks.js";
-import { linkMarks } from "../../viz/draw/js/word_links/marks.js";
+import { rasterOfPanel, summaryMarks } from "../../viz/draw/js/lines/view.js";
+import {
+  extent, gridMarks as maskSquares, maskMarks, planMasks,
+} from "../../viz/draw/js/mask_grids.js";
+import { curveMarks, planRibbons, ribbonMarks, ribbonsOf } from "../../viz/draw/js/ribbons.js";
+import { barMarks, planBars } from "../../viz/draw/js/step_bars.js";
+import { COMPONENTS } from "../../viz/draw/js/streamlit.js";
+import { planStrip, stripMarks } from "../../viz/draw/js/tensor_strip.js";
+import { editorMarks } from "../../viz/draw/js/translation_editor/view.js";
+import { wordsOf } from "../../viz/draw/js/translation_editor/words.js";
 import { planLinks } from "../../viz/draw/js/word_links/plan.js";
+import { linkMarks } from "../../viz/draw/js/word_links/view.js";
 import {
   gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
   stripData, theme, treeData,
@@ -40,6 +37,7 @@ import {
 
 /** @import { Mark } from "../../viz/draw/js/core/scene.js" */
 /** @import { Theme } from "../../viz/draw/js/core/theme.js" */
+
 /** @typedef {{width: number, height: number, marks: Mark[]}} Picture */
 
 const FOLDER = new URL("snapshots/", import.meta.url);
@@ -85,7 +83,7 @@ const PICTURES = {
       [4, "</s>", -0.1, "finished", -0.5],
     ], { best: 6, chosen: 4 });
     const plan = planTree(data, true, 600, measure);
-    const marks = treeMarks({ data, plan, theme: colors, at: 5, visible: whole(plan) });
+    const marks = treeMarks({ data, plan, theme: colors, measure, at: { node: 5 } }, whole(plan));
     return { ...plan, marks };
   },
   head_grid: (colors) => {
@@ -105,7 +103,7 @@ const PICTURES = {
     return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
   },
   lines: (colors) => {
-    /** @type {import("../../viz/draw/js/lines/data.js").SummaryPart} */
+    /** @type {import("../../viz/draw/js/lines/plan.js").SummaryPart} */
     const part = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),
@@ -116,8 +114,8 @@ const PICTURES = {
     };
     const plan = planSummary([part], "entropy", 500, measure);
     const marks = summaryMarks({
-      data: /** @type {any} */ ({ parts: [part], reach: 2 }), plan, theme: colors,
-      measure: "entropy", rasters: [rasterOfPanel(plan.panels[0], colors.name)],
+      data: /** @type {any} */ ({ parts: [part], reach: 2 }), plan, theme: colors, measure,
+      name: "entropy", rasters: [rasterOfPanel(plan.panels[0], colors.name)],
       at: { panel: 0, row: 1, column: 2 }, open: ["cross", 0, 2],
     });
     return { ...plan, marks };
@@ -149,7 +147,7 @@ const PICTURES = {
       labels.map((label, n) => ({ raw: label, label, p: [0.25, 0.5, 0][n] })));
     const data = { title: "", note: "", steps };
     const plan = planBars(data, measure);
-    const marks = barMarks({ data, plan, theme: colors, at: { step: 1, row: 1 }, steps: [0, 1] });
+    const marks = barMarks({ data, plan, theme: colors, measure, at: { step: 1, row: 1 } }, [0, 1]);
     return { ...plan, marks };
   },
   tensor_strip: (colors) => {
@@ -179,14 +177,14 @@ const PICTURES = {
     const plan = planLinks(data, 500, measure);
     const shown = { side: /** @type {const} */ ("target"), index: 1 };
     const marks = linkMarks({
-      data, plan, theme: colors, measure, at: shown, pinned: shown, shown, visible: whole(plan),
+      data, plan, theme: colors, measure, at: shown, pinned: shown, shown,
     });
     return { ...plan, marks };
   },
 };
 
 /** Rasters as their hashes, so that the files stay small.
- * @param {import("../../viz/draw/js/core/raster.js").Raster} raster */
+ * @param {import("../../viz/draw/js/core/color.js").Raster} raster */
 const address = ({ width, height, pixels }) =>
   `data:${width}x${height},${createHash("sha256").update(pixels).digest("hex").slice(0, 16)}`;
 
@@ -209,10 +207,8 @@ for (const [name, draw] of Object.entries(PICTURES)) {
 }
 
 test("every component that draws marks has a snapshot, and no snapshot is left over", () => {
-  const root = new URL("../../viz/draw/js/", import.meta.url);
-  const components = readdirSync(root).filter((name) =>
-    existsSync(new URL(`${name}/marks.js`, root)));
-  assert.deepEqual(Object.keys(PICTURES), components.sort());
+  const components = [...Object.keys(COMPONENTS), "lines"].sort();
+  assert.deepEqual(Object.keys(PICTURES), components);
   assert.deepEqual(readdirSync(FOLDER).sort(), components.flatMap((name) =>
     THEMES.map((colors) => `${name}.${colors.name}.svg`)).sort());
 });

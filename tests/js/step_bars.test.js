@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { choiceOf, read } from "../../viz/draw/js/step_bars/data.js";
-import { barMarks } from "../../viz/draw/js/step_bars/marks.js";
-import { heightOf, hitBars, leftOf, planBars, topOf } from "../../viz/draw/js/step_bars/plan.js";
-import { moved } from "../../viz/draw/js/step_bars/view.js";
-import { measure, theme } from "./samples.js";
+import {
+  barMarks, heightOf, leftOf, planBars, StepBars, topOf,
+} from "../../viz/draw/js/step_bars.js";
+import { measure, only, theme, viewOf } from "./samples.js";
 
 const message = /** @type {any} */ ({
   meta: {
@@ -15,43 +14,47 @@ const message = /** @type {any} */ ({
     counts: Uint32Array.of(2, 3, 1), probabilities: Float32Array.of(0.75, 0.125, 0.25, 0.5, 0, 1),
   },
 });
-const data = read(message);
+const data = StepBars.read(message);
 
 test("a choice names the whole prefix, without what was written in its place", () => {
   assert.deepEqual(data.steps.map((step) => step.length), [2, 3, 1]);
-  assert.deepEqual(choiceOf(data, { step: 1, row: 1 }),
-    { step: 1, alternative: 0, prefix: "▁Zwei▁Hund" });
-  assert.deepEqual(choiceOf(data, { step: 0, row: 1 }),
-    { step: 0, alternative: 0, prefix: "▁Ein" });
+  /** @type {any[]} */
+  const choices = [];
+  const options = { onSelect: (/** @type {any} */ choice) => choices.push(choice) };
+  for (const [step, row] of [[1, 1], [0, 1], [1, 0]]) {
+    viewOf(StepBars, { data, options }).pick({ step, row });
+  }
+  assert.deepEqual(choices, [{ step: 1, alternative: 0, prefix: "▁Zwei▁Hund" },
+    { step: 0, alternative: 0, prefix: "▁Ein" }]); // the written piece is no choice
 });
 
 test("all bars have one scale, and each is hit where it stands", () => {
   const plan = planBars(data, measure);
-  const marks = /** @type {any[]} */ (
-    barMarks({ data, plan, theme, at: null, steps: [0, 2] }));
-  const bars = marks.filter(({ type }) => type === "rect");
+  const marks = barMarks({ data, plan, theme, measure, at: null }, [0, 2]);
+  const bars = only(marks, "rect");
+  const view = viewOf(StepBars, { data, plan });
   const tracks = bars.filter((_, n) => n % 2 === 0);
   assert.equal(new Set(tracks.map(({ width }) => width)).size, 1);
   assert.deepEqual(bars.filter((_, n) => n % 2).map((bar, n) => bar.width / tracks[n].width),
     [0.75, 0.125, 0.25, 0.5, 0, 1]);
   data.steps.forEach((options, step) => options.forEach((_, row) => {
     const x = leftOf(plan, step) + plan.column / 2;
-    assert.deepEqual(hitBars(data, plan, x, topOf(row) + heightOf(row) / 2), { step, row });
+    assert.deepEqual(view.hit(x, topOf(row) + heightOf(row) / 2), { step, row });
   }));
-  assert.equal(hitBars(data, plan, leftOf(plan, 1) - 1, 20), null); // between two columns
-  assert.equal(hitBars(data, plan, leftOf(plan, 2) + 5, topOf(1) + 5), null); // it has one piece
-  const texts = marks.filter(({ type }) => type === "text");
-  for (const { text, size } of texts) {
+  assert.equal(view.hit(leftOf(plan, 1) - 1, 20), null); // between two columns
+  assert.equal(view.hit(leftOf(plan, 2) + 5, topOf(1) + 5), null); // it has one piece
+  for (const { text, size } of only(marks, "text")) {
     assert.ok(measure(text, size, 400) < plan.column, text); // a long piece is cut
   }
 });
 
 test("arrow keys stay on the bars that there are", () => {
-  const to = (/** @type {any} */ at, /** @type {string} */ key) => moved(at, key, data.steps);
+  const to = (/** @type {any} */ at, /** @type {string} */ key) => 
+    viewOf(StepBars, { data, at }).target(key);
   assert.deepEqual(to(null, "ArrowRight"), { step: 0, row: 0 });
   assert.deepEqual(to({ step: 1, row: 2 }, "ArrowRight"), { step: 2, row: 0 });
   assert.deepEqual(to({ step: 1, row: 2 }, "ArrowDown"), { step: 1, row: 2 });
   assert.deepEqual(to({ step: 1, row: 2 }, "ArrowLeft"), { step: 0, row: 1 });
   assert.deepEqual(to({ step: 0, row: 0 }, "End"), { step: 2, row: 0 });
-  assert.equal(to({ step: 0, row: 0 }, "a"), undefined);
+  assert.equal(to({ step: 0, row: 0 }, "a"), null);
 });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isMixed, stripMarks } from "../../viz/draw/js/tensor_strip/marks.js";
-import { hitStrip, moved, planStrip } from "../../viz/draw/js/tensor_strip/plan.js";
-import { measure, stripData, theme, words } from "./samples.js";
+import { planStrip, stripMarks, TensorStrip } from "../../viz/draw/js/tensor_strip.js";
+import { measure, stripData, theme, viewOf, words } from "./samples.js";
 
 test("values fill the frame; named columns are no wider than their words need", () => {
   const plan = planStrip(stripData(4, 16), 720, measure);
@@ -25,24 +24,27 @@ test("rows shrink until they are hard to hit; long words take no more than their
 test("the place of each value is found again, and no other place", () => {
   const data = stripData(4, 16);
   const plan = planStrip(data, 720, measure);
+  const view = viewOf(TensorStrip, { data, plan });
   for (const [row, column] of [[0, 0], [2, 11], [3, 15]]) {
     const x = plan.left + ((column + 0.5) * plan.wide) / 16;
-    assert.deepEqual(hitStrip(data, plan, x, (row + 0.5) * plan.row), { row, column });
+    assert.deepEqual(view.hit(x, (row + 0.5) * plan.row), { row, column });
   }
   for (const [x, y] of [[plan.left - 1, 5], [plan.width + 1, 5], [400, -1], [400, plan.height]]) {
-    assert.equal(hitStrip(data, plan, x, y), null);
+    assert.equal(view.hit(x, y), null);
   }
 });
 
 test("arrow keys begin at the first value and stop at the edges", () => {
   const data = stripData(2, 3);
-  assert.deepEqual(moved(data, null, "ArrowDown"), { row: 0, column: 0 });
-  assert.deepEqual(moved(data, { row: 0, column: 0 }, "ArrowRight"), { row: 0, column: 1 });
-  assert.deepEqual(moved(data, { row: 0, column: 1 }, "ArrowDown"), { row: 1, column: 1 });
-  assert.deepEqual(moved(data, { row: 1, column: 2 }, "ArrowDown"), { row: 1, column: 2 });
-  assert.deepEqual(moved(data, { row: 1, column: 2 }, "ArrowRight"), { row: 1, column: 2 });
-  assert.deepEqual(moved(data, { row: 0, column: 0 }, "ArrowLeft"), { row: 0, column: 0 });
-  for (const key of ["Enter", "toString", "a"]) assert.equal(moved(data, null, key), null);
+  for (const [at, key, to] of /** @type {[any, string, number[] | null][]} */ ([
+    [null, "ArrowDown", [0, 0]], [[0, 0], "ArrowRight", [0, 1]], [[0, 1], "ArrowDown", [1, 1]],
+    [[1, 2], "ArrowDown", [1, 2]], [[1, 2], "ArrowRight", [1, 2]], [[0, 0], "ArrowLeft", [0, 0]],
+    [null, "Enter", null], [null, "toString", null],
+  ])) {
+    const [row, column] = at ?? [];
+    const next = viewOf(TensorStrip, { data, at: at && { row, column } }).target(key);
+    assert.deepEqual(next, to && { row: to[0], column: to[1] });
+  }
 });
 
 test("each value has its colour beside its token", () => {
@@ -58,10 +60,4 @@ test("each value has its colour beside its token", () => {
   assert.deepEqual([raster.width, raster.height], [3, 2]);
   const levels = Array.from({ length: 6 }, (_, n) => raster.pixels[4 * n]);
   assert.deepEqual(levels, [128, 192, 255, 1, 1, 128]);
-});
-
-test("features that share a pixel are mixed", () => {
-  const plan = planStrip(stripData(1, 512), 400, measure);
-  assert.equal(isMixed(512, plan, 1), true);
-  assert.equal(isMixed(512, plan, 2), false);
 });

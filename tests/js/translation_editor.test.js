@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { carried, difference } from "../../viz/draw/js/translation_editor/carry.js";
-import { prefixWith, wordsOf } from "../../viz/draw/js/translation_editor/data.js";
-import { Exchange } from "../../viz/draw/js/translation_editor/exchange.js";
 import { caretAfter } from "../../viz/draw/js/translation_editor/field.js";
-import { editorMarks } from "../../viz/draw/js/translation_editor/marks.js";
-import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/translation_editor/plan.js";
 import { step } from "../../viz/draw/js/translation_editor/popover.js";
-import { wordRows } from "../../viz/draw/js/translation_editor/view.js";
-import { theme } from "./samples.js";
+import {
+  editorMarks, Exchange, TranslationEditor, wordRows,
+} from "../../viz/draw/js/translation_editor/view.js";
+import {
+  barOf, carried, difference, endBox, wordAtCaret, wordsOf,
+} from "../../viz/draw/js/translation_editor/words.js";
+import { only, theme, viewOf } from "./samples.js";
 
 const TEXT = "Zwei Hunde rennen.";
 /** @param {string} raw @param {number} start @param {number} end @param {number} p */
@@ -27,9 +27,14 @@ test("a word is as probable as its pieces together, and forced with all of them"
     ["Zwei", "Hunde", "rennen", ".", ""]);
   assert.deepEqual(WORDS.map(({ p }) => Number(p.toFixed(6))), [0.5, 0.125, 1, 1, 0.9]);
   assert.deepEqual(WORDS.map(({ forced }) => forced), [true, true, false, false, false]);
-  assert.equal(prefixWith(PIECES, 2, { raw: "d" }), "▁Zwei▁Hund");
   /** @type {any} */
   const data = { text: TEXT, words: WORDS, pieces: PIECES };
+  viewOf(TranslationEditor, {
+    known: data, exchange: {}, close() {}, options: {
+      onSelect: (/** @type {any} */ choice) =>
+        assert.deepEqual(choice, { force: 2, alternative: 0, prefix: "▁Zwei▁Hundex" }),
+    },
+  }).take({ piece: 2, alternative: 0 });
   assert.deepEqual(wordRows(data)[1],
     ["Hunde", "0.125", "−2.08", "dex 0.300 for de"]); // only what is more probable
   assert.deepEqual(wordRows(data)[4].slice(0, 2), ["end of the sentence", "0.900"]);
@@ -40,11 +45,11 @@ test("what was typed is never overwritten by what was found for an older text", 
   const hear = (/** @type {string} */ text, /** @type {number} */ revision,
     /** @type {string} */ now) => exchange.hear({ text, revision }, now);
   assert.equal(hear("A", 0, ""), "take");
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(hear("other", 0, "AB"), "leave"); // a new translation while one types
   assert.equal(exchange.send(true), 1);
   assert.equal(hear("other", 0, "AB"), "leave"); // sent and not answered
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(exchange.send(true), 2);
   assert.equal(hear("AB", 1, "ABC"), "leave"); // the answer to the text before
   assert.equal(exchange.ahead, true);
@@ -53,23 +58,23 @@ test("what was typed is never overwritten by what was found for an older text", 
   assert.equal(hear("AB", 1, "ABC"), "leave"); // late
   assert.equal(hear("forced", 2, "ABC"), "take");
   assert.equal(hear("new session", 0, "forced"), "take");
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(exchange.send(false), null); // typed and taken back
   assert.equal(exchange.ahead, false);
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(exchange.send(true), 3); // numbers only grow
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(exchange.send(false), 4); // what was sent before has still to be taken back
   const again = new Exchange(); // the page was left and is entered again
   assert.equal(again.hear({ text: "A", revision: 7 }, ""), "take");
-  again.typed();
+  again.unsent = true;
   assert.equal(again.send(true), 8);
 });
 
 test("what was on its way to a server that has lost the session is sent once more", () => {
   const exchange = new Exchange();
   exchange.hear({ text: "A", revision: 2 }, "A");
-  exchange.typed();
+  exchange.unsent = true;
   assert.equal(exchange.send(true), 3);
   assert.equal(exchange.hear({ text: "new session", revision: 0 }, "AB"), "leave");
   assert.equal(exchange.unsent, true);
@@ -119,8 +124,8 @@ test("in a text that runs from the right bars fill from there, and its left is i
   /** @type {any} */
   const scene = { open: null, data: {}, theme, placed: [{ word, boxes: [box(60, 102)] }] };
   const [from, until] = [true, false].map((fromRight) => {
-    const marks = editorMarks({ ...scene, fromRight });
-    return marks.slice(-3).flatMap((mark) => (mark.type === "rect" ? [[mark.x, mark.width]] : []));
+    const rects = only(editorMarks({ ...scene, fromRight }), "rect");
+    return rects.slice(-3).map(({ x, width }) => [x, width]);
   });
   assert.deepEqual(from, [[90, 10], [60, 42], [58.5, 1.5]]); // filled, the line over it, its hook
   assert.deepEqual(until, [[60, 10], [60, 42], [102, 1.5]]);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenTogether, hitLinks, placed, planLinks } from "../../viz/draw/js/word_links/plan.js";
-import { linkMarks } from "../../viz/draw/js/word_links/marks.js";
-import { moved, pairRows } from "../../viz/draw/js/word_links/view.js";
-import { linkData, measure, theme } from "./samples.js";
+import { brokenTogether, placed, planLinks } from "../../viz/draw/js/word_links/plan.js";
+import { linkMarks, pairRows, WordLinks } from "../../viz/draw/js/word_links/view.js";
+import { assertApart, linkData, measure, only, textsOf, theme, viewOf } from "./samples.js";
 
 const SIDES = /** @type {const} */ (["source", "target"]);
 /** @param {number} count */
@@ -74,17 +73,12 @@ test("every word has a place of its own inside the frame, however wide that is",
         ({ ...box, side, index })));
       assert.equal(boxes.length, source + target);
       assert.equal(plan.columns, width < 480);
-      boxes.forEach((box, n) => {
-        const { x, y, width: wide, height, text } = box;
-        assert.ok(x >= 0 && y >= 0 && x + wide <= width + 0.01 && y + height <= plan.height);
+      assertApart(boxes, { width, height: plan.height }, String(width));
+      for (const { x, y, width: wide, height, text, side, index } of boxes) {
         assert.ok(measure(text, plan.font, 600) <= wide, text);
-        for (const other of boxes.slice(n + 1)) {
-          assert.ok(x >= other.x + other.width - 0.01 || other.x >= x + wide - 0.01
-            || y >= other.y + other.height - 0.01 || other.y >= y + height - 0.01);
-        }
-        const middle = /** @type {const} */ ([x + wide / 2, y + height / 2]);
-        assert.deepEqual(hitLinks(plan, ...middle), { side: box.side, index: box.index });
-      });
+        const hit = viewOf(WordLinks, { plan }).hit(x + wide / 2, y + height / 2);
+        assert.deepEqual(hit, { side, index });
+      }
     }
   }
 });
@@ -92,25 +86,19 @@ test("every word has a place of its own inside the frame, however wide that is",
 test("what is shown is in full ink with its strengths, the rest fades", () => {
   const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
   const plan = planLinks(data, 700, measure);
-  const visible = { x: 0, y: 0, width: 700, height: plan.height };
   /** @param {any} shown */
   const drawn = (shown) => {
-    const [{ marks }] = /** @type {any} */ (
-      linkMarks({ data, plan, theme, measure, at: shown, pinned: null, shown, visible }));
-    const texts = marks.filter((/** @type {any} */ mark) => mark.type === "text");
-    return {
-      full: texts.filter((/** @type {any} */ mark) => (mark.opacity ?? 1) === 1)
-        .map((/** @type {any} */ mark) => mark.text.replace(/[\u2068\u2069]/g, "")),
-      strokes: marks.filter((/** @type {any} */ mark) => mark.type === "path"),
-    };
+    const marks = linkMarks({ data, plan, theme, measure, at: shown, pinned: null, shown });
+    const full = only(marks, "text").filter(({ opacity = 1 }) => opacity === 1);
+    return { full: textsOf(full), strokes: only(marks, "path") };
   };
   assert.equal(drawn(null).full.length, 7); // no numbers, all words
   assert.deepEqual(drawn({ side: "target", index: 1 }).full, ["s1", "0.50", "s2", "0.25", "t1"]);
   assert.deepEqual(drawn({ side: "source", index: 3 }).full, ["s3", "t2", "< 0.01"]);
   const { strokes } = drawn(null);
-  const lines = strokes.map((/** @type {any} */ mark) => mark.line);
+  const lines = strokes.map(({ line }) => Number(line));
   assert.deepEqual(lines, [...lines].sort((a, b) => a - b)); // the strongest on top, and widest
-  const strong = strokes.at(-1).d.match(/[\d.]+/g).map(Number);
+  const strong = (strokes.at(-1)?.d.match(/[\d.]+/g) ?? []).map(Number);
   const [from, to] = [plan.places.source[0], plan.places.target[0]];
   assert.equal(strong[0], from.x + from.width / 2);
   assert.equal(strong.at(-2), to.x + to.width / 2);
@@ -118,16 +106,20 @@ test("what is shown is in full ink with its strengths, the rest fades", () => {
 
 test("keys walk along a sentence and cross over to the strongest partner", () => {
   const data = linkData(4, 3, [[2, 0, 0.9], [2, 1, 0.95]]);
-  const at = { side: /** @type {const} */ ("source"), index: 2 };
-  assert.deepEqual(moved(null, "ArrowDown", data, false), { side: "source", index: 0 });
-  assert.deepEqual(moved(at, "ArrowRight", data, false), { side: "source", index: 3 });
-  assert.deepEqual(moved(at, "ArrowDown", data, false), { side: "target", index: 1 });
-  assert.deepEqual(moved(at, "ArrowUp", data, false), at);
-  assert.deepEqual(moved(at, "ArrowDown", data, true), { side: "source", index: 3 });
-  assert.deepEqual(moved(at, "ArrowRight", data, true), { side: "target", index: 1 });
-  const alone = { side: /** @type {const} */ ("source"), index: 3 };
-  assert.deepEqual(moved(alone, "ArrowDown", data, false), { side: "target", index: 2 });
-  assert.equal(moved(at, "Tab", data, false), undefined);
+  for (const [from, key, columns, to] of /** @type {any[][]} */ ([
+    [null, "ArrowDown", false, ["source", 0]],
+    [["source", 2], "ArrowRight", false, ["source", 3]],
+    [["source", 2], "ArrowDown", false, ["target", 1]],
+    [["source", 2], "ArrowUp", false, ["source", 2]],
+    [["source", 2], "ArrowDown", true, ["source", 3]],
+    [["source", 2], "ArrowRight", true, ["target", 1]],
+    [["source", 3], "ArrowDown", false, ["target", 2]],
+  ])) {
+    const [at, next] = [from, to].map((place) => place && { side: place[0], index: place[1] });
+    const view = viewOf(WordLinks, { data, plan: { columns }, at });
+    assert.deepEqual(view.target(key), next);
+    assert.equal(view.target("Tab") ?? null, null);
+  }
 });
 
 test("the table has each pair, and each word that has none", () => {

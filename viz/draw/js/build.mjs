@@ -17,17 +17,11 @@ const CARRIED = [
   { entry: "lines_report.js", folder: "viz/draw", name: "lines_bundle" },
 ];
 
-/** Join all style sheets of the components, the core's first. */
+/** The style sheet of all components. */
 async function style() {
-  const sheets = readdirSync(HERE, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".css"))
-    .sort((a, b) => Number(isCore(b)) - Number(isCore(a)) || (a < b ? -1 : 1));
-  const text = sheets.map((path) => readFileSync(join(HERE, path), "utf8")).join("");
+  const text = readFileSync(join(HERE, "style.css"), "utf8");
   return (await transform(text, { loader: "css", minify: true, charset: "utf8" })).code.trim();
 }
-
-/** @param {string} path */
-const isCore = (path) => path.startsWith("core");
 
 /**
  * @param {{entry: string, folder: string, name: string}} output

@@ -2,17 +2,13 @@
 // sentence stays packed as text until it is chosen.
 
 import { make } from "./core/dom.js";
-import { adoptStyle } from "./core/style.js";
-import { textOf, unzip } from "./core/page_text.js";
 import { mount } from "./core/view.js";
-import { decode } from "./core/wire.js";
-import { read as readSentence } from "./explorer/data.js";
+import { decode, textOf, unzip } from "./core/wire.js";
 import { Explorer } from "./explorer/view.js";
-import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";
 
-/** @import { Head } from "./head_grid/data.js" */
+/** @import { Head } from "./head_grid/plan.js" */
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -23,9 +19,8 @@ const unpacked = async (id) => decode(await unzip(await textOf(id)));
 const heads = byId("heads");
 const problem = make("p", { role: "alert", hidden: "" });
 heads.before(problem);
-adoptStyle(heads);
 
-const data = await unpacked("lines-packed").then(read).catch((error) => {
+const data = await unpacked("lines-packed").then(HeadSummary.read).catch((error) => {
   fail("The list of sentences");
   throw error;
 });
@@ -87,7 +82,7 @@ async function show(number, again = false) {
 /** @param {number} number */
 async function sentence(number) {
   const name = `line-${number}`;
-  return readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
+  return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
 /**

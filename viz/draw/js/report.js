@@ -1,23 +1,62 @@
 // The script of a saved page, which carries its data as text. It runs before the page is read to
 // its end: the heads of a large trace follow it.
 
-import { adoptStyle } from "./core/style.js";
-import { textOf, unzip } from "./core/page_text.js";
+import { brightness } from "./core/theme.js";
 import { mount } from "./core/view.js";
-import { decode } from "./core/wire.js";
-import { read } from "./explorer/data.js";
+import { decode, textOf, unzip } from "./core/wire.js";
 import { Explorer } from "./explorer/view.js";
-import { followHost } from "./host.js";
 
+const RGB = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/; // as a browser writes a colour
 const heads = /** @type {HTMLElement} */ (document.getElementById("heads"));
 const frame = /** @type {HTMLElement | null} */ (window.frameElement);
-adoptStyle(heads);
 const message = decode(await unzip(await textOf("weights")));
 if (frame) followHost(frame, () => explorer.repaint());
-const explorer = mount(heads, Explorer, read(message, textOf));
+const explorer = mount(heads, Explorer, Explorer.read(message, textOf));
 
 if (frame) { // a notebook gives the page a frame: as high as it needs
   new ResizeObserver(() => {
     frame.style.height = `${document.body.scrollHeight + 4}px`;
   }).observe(document.body);
+}
+
+/**
+ * Take over the theme of the page around a frame, now and when it changes, unless the page in the
+ * frame was made in a theme of its own: JupyterLab, VS Code and Colab have a dark one, whatever the
+ * reader's system has.
+ * @param {HTMLElement} inner the frame
+ * @param {() => void} repaint called when the theme has changed
+ */
+function followHost(inner, repaint) {
+  const { dataset } = document.documentElement;
+  if (dataset.theme !== "auto") return;
+  const apply = () => {
+    const theme = themeAround(inner);
+    if (!theme || theme === dataset.theme) return false;
+    dataset.theme = theme;
+    return true;
+  };
+  apply();
+  const observer = new MutationObserver(() => {
+    // the page around the frame outlives it
+    if (!inner.isConnected) observer.disconnect();
+    else if (apply()) repaint();
+  });
+  const { documentElement, body } = inner.ownerDocument;
+  // the attributes that these three change with their theme
+  const attributeFilter = ["class", "style", "theme", "data-jp-theme-light", "data-theme"];
+  for (const node of [documentElement, body]) observer.observe(node, { attributeFilter });
+}
+
+/**
+ * Derive the theme from the colour under a frame; null where it stands on none.
+ * @param {HTMLElement} inner the frame
+ * @returns {"light" | "dark" | null}
+ */
+function themeAround(inner) {
+  for (let node = inner.parentElement; node; node = node.parentElement) {
+    const color = RGB.exec(getComputedStyle(node).backgroundColor);
+    if (!color || Number(color[4] ?? 1) < 0.5) continue; // what lies under it is seen
+    return brightness(color.slice(1, 4).map(Number)) < 128 ? "dark" : "light";
+  }
+  return null;
 }

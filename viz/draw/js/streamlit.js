@@ -1,11 +1,51 @@
 // The script that Streamlit loads, once for all components; `render` serves any other page.
 
-import { render, renderMessage, sends } from "./components.js";
+import { Architecture } from "./architecture/view.js";
+import { AttentionMap } from "./attention_map/view.js";
+import { BeamTree } from "./beam_tree/view.js";
 import { bringIntoView } from "./core/dom.js";
 import { deleteValue, setValue } from "./core/store.js";
+import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
+import { HeadGrid } from "./head_grid/view.js";
+import { InsideHead } from "./inside_head/view.js";
+import { MaskGrids } from "./mask_grids.js";
+import { Ribbons } from "./ribbons.js";
+import { StepBars } from "./step_bars.js";
+import { TensorStrip } from "./tensor_strip.js";
+import { TranslationEditor } from "./translation_editor/view.js";
+import { WordLinks } from "./word_links/view.js";
 
-export { decode, render, renderMessage };
+/** @import { Options, View } from "./core/view.js" */
+/** @import { Message } from "./core/wire.js" */
+
+export { decode };
+
+/**
+ * Every component by the name that Python calls it by: how its data are read, and whether Python
+ * hears what the reader selects.
+ * @type {Record<string, {new(): View<any>, read(message: Message): any, sends?: boolean}>}
+ */
+export const COMPONENTS = {
+  architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
+  head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, ribbons: Ribbons,
+  step_bars: StepBars, tensor_strip: TensorStrip, translation_editor: TranslationEditor,
+  word_links: WordLinks,
+};
+
+/**
+ * Show what Python has encoded; call again to show other data in the same place.
+ * @param {Element | ShadowRoot} element is filled
+ * @param {Uint8Array} bytes
+ * @param {Options} [options]
+ */
+export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
+
+/** @param {Element | ShadowRoot} element @param {Message} message @param {Options} [options] */
+export function renderMessage(element, message, options) {
+  const Component = COMPONENTS[message.meta.component];
+  return mount(element, Component, Component.read(message), options);
+}
 
 /**
  * @typedef {object} Host what Streamlit hands to a component
@@ -30,26 +70,22 @@ export default function show({ data, parentElement, setTriggerValue }) {
   };
 }
 
-/**
- * @param {ShadowRoot} parentElement
- * @param {import("./core/wire.js").Message} message
- * @param {Host["setTriggerValue"]} setTriggerValue
- */
+/** @param {ShadowRoot} parentElement @param {Message} message
+ * @param {Host["setTriggerValue"]} setTriggerValue */
 function draw(parentElement, message, setTriggerValue) {
-  const { opens } = message.meta;
+  const { component, opens, paints } = message.meta;
   const onSelect = (/** @type {unknown} */ value) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
   };
-  const view = renderMessage(parentElement, message, sends(message) ? { onSelect } : {});
+  const view = renderMessage(parentElement, message,
+    COMPONENTS[component].sends || paints ? { onSelect } : {});
   return () => view.remove();
 }
 
-/**
- * Python says the selected head apart from the grid, whose bytes then stay as they were, and
+/** Python says the selected head apart from the grid, whose bytes then stay as they were, and
  * Streamlit does not send again what has not changed.
- * @param {{key: string, head: import("./head_grid/data.js").Head}} selection
- */
+ * @param {{key: string, head: import("./head_grid/plan.js").Head}} selection */
 function select({ key, head }) {
   setValue(key, head);
   return () => deleteValue(key);

@@ -7,10 +7,7 @@
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
 
-  /**
-   * @param {EventTarget | null} element
-   * @returns {element is HTMLTextAreaElement}
-   */
+  /** @param {EventTarget | null} element @returns {element is HTMLTextAreaElement} */
   const isBox = (element) =>
     element instanceof HTMLTextAreaElement && element.closest(".st-key-text") !== null;
 

@@ -6,10 +6,7 @@
   const OPENER = "[data-testid=stPopoverButton][aria-expanded=true]";
   const REACHED = "a[href], button, input, textarea, [tabindex]";
 
-  /**
-   * @param {string} selector
-   * @param {ParentNode} [root]
-   */
+  /** @param {string} selector @param {ParentNode} [root] */
   const find = (selector, root = document) =>
     /** @type {HTMLElement | null} */ (root.querySelector(selector));
 

@@ -1,9 +1,34 @@
-// Layout of Figure 1: two stacks that grow from the foot up, and the lines between.
+// The boxes of Figure 1 with the values that flow through them, and their layout: two stacks that
+// grow from the foot up, and the lines between.
 
-import { ARROWS } from "../core/dom.js";
+import { ARROWS, nearest } from "../core/dom.js";
 import { within } from "../core/text.js";
 
-/** @typedef {{x: number, y: number, width: number, height: number}} Place */
+/** @import { Place } from "../core/scene.js" */
+
+/** @typedef {"encoder_self" | "decoder_self" | "cross"} Kind */
+
+/**
+ * @typedef {object} ModelBox
+ * @property {string} name by which the plan knows its place
+ * @property {string} title
+ * @property {string} shape of what leaves it, in words
+ * @property {string} label for a screen reader
+ * @property {Kind | null} kind of the attention
+ * @property {string | null} color of that kind
+ * @property {number} maps one for each head, or a single strip; 0 where nothing is drawn
+ * @property {number} rows
+ * @property {number} columns
+ * @property {Uint8Array} values `[map, row, column]`, places in the palette; empty where maps is 0
+ *
+ * @typedef {object} ModelData the message of `encode_architecture` in viz/draw/architecture.py
+ * @property {number} layers
+ * @property {number} layer the one that is drawn, from 0
+ * @property {string} selected name of the open box
+ * @property {string} memoryColor of the line from the encoder to cross-attention
+ * @property {ModelBox[]} boxes
+ * @property {Record<"difference" | Kind, import("../core/color.js").Palette>} palettes
+ */
 
 /**
  * @typedef {object} Layout sizes, in CSS pixels
@@ -61,7 +86,7 @@ const STRIPS = [20, 16, 12, 8]; // heights that a low layout tries
 export const INSIDE = 7; // between a box's edge and what stands in it
 
 /**
- * @param {Pick<import("./data.js").ModelBox, "name" | "title" | "shape" | "maps">[]} boxes
+ * @param {Pick<ModelBox, "name" | "title" | "shape" | "maps">[]} boxes
  * @param {number} width of the page's column
  * @param {number} tallest height that is in sight
  * @param {import("../core/theme.js").Measure} measure
@@ -91,50 +116,29 @@ export function planModel(boxes, width, tallest, measure) {
 function planWith(layout, heads, width) {
   const { side, between, words } = layout;
   const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
-  const map = planMap(wide - 2 * INSIDE, heads, layout.map);
+  // the maps of all heads fill a box, up to the largest side
+  const inside = wide - 2 * INSIDE;
+  const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
+  const map = { apart, side: Math.min(layout.map, (inside - (heads - 1) * apart) / heads) };
   const heights = {
     words, box: words + layout.high, attention: words + Math.ceil(map.side),
   };
   const full = 2 * side + between + 2 * wide;
   const from = Math.max(0, Math.round((width - full) / 2));
-  const { boxes, height } = stackBoxes(
-    { encoder: from + side, decoder: from + side + wide + between }, wide, heights, layout,
-  );
+  /** @type {Record<string, Place>} */
+  const boxes = {};
+  const tops = Object.entries(STACKS).map(([stack, rows]) => {
+    const x = from + side + (stack === "encoder" ? 0 : wide + between);
+    return rise(boxes, stack, rows, x, wide, heights, layout);
+  });
+  const height = 2 - Math.min(...tops); // both stacks stand on one line
+  for (const box of Object.values(boxes)) box.y += height;
   const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout), map, layout,
     free: { x: from, width: wide + side }, narrow: layout === SMALL,
     width: Math.max(width, full), height,
   };
-}
-
-/**
- * Size the maps of all heads to fill a box, up to the largest side.
- * @param {number} inside width
- * @param {number} heads
- * @param {number} largest side of a map
- */
-function planMap(inside, heads, largest) {
-  const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
-  return { apart, side: Math.min(largest, (inside - (heads - 1) * apart) / heads) };
-}
-
-/**
- * Place every box of both stacks, which stand on one line.
- * @param {Record<string, number>} left edge of each stack
- * @param {number} width
- * @param {{words: number, box: number, attention: number}} heights
- * @param {Layout} layout
- * @returns {{boxes: Record<string, Place>, height: number}} and the height of both
- */
-function stackBoxes(left, width, heights, layout) {
-  /** @type {Record<string, Place>} */
-  const boxes = {};
-  const tops = Object.entries(STACKS).map(([stack, rows]) =>
-    rise(boxes, stack, rows, left[stack], width, heights, layout));
-  const height = 2 - Math.min(...tops);
-  for (const box of Object.values(boxes)) box.y += height;
-  return { boxes, height };
 }
 
 /**
@@ -166,12 +170,8 @@ function rise(boxes, stack, rows, x, width, heights, { gaps, over }) {
   return top - (rows.at(-1) === FRAME.last ? over : 0);
 }
 
-/**
- * @param {string | string[]} below
- * @param {string | string[]} row
- * @param {Layout["gaps"]} gaps
- * @param {number} over
- */
+/** @param {string | string[]} below @param {string | string[]} row @param {Layout["gaps"]} gaps
+ * @param {number} over */
 function gap(below, row, gaps, over) {
   if (SUBLAYERS.includes(String(below))) return gaps.close;
   if (below === FRAME.last) return FRAME.room + over + gaps.close; // the frame, its words, air
@@ -179,11 +179,7 @@ function gap(below, row, gaps, over) {
   return SUBLAYERS.includes(String(row)) ? gaps.far : gaps.plain;
 }
 
-/**
- * @param {Record<string, Place>} boxes
- * @param {string} stack
- * @param {number} aside
- */
+/** @param {Record<string, Place>} boxes @param {string} stack @param {number} aside */
 function frameOf(boxes, stack, aside) {
   const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
   return {
@@ -192,30 +188,13 @@ function frameOf(boxes, stack, aside) {
   };
 }
 
-/**
- * The next box in the direction of a key of the keyboard, straight on before askew.
- * @param {Record<string, Place>} boxes
- * @param {string} name of the box from which it goes
- * @param {string} pressed
- * @returns {string | null}
- */
+/** Find the next box in the direction of a key of the keyboard.
+ * @param {Record<string, Place>} boxes @param {string} name of the box from which it goes
+ * @param {string} pressed */
 export function nextBox(boxes, name, pressed) {
-  const [right, down] = ARROWS[pressed] ?? [0, 0];
-  const [x, y] = middleOf(boxes[name]);
-  /** @type {string | null} */
-  let best = null;
-  let least = Infinity;
-  for (const [other, box] of Object.entries(boxes)) {
-    const [dx, dy] = [middleOf(box)[0] - x, middleOf(box)[1] - y];
-    const ahead = dx * right + dy * down;
-    const far = ahead + 2 * Math.abs(dx * down + dy * right);
-    if (ahead > 1 && far < least) [best, least] = [other, far];
-  }
-  return best;
+  const next = nearest(Object.values(boxes), boxes[name], ARROWS[pressed] ?? [0, 0], 0.5);
+  return Object.keys(boxes).find((other) => boxes[other] === next) ?? null;
 }
-
-/** @param {Place} place */
-const middleOf = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
 
 /**
  * The rows of each stack. A list in a row are boxes beside each other, and what follows a sub-layer
@@ -234,12 +213,8 @@ const SUBLAYERS = ["self_attention", "cross_attention", "feed_forward"];
 
 /** @typedef {[x: number, y: number]} Point */
 
-/**
- * @typedef {object} Line
- * @property {Point[]} points
- * @property {"flow" | "residual" | "memory"} carries
- * @property {boolean} arrow whether it ends in a head
- */
+/** A line, and whether it ends in a head.
+ * @typedef {{points: Point[], carries: "flow" | "residual" | "memory", arrow: boolean}} Line */
 
 /**
  * @param {Record<string, Place>} boxes
@@ -262,12 +237,8 @@ function linesOf(boxes, encoder, layout) {
   return [...lines, across(boxes, encoder, layout.between)];
 }
 
-/**
- * Draw a line from the middle of the smaller box straight up into the other box.
- * @param {Place} below
- * @param {Place} above
- * @returns {Line}
- */
+/** Draw a line from the middle of the smaller box straight up into the other box.
+ * @param {Place} below @param {Place} above @returns {Line} */
 function up(below, above) {
   const smaller = below.width < above.width ? below : above;
   const x = smaller.x + smaller.width / 2;
@@ -275,13 +246,8 @@ function up(below, above) {
   return { points: [[x, below.y], [x, foot]], carries: "flow", arrow: foot < below.y };
 }
 
-/**
- * Draw a residual: past a sub-layer on the outer side into its Add & norm (§3.1).
- * @param {Place} sublayer
- * @param {Place} norm
- * @param {number} off
- * @returns {Line}
- */
+/** Draw a residual: past a sub-layer on the outer side into its Add & norm (§3.1).
+ * @param {Place} sublayer @param {Place} norm @param {number} off @returns {Line} */
 function around(sublayer, norm, off) {
   const edge = off < 0 ? sublayer.x : sublayer.x + sublayer.width;
   const foot = sublayer.y + sublayer.height + 10;
@@ -293,13 +259,9 @@ function around(sublayer, norm, off) {
   };
 }
 
-/**
- * Draw the keys and values: from the top of the encoder into cross-attention.
- * @param {Record<string, Place>} boxes
- * @param {Place} frame
- * @param {number} between
- * @returns {Line}
- */
+/** Draw the keys and values: from the top of the encoder into cross-attention.
+ * @param {Record<string, Place>} boxes @param {Place} frame @param {number} between
+ * @returns {Line} */
 function across(boxes, { y }, between) {
   const [last, cross] = [boxes["encoder.feed_forward_norm"], boxes["decoder.cross_attention"]];
   const from = last.x + last.width / 2;

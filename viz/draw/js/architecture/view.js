@@ -2,14 +2,160 @@
 // the focus, the name and the outline. Opening a box is the host's business; it hears its name.
 
 import { paint, sized } from "../core/canvas.js";
+import { cssColor, mixed, rasterOf } from "../core/color.js";
 import { isShortcut, make } from "../core/dom.js";
 import { heightInSight } from "../core/picture_view.js";
-import { cssColor } from "../core/raster.js";
 import { SHARP } from "../core/save.js";
-import { rect } from "../core/scene.js";
+import { path, picture, rect, text } from "../core/scene.js";
 import { View } from "../core/view.js";
-import { modelMarks } from "./marks.js";
-import { nextBox, planModel } from "./plan.js";
+import { INSIDE, nextBox, planModel } from "./plan.js";
+
+/** @import { Mark, Place } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { ModelBox, ModelData, ModelPlan, Point } from "./plan.js" */
+
+/**
+ * @typedef {object} ModelScene
+ * @property {ModelData} data
+ * @property {ModelPlan} plan
+ * @property {Theme} theme
+ * @property {number} ratio pixels for one unit of the plan
+ *
+ * @typedef {(scene: ModelScene, box: ModelBox, place: Place) => Mark[]} BoxMarks
+ */
+
+const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
+const NAME = 13; // letters over a frame
+const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
+// shares of ink in paper, and of a kind's colour
+const INK = { line: 0.55, residual: 0.32, head: 0.62, frame: 0.03, edge: 0.3, kind: 0.14 };
+
+/** @param {ModelScene} scene @returns {Mark[]} */
+export function modelMarks(scene) {
+  const { data, plan, theme } = scene;
+  /** @param {number} share */
+  const ink = (share) => mixed(theme.ink, theme.paper, share);
+  const { memoryColor } = data;
+  const strokes = {
+    flow: { stroke: ink(INK.line), line: 1.5 },
+    residual: { stroke: ink(INK.residual), line: 1.5 },
+    memory: { stroke: memoryColor, line: 2 },
+  };
+  return [
+    ...plan.frames.map((frame) =>
+      path({ d: roundedBox(frame, ROUND.frame), fill: ink(INK.frame), stroke: theme.line })),
+    ...plan.lines.map(({ points, carries }) =>
+      path({ d: lineThrough(points), ...strokes[carries] })),
+    ...plan.lines.filter(({ arrow }) => arrow).map(({ points, carries }) =>
+      path({ d: headOf(points), fill: carries === "memory" ? memoryColor : ink(INK.head) })),
+    ...plan.frames.map((frame) => frameName(scene, frame)),
+    ...data.boxes.flatMap((box) => {
+      const place = plan.boxes[box.name];
+      return [...panelMarks(scene, box, place), ...wordMarks(scene, box, place),
+        ...stripMarks(scene, box, place)];
+    }),
+  ];
+}
+
+/** Name the layer over the frame of a stack.
+ * @param {ModelScene} scene @param {Place & {stack: string}} frame */
+function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
+  const name = `layer ${layer + 1}`;
+  return text({
+    text: plan.narrow ? `${name} of ${layers}` : `${layers} × · ${name} is drawn`,
+    ...(stack === "encoder" ? { x } : { x: x + width, anchor: "end" }),
+    y: y - 7, size: NAME, fill: theme.quiet,
+  });
+}
+
+/** Draw a box: its edge, the stripe of its kind, and its ground. @type {BoxMarks} */
+function panelMarks({ theme: { ink, paper } }, { color }, { x, y, width, height }) {
+  /** @param {number} top @param {string} fill */
+  const inner = (top, fill) => path({
+    d: roundedBox({ x: x + 1, y: y + 1 + top, width: width - 2, height: height - 2 - top },
+      ROUND.box - 1),
+    fill,
+  });
+  const edge = path({
+    d: roundedBox({ x, y, width, height }, ROUND.box), fill: mixed(ink, paper, INK.edge),
+  });
+  return color ? [edge, inner(0, color), inner(STRIPE, mixed(color, paper, INK.kind))]
+    : [edge, inner(0, paper)];
+}
+
+/** Write the title of a box, and its shape beside it or under it. @type {BoxMarks} */
+function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width }) {
+  const { letters: size, feet: [first, second] } = layout;
+  const room = width - 2 * INSIDE;
+  return [
+    text({
+      text: title, x: x + INSIDE, y: y + first, size, weight: 600, room, fill: theme.ink,
+    }),
+    text({
+      text: shape, y: y + second, size, room, fill: theme.quiet,
+      ...(first === second ? { x: x + width - INSIDE, anchor: "end" } : { x: x + INSIDE }),
+    }),
+  ];
+}
+
+/** Draw the maps of the heads side by side, or one strip over the whole width. @type {BoxMarks} */
+function stripMarks({ data, plan, theme, ratio }, box, place) {
+  const { maps, rows, columns, values, kind } = box;
+  const { side, apart } = plan.map;
+  const [width, height] = kind ? [side, side] : [place.width - 2 * INSIDE, plan.layout.high];
+  const colors = data.palettes[kind ?? "difference"][theme.name];
+  return Array.from({ length: maps }, (_, map) => {
+    const first = map * rows * columns;
+    return picture({
+      x: place.x + INSIDE + map * (width + apart), y: place.y + plan.layout.strip, width, height,
+      raster: rasterOf(columns, rows, colors, (n) => values[first + n]),
+      smooth: columns > width * ratio,
+    });
+  });
+}
+
+const HEAD = { length: 6, half: 3.5 };
+
+/** Draw a line through points with round corners. @param {Point[]} points */
+export function lineThrough(points) {
+  const last = points.length - 1;
+  return points.map((point, n) => {
+    if (!n) return `M${point}`;
+    if (n === last) return `L${point}`;
+    return `L${towards(point, points[n - 1])}Q${point} ${towards(point, points[n + 1])}`;
+  }).join("");
+}
+
+/** Find where a corner begins on the way to a neighbour.
+ * @param {Point} corner @param {Point} other */
+function towards([x, y], other) {
+  const [dx, dy] = [other[0] - x, other[1] - y];
+  const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
+  return [x + dx * share, y + dy * share];
+}
+
+/** Draw the head of an arrow at the end of a line. @param {Point[]} points */
+export function headOf(points) {
+  const [[fromX, fromY], [x, y]] = points.slice(-2);
+  const length = Math.hypot(x - fromX, y - fromY);
+  const [along, across] = [(x - fromX) / length, (y - fromY) / length];
+  /** @param {1 | -1} side */
+  const corner = (side) => [
+    x - HEAD.length * along - side * HEAD.half * across,
+    y - HEAD.length * across + side * HEAD.half * along,
+  ];
+  return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
+}
+
+/** Draw a rectangle with round corners. @param {Place} place @param {number} radius */
+export function roundedBox({ x, y, width, height }, radius) {
+  const [right, foot] = [x + width, y + height];
+  /** @param {number} toX @param {number} toY */
+  const corner = (toX, toY) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
+  return `M${x + radius} ${y}H${right - radius}${corner(right, y + radius)}`
+    + `V${foot - radius}${corner(right - radius, foot)}`
+    + `H${x + radius}${corner(x, foot - radius)}V${y + radius}${corner(x + radius, y)}Z`;
+}
 
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
   + "the right; both are read from the foot up. Each box is a button that opens it; arrow keys "
@@ -21,8 +167,24 @@ const AROUND = 175; // bar, controls and foot, CSS pixels
 const DOT = 12; // of the legend in what is saved
 const [BELOW, ABOVE] = [28, 228]; // places in the colours of differences, for the legend
 
-/** @extends {View<import("./data.js").ModelData>} */
+/** @extends {View<import("./plan.js").ModelData>} */
 export class Architecture extends View {
+  static sends = true;
+
+  /** @param {import("../core/wire.js").Message} message @returns {ModelData} */
+  static read({ meta, arrays, shapes }) {
+    /** @param {string} name */
+    const palette = (name) =>
+      [name, { light: arrays[`${name}.light`], dark: arrays[`${name}.dark`] }];
+    /** @param {Pick<ModelBox, "name">} box */
+    const whole = (box) => {
+      const [maps, rows, columns] = shapes[box.name] ?? [0, 0, 0];
+      return { ...box, maps, rows, columns, values: arrays[box.name] ?? new Uint8Array() };
+    };
+    const palettes = Object.fromEntries(meta.palettes.map(palette));
+    return { ...meta, boxes: meta.boxes.map(whole), palettes };
+  }
+
   constructor() {
     super();
     this.root.setAttribute("aria-label", DESCRIPTION);
@@ -33,7 +195,6 @@ export class Architecture extends View {
     this.root.append(this.box, this.key, foot, this.live);
     /** @type {Map<string, HTMLButtonElement>} */
     this.buttons = new Map(); // by the box's name
-    this.selected = "";
     /** @type {import("./plan.js").ModelPlan} */
     this.plan;
     this.box.addEventListener("click", ({ target }) => this.pick(target));
@@ -104,21 +265,20 @@ export class Architecture extends View {
   }
 
   sheet() {
-    const { data: { layer, layers }, plan: { width, height }, theme } = this;
-    const title = `Transformer, layer ${layer + 1} of ${layers}`;
+    const { data: { layer, layers }, plan: { width, height } } = this;
     /** @param {string} fill */
     const dot = (fill) =>
       ({ width: DOT, marks: [rect({ x: 0, y: 0, width: DOT, height: DOT, fill })] });
     const [below, above] = this.legendColors();
     return {
-      name: title, title, theme, lines: [], width, height, note: "", marks: this.marks(SHARP),
+      title: `Transformer, layer ${layer + 1} of ${layers}`, width, height,
+      marks: this.marks(SHARP),
       legend: [STRIPS, dot(below), "below 0,", dot(above), `above 0, ${SCALES}`, MAPS],
     };
   }
 
   /** @param {string} name */
   select(name) {
-    this.selected = name;
     const root = /** @type {Document | ShadowRoot} */ (this.box.getRootNode());
     const { activeElement } = root;
     const inside = this.box.contains(activeElement);

@@ -1,11 +1,58 @@
-// Layout of the large map. Nothing is cut: words are measured and get their room; a
-// very long one over a column is squeezed. A map with many words gets smaller squares and smaller
-// letters, and below 10 px it scrolls instead.
+// One head with its exact weights, and the layout of its large map. Nothing is cut: words are
+// measured and get their room; a very long one over a column is squeezed. A map with many words
+// gets smaller squares and smaller letters, and below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
-/** @import { Visible } from "../core/picture_view.js" */
+/** @import { Place } from "../core/scene.js" */
+
+/**
+ * @typedef {object} MapTexts the message of `encode_map` in viz/draw/attention_map.py
+ * @property {"encoder_self" | "decoder_self" | "cross"} kind
+ * @property {boolean} causal whether a query sees no later key
+ * @property {string} title
+ * @property {string} rows the name of the rows
+ * @property {string} columns
+ * @property {string} note
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {string[] | null} rowNames what the decoder reads and writes at each query
+ * @property {boolean} tallBars the strip of bars is as high as that of a difference
+ * @property {boolean} [paints] pressed squares are sent to the page
+ * @property {Float32Array} weights `[query, key]`
+ * @property {import("../core/color.js").Palette} palette
+ *
+ * @typedef {MapTexts & import("../core/color.js").Scaling} MapData
+ */
+
+/** Get the weights of one row. @param {MapData} data @param {number} row */
+export const rowOf = ({ weights, keys }, row) =>
+  weights.subarray(row * keys.length, (row + 1) * keys.length);
+
+/** Average all rows. @param {MapData} data */
+export function averageRow({ weights, queries, keys }) {
+  const sums = new Float32Array(keys.length);
+  weights.forEach((weight, n) => (sums[n % sums.length] += weight));
+  return sums.map((sum) => sum / queries.length);
+}
+
+/** The keys in the order in which the pointer came over them.
+ * @typedef {{row: number, keys: number[]}} Stroke */
+
+/** Extend a stroke to a column: nothing between there and the last one is left out.
+ * @param {Stroke} stroke @param {number} key @returns {Stroke} */
+export function extended({ row, keys }, key) {
+  const last = keys[keys.length - 1];
+  const step = Math.sign(key - last);
+  const added = Array.from({ length: Math.abs(key - last) }, (_, n) => last + step * (n + 1));
+  return { row, keys: [...new Set([...keys, ...added])] };
+}
+
+/** Write the message of a stroke: its squares, and the map they belong to.
+ * @param {MapData} data @param {Stroke} stroke */
+export const paintedOf = ({ title, queries, keys }, stroke) =>
+  ({ title, queries, keys, squares: stroke.keys.map((key) => [stroke.row, key]) });
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { low: 48, tall: 76 };
@@ -78,12 +125,8 @@ function planSquares(rows, columns, count, square, bars) {
   };
 }
 
-/**
- * Choose the angle of the words: lying where there is room, else slanted, else upright.
- * @param {number} longest
- * @param {number} square
- * @param {number} font
- */
+/** Choose the angle of the words: lying where there is room, else slanted, else upright.
+ * @param {number} longest @param {number} square @param {number} font */
 function slant(longest, square, font) {
   if (longest <= square - 6) return 0;
   return square * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2;
@@ -92,7 +135,7 @@ function slant(longest, square, font) {
 /**
  * Find where the squares stand in the frame, when some of the map is scrolled away.
  * @param {MapPlan} plan
- * @param {Visible} visible
+ * @param {Place} visible
  * @returns {{x: number, y: number, edge: number}} the first square, and left of which x only words
  *   stand: they stay while the squares scroll, unless they would leave the squares no room
  */
@@ -105,34 +148,11 @@ export function originOf(plan, visible) {
  * @param {MapPlan} plan @param {number} width of the frame */
 export const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
 
-/**
- * @typedef {{row: number, key: number | null}} MapAt a square, or with no key a row's word
- */
+/** A square, or with no key a row's word.
+ * @typedef {{row: number, key: number | null}} MapAt */
 
-/**
- * @param {{queries: string[], keys: string[]}} data
- * @param {MapPlan} plan
- * @param {number} x of the frame
- * @param {number} y
- * @param {Visible} visible
- * @returns {MapAt | null}
- */
-export function hitMap({ queries, keys }, plan, x, y, visible) {
-  const origin = originOf(plan, visible);
-  const row = Math.floor((y - origin.y) / plan.square);
-  const key = Math.floor((x - origin.x) / plan.square);
-  if (y < plan.top || row >= queries.length) return null;
-  if (x >= origin.edge && key >= keys.length) return null;
-  return { row, key: x < origin.edge ? null : key };
-}
-
-/**
- * Find the column at a place of the frame, or the nearest in sight.
- * @param {{keys: string[]}} data
- * @param {MapPlan} plan
- * @param {number} x
- * @param {Visible} visible
- */
+/** Find the column at a place of the frame, or the nearest in sight.
+ * @param {{keys: string[]}} data @param {MapPlan} plan @param {number} x @param {Place} visible */
 export function columnAt({ keys }, plan, x, visible) {
   const origin = originOf(plan, visible);
   const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);

@@ -1,29 +1,238 @@
 // One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
-// are answered here, from the exact weights; the host hears nothing of it.
+// are answered here, from the exact weights; the host hears nothing of it. All marks are made
+// afresh at each change: a few hundred words and one scaled picture take about a millisecond.
 
-import { make, tableOf } from "../core/dom.js";
-import { PictureView, heightInSight } from "../core/picture_view.js";
-import { hidden, legend, legendNodes } from "../core/scale.js";
-import { difference, looksMost, number, quote } from "../core/text.js";
-import { averageRow, extended, paintedOf, rowOf } from "./data.js";
-import { mapMarks, mapRaster } from "./marks.js";
-import { columnAt, hitMap, originOf, planMap, staying } from "./plan.js";
+import { cssColor, hidden, legend, legendNodes, leveller, rasterOf } from "../core/color.js";
+import { boxAt, fillTable, make, MOVES } from "../core/dom.js";
+import { EDGE, heightInSight, PictureView } from "../core/picture_view.js";
+import { group, picture, rect, text } from "../core/scene.js";
+import { difference, isolate, looksMost, number, quote, within } from "../core/text.js";
+import {
+  AVERAGE, averageRow, columnAt, extended, LONGEST, originOf, paintedOf, planMap, rowOf,
+  staying,
+} from "./plan.js";
 
-/** @import { Visible } from "../core/picture_view.js" */
-/** @import { MapData, Stroke } from "./data.js" */
-/** @import { MapAt, MapPlan } from "./plan.js" */
+/** @import { Scene } from "../core/picture_view.js" */
+/** @import { Mark, Place } from "../core/scene.js" */
+/** @import { Measure } from "../core/theme.js" */
+/** @import { MapAt, MapData, MapPlan, Stroke } from "./plan.js" */
+
+/**
+ * @typedef {object} Framed
+ * @property {import("../core/color.js").Raster} raster what `mapRaster` gives
+ * @property {Float32Array} average row
+ * @property {number | null} pinned row
+ * @property {Stroke | null} [stroke] what is being painted
+ * @property {{x: number, y: number, edge: number}} origin what `originOf` gives
+ * @property {number} width of the frame
+ * @property {number} height
+ *
+ * @typedef {Scene<MapData, MapPlan, MapAt> & Framed} MapScene
+ */
+
+/** The weights as one pixel a square; what the future hides, and what is less than the threshold,
+ * stays transparent.
+ * @param {MapData} data @param {import("../core/color.js").Colors} colors */
+export function mapRaster(data, colors) {
+  const { causal, weights, queries, keys, threshold } = data;
+  const level = leveller(data);
+  return rasterOf(keys.length, queries.length, colors, (n) => {
+    const row = Math.floor(n / keys.length);
+    const unseen = hidden(causal, row, n % keys.length, weights[n]);
+    return unseen || Math.abs(weights[n]) < threshold ? -1 : level(weights[n], row);
+  });
+}
+
+/** @param {MapScene} scene @returns {Mark[]} in CSS pixels of the frame */
+export function mapMarks(scene) {
+  const { data, plan, origin: { edge }, width, height, at, pinned } = scene;
+  const row = pinned ?? at?.row;
+  const name = row == null ? AVERAGE : isolate(data.queries[row]);
+  const middle = plan.top - (data.signed ? plan.bars / 2 : 11);
+  return [
+    group(squares(scene), { clip: [edge, plan.top, width, height] }),
+    group(rowWords(scene), { clip: [0, plan.top, width, height] }),
+    group(columnWords(scene), { clip: [edge, 0, width, plan.head] }),
+    group(barMarks(scene), { clip: [edge, plan.head, width, plan.bars] }),
+    group([rowWord(scene, name, middle, row != null)], { clip: [0, plan.head, edge, plan.bars] }),
+    group(pointed(scene), { clip: [0, plan.top - 1, width, height] }),
+  ];
+}
+
+/** Draw the squares in the frame: a map of 512 words has a quarter of a million.
+ * @param {MapScene} scene @returns {Mark[]} */
+function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
+  const { square, top } = plan;
+  const [left, right] = seen(x, edge, width, square, data.keys.length);
+  const [first, last] = seen(y, top, height, square, data.queries.length);
+  const [wide, high] = [right - left, last - first];
+  if (wide <= 0 || high <= 0) return [];
+  const [from, down] = [x + left * square, y + first * square];
+  const fill = theme.paper; // a hair of paper between the squares
+  return [
+    picture({
+      raster, part: [left, first, wide, high], x: from, y: down,
+      width: wide * square, height: high * square,
+    }),
+    ...Array.from({ length: wide + 1 }, (_, key) => rect(
+      { x: from + key * square - 0.5, y: down, width: 1, height: high * square, fill })),
+    ...Array.from({ length: high + 1 }, (_, row) => rect(
+      { x: from, y: down + row * square - 0.5, width: wide * square, height: 1, fill })),
+  ];
+}
+
+/** Find the squares between two edges of the frame: the first, and the first past the end.
+ * @param {number} origin @param {number} start @param {number} end @param {number} square
+ * @param {number} count */
+const seen = (origin, start, end, square, count) => [
+  Math.max(0, Math.floor((start - origin) / square)),
+  Math.min(count, Math.ceil((end - origin) / square)),
+];
+
+/** @param {MapScene} scene @returns {Mark[]} */
+function rowWords(scene) {
+  const { data, plan, origin: { y }, at, pinned } = scene;
+  return data.queries.flatMap((token, row) => {
+    const middle = y + (row + 0.5) * plan.square;
+    if (middle < plan.top - plan.square || middle > scene.height + plan.square) return [];
+    return [rowWord(scene, isolate(token), middle, row === at?.row || row === pinned)];
+  });
+}
+
+/** @param {MapScene} scene @param {string} word @param {number} middle @param {boolean} strong */
+const rowWord = ({ plan, theme, origin }, word, middle, strong) => text({
+  text: word, x: origin.edge - EDGE, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
+  anchor: "end", middle: true, fill: theme.ink,
+});
+
+/** @param {MapScene} scene @returns {Mark[]} */
+function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
+  return data.keys.flatMap((token, key) => {
+    const middle = x + (key + 0.5) * plan.square;
+    if (middle < edge || middle > width + plan.square) return [];
+    return [text({
+      text: isolate(token), x: middle, y: plan.head - 4, size: plan.font,
+      weight: key === at?.key ? 600 : 400, fill: theme.ink, angle: -plan.angle,
+      anchor: plan.angle ? "start" : "middle", middle: Boolean(plan.angle), room: LONGEST,
+    })];
+  });
+}
+
+/** Mark the row and column under the pointer, their square, and the pinned row.
+ * @param {MapScene} scene @returns {Mark[]} */
+function pointed(scene) {
+  const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
+  const { square, top } = plan;
+  const { ink } = theme;
+  const right = Math.min(width, x + data.keys.length * square);
+  const bottom = Math.min(height, y + data.queries.length * square);
+  /** @type {Mark[]} */
+  const marks = [];
+  const middle = y + ((pinned ?? 0) + 0.5) * square;
+  if (pinned != null && middle > top) {
+    marks.push(rect(
+      { x: edge - 5, y: middle - square / 2 + 2, width: 3, height: square - 4, fill: ink }));
+  }
+  const frame = { stroke: ink, opacity: 0.6 };
+  for (const row of new Set([at?.row, pinned])) {
+    if (row == null) continue;
+    marks.push(rect({
+      x: edge - 0.5, y: y + row * square - 0.5, width: right - edge + 1, height: square + 1,
+      ...frame,
+    }));
+  }
+  for (const key of stroke?.keys ?? []) {
+    marks.push(rect({
+      x: x + key * square + 1, y: y + (stroke?.row ?? 0) * square + 1, width: square - 2,
+      height: square - 2, stroke: ink, line: 2,
+    }));
+  }
+  if (at?.key == null) return marks;
+  const left = x + at.key * square;
+  return [
+    ...marks,
+    rect({ x: left - 0.5, y: top - 0.5, width: square + 1, height: bottom - top + 1, ...frame }),
+    rect({ x: left, y: y + at.row * square, width: square, height: square, stroke: ink, line: 2 }),
+  ];
+}
+
+const DIGITS = 10; // the size of the numbers over the bars, CSS pixels
+const NUMBER = 14; // their room
+const OWN = { light: 150, dark: 170 }; // about the kind's own colour
+const SIDE = 84; // and as far off the middle of the differences' colours
+const FAINT = 0.35; // bars of the average
+
+/** @param {MapScene} scene @returns {Mark[]} */
+function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
+  const colors = data.palette[theme.name];
+  const row = pinned ?? at?.row;
+  const weights = row == null ? average : rowOf(data, row);
+  const tallest = data.signed ? plan.bars / 2 - NUMBER - 4 : plan.bars - NUMBER - 4;
+  const floor = data.signed ? plan.top - plan.bars / 2 : plan.top - 4;
+  const bars = Array.from(weights, (weight, key) => {
+    const level = data.signed ? 128 + Math.sign(weight) * SIDE : OWN[theme.name];
+    const height = within(Math.abs(weight), 0, 1) * tallest;
+    return rect({
+      x: origin.x + key * plan.square + 2, y: weight < 0 ? floor + 1 : floor - height,
+      width: plan.square - 4, height,
+      ...(row == null ? { fill: theme.ink, opacity: FAINT } : { fill: cssColor(colors, level) }),
+    });
+  });
+  const numbers = row == null ? []
+    : numberMarks({ plan, x: origin.x, weights, floor, tallest, ink: theme.ink, measure });
+  const line = rect({
+    x: origin.x, y: floor, width: data.keys.length * plan.square, height: 1, fill: theme.line,
+  });
+  return [line, ...bars, ...numbers];
+}
+
+/**
+ * Write numbers over the bars, the largest first, where they touch no other.
+ * @param {{plan: MapPlan, x: number, weights: Float32Array, floor: number,
+ *   tallest: number, ink: string, measure: Measure}} strip
+ * @returns {Mark[]}
+ */
+function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {
+  /** @type {Record<"above" | "below", [number, number][]>} */
+  const taken = { above: [], below: [] };
+  /** @param {number} key */
+  const size = (key) => Math.abs(weights[key]);
+  const marks = [];
+  for (const key of [...weights.keys()].sort((a, b) => size(b) - size(a))) {
+    if (size(key) < 0.005) break;
+    const less = weights[key] < 0;
+    const words = (less ? "−" : "") + size(key).toFixed(2);
+    const half = measure(words, DIGITS, 400) / 2 + 2;
+    const middle = Math.max(x + (key + 0.5) * plan.square, x + half);
+    const beside = less ? taken.below : taken.above;
+    if (beside.some(([from, to]) => middle - half < to && middle + half > from)) continue;
+    beside.push([middle - half, middle + half]);
+    const height = Math.min(1, size(key)) * tallest;
+    marks.push(text({
+      text: words, x: middle, y: less ? floor + height + 2 + DIGITS : floor - height - 3,
+      size: DIGITS, anchor: "middle", fill: ink,
+    }));
+  }
+  return marks;
+}
 
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
 /** @extends {PictureView<MapData, MapAt, MapPlan>} */
 export class AttentionMap extends PictureView {
+  /** @param {import("../core/wire.js").Message} message @returns {MapData} */
+  static read({ meta, arrays: { weights, light, dark } }) {
+    return { ...meta, weights, palette: { light, dark } };
+  }
+
   constructor() {
     super();
     this.title = make("h3", { class: "hl-title" });
     this.axes = make("div", { class: "hl-axes" });
     this.legend = make("span", { class: "hl-legend" });
     this.root.prepend(this.title, this.axes);
+    this.scroll.classList.add("hl-fine");
     this.note.after(this.legend);
     /** @type {number | null} */
     this.pinned = null; // row
@@ -32,7 +241,7 @@ export class AttentionMap extends PictureView {
     /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive
     this.amount = number; // writes a weight
-    /** @type {import("../core/raster.js").Raster} */
+    /** @type {import("../core/color.js").Raster} */
     this.raster;
     /** @type {Float32Array} */
     this.average;
@@ -82,29 +291,26 @@ export class AttentionMap extends PictureView {
       this.at = this.pinned = this.stroke = null;
     }
     this.title.textContent = data.title;
-    this.setLabel(data.title, data.paints ? PAINT_HELP : HELP);
-    this.axes.replaceChildren(...axes(data).map(([name, text]) =>
-      make("div", {}, make("span", {}, name), make("span", {}, text))));
-    this.note.textContent = data.note;
+    this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
+    this.axes.replaceChildren(...axes(data).map(([name, words]) =>
+      make("div", {}, make("span", {}, name), make("span", {}, words))));
     this.average = averageRow(data);
     this.amount = data.signed ? difference : number;
-    this.describe();
+    this.listLargest();
   }
 
   /** Write the table: for each row the key with the most weight, or the largest difference. */
-  describe() {
+  listLargest() {
     const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]
       : [looksMost(amount), amount];
-    this.table.replaceChildren(...tableOf(
-      `${title}: where ${most}`, [rows, columns, held],
+    fillTable(this.table, `${title}: where ${most}`, [rows, columns, held],
       queries.map((token, row) => {
         const weights = rowOf(this.data, row);
         const sizes = weights.map(Math.abs);
         const key = sizes.indexOf(Math.max(...sizes));
         return [token, keys[key], this.amount(weights[key])];
-      }),
-    ));
+      }));
   }
 
   /** @param {number} width */
@@ -118,33 +324,35 @@ export class AttentionMap extends PictureView {
     this.legend.replaceChildren(...legendNodes(this.data, colors));
   }
 
-  /** @param {Visible} visible */
-  marks(visible) {
-    return mapMarks(this.scene(visible, this.at));
-  }
-
-  /** @param {Visible} visible @param {MapAt | null} at */
-  scene(visible, at) {
-    const { data, plan, theme, measure, raster, average, pinned, stroke } = this;
-    const { width, height } = visible;
-    const origin = originOf(plan, visible);
-    const shown = { average, pinned, stroke, at };
-    return { data, plan, theme, measure, raster, ...shown, origin, width, height };
+  /** @param {MapAt | null} at @param {Place} visible */
+  marks(at, visible) {
+    const { raster, average, pinned, stroke } = this;
+    const { x, y, width, height } = visible;
+    const origin = originOf(this.plan, visible);
+    // the words stay in the frame while the squares scroll
+    return [group(mapMarks({
+      ...this.scene(at), raster, average, pinned, stroke, origin, width, height,
+    }), { x, y })];
   }
 
   sheet() {
-    const { data, plan: { width, height }, theme } = this;
+    const { data, theme } = this;
     return {
-      name: data.title, title: data.title, note: data.note,
       lines: axes(data).map((words) => words.join(" ")),
       legend: legend(data, data.palette[theme.name]),
-      marks: mapMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
-  /** @param {number} x @param {number} y @param {Visible} visible */
+  /** @param {number} x @param {number} y @param {Place} visible */
   hit(x, y, visible) {
-    return hitMap(this.data, this.plan, x - visible.x, y - visible.y, visible);
+    const { data: { queries, keys }, plan: { square, top } } = this;
+    const origin = originOf(this.plan, visible);
+    const [right, down] = [x - visible.x, y - visible.y]; // in the frame
+    const row = Math.floor((down - origin.y) / square);
+    const key = Math.floor((right - origin.x) / square);
+    if (down < top || row >= queries.length) return null;
+    if (right >= origin.edge && key >= keys.length) return null;
+    return { row, key: right < origin.edge ? null : key };
   }
 
   /** @param {MapAt} at */
@@ -177,9 +385,16 @@ export class AttentionMap extends PictureView {
     return this.at ?? { row: this.pinned ?? 0, key: null };
   }
 
-  /** @param {string} key */
-  target(key) {
-    return moved(this.start(), key, this.data.queries.length, this.data.keys.length);
+  /** From a row's word every key leads to the first square. @param {string} pressed */
+  target(pressed) {
+    const { queries, keys } = this.data;
+    const { row, key } = this.start();
+    if (!(pressed in MOVES)) return null;
+    if (key == null) return { row, key: 0 };
+    const [right, down] = MOVES[pressed];
+    return {
+      row: within(row + down, 0, queries.length - 1), key: within(key + right, 0, keys.length - 1),
+    };
   }
 
   /** @param {MapAt} at a square */
@@ -203,9 +418,8 @@ export class AttentionMap extends PictureView {
 
   /** @param {MapAt} at a square */
   boxOf({ row, key }) {
-    const { square, left: edge, top: head } = this.plan;
-    const [left, top] = [edge + (key ?? 0) * square, head + row * square];
-    return { left, top, right: left + square, bottom: top + square };
+    const { square, left, top } = this.plan;
+    return boxAt(left + (key ?? 0) * square, top + row * square, square, square);
   }
 
   /** Get the part to scroll to, clear of the words that stay. @param {MapAt} at a square */
@@ -218,24 +432,3 @@ export class AttentionMap extends PictureView {
 
 /** @param {MapData} data */
 const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];
-
-/**
- * Find the square that a key leads to; from a row's word every key leads to the first.
- * @param {MapAt} at
- * @param {string} pressed
- * @param {number} rows
- * @param {number} keys
- * @returns {{row: number, key: number} | undefined}
- */
-export function moved({ row, key }, pressed, rows, keys) {
-  if (!/^Arrow|^Home$|^End$/.test(pressed)) return undefined;
-  if (key == null) return { row, key: 0 };
-  return {
-    ArrowUp: { row: Math.max(0, row - 1), key },
-    ArrowDown: { row: Math.min(rows - 1, row + 1), key },
-    ArrowLeft: { row, key: Math.max(0, key - 1) },
-    ArrowRight: { row, key: Math.min(keys - 1, key + 1) },
-    Home: { row, key: 0 },
-    End: { row, key: keys - 1 },
-  }[pressed];
-}

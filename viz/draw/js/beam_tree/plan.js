@@ -1,14 +1,124 @@
-// Layout of the tree: a step is a column, as wide as its widest piece, and a prefix is written
-// along its row like a text.
+// Every prefix that a beam search kept or dropped, and the layout of their tree: a step is a
+// column, as wide as its widest piece, and a prefix is written along its row like a text.
 
 import { fixed } from "../core/text.js";
-import { END, courseOf } from "./data.js";
 
 /** @import { Measure } from "../core/theme.js" */
-/** @import { Course, TreeData, TreeNode } from "./data.js" */
+
+/** @typedef {"kept" | "finished" | "dropped" | "forced"} State */
 
 /**
- * @typedef {object} Place of a node
+ * @typedef {object} TreeNode a prefix, by its last piece
+ * @property {number} parent -1 for a first piece
+ * @property {string} text the piece as the tokenizer writes it
+ * @property {string} label the same as the screen shows it
+ * @property {number} logProb of the piece, given what stands before it
+ * @property {number} total log P of the prefix
+ * @property {number} step from 1
+ * @property {State} state
+ * @property {string} reason why it was dropped
+ * @property {number | null} score of a finished hypothesis
+ * @property {number} rank by log P of the prefix among those of its step, from 1
+ * @property {number} candidates of its step
+ * @property {number[]} children the most probable first
+ *
+ * @typedef {object} TreeData the message of `encode_tree` in viz/draw/beam_tree.py
+ * @property {string} title
+ * @property {string} note
+ * @property {number} best the last piece of the translation
+ * @property {number | null} chosen
+ * @property {string} language that is written
+ * @property {TreeNode[]} nodes a parent stands before its children
+ * @property {number[]} roots the first pieces, the most probable first
+ */
+
+/**
+ * Give each node its rank and its children.
+ * @param {TreeNode[]} nodes
+ * @returns {number[]} those without a parent
+ */
+export function connect(nodes) {
+  /** @type {number[]} */
+  const roots = [];
+  /** @type {Map<number, number[]>} */
+  const bySteps = new Map();
+  const order = [...nodes.keys()].sort((a, b) => nodes[b].total - nodes[a].total);
+  for (const n of order) {
+    const { parent, step } = nodes[n];
+    (parent < 0 ? roots : nodes[parent].children).push(n);
+    const same = bySteps.get(step) ?? [];
+    nodes[n].rank = same.push(n);
+    bySteps.set(step, same);
+  }
+  for (const same of bySteps.values()) for (const n of same) nodes[n].candidates = same.length;
+  return roots;
+}
+
+/** List the nodes from a first piece to this one.
+ * @param {Pick<TreeData, "nodes">} data @param {number} node */
+export function pathTo({ nodes }, node) {
+  const path = [];
+  for (let at = node; at >= 0; at = nodes[at].parent) path.push(at);
+  return path.reverse();
+}
+
+/** Write a prefix as it is read. @param {Pick<TreeData, "nodes">} data @param {number} node */
+export const prefixOf = (data, node) =>
+  pathTo(data, node).map((n) => data.nodes[n].text).filter((text) => text !== END).join("")
+    .replaceAll(SPACE, " ").trim();
+
+const END = "</s>";
+const SPACE = "▁"; // as SentencePiece writes it
+
+/** Find the node of the same prefix in another tree, so that a new search keeps the selection.
+ * @param {TreeData} before @param {number} node @param {TreeData} data */
+export function sameIn(before, node, data) {
+  let [at, next] = [-1, data.roots];
+  for (const { text } of pathTo(before, node).map((n) => before.nodes[n])) {
+    at = next.find((n) => data.nodes[n].text === text) ?? -1;
+    if (at < 0) return null;
+    next = data.nodes[at].children;
+  }
+  return at;
+}
+
+/**
+ * @typedef {object} Course how the tree is drawn, before anything has a place
+ * @property {boolean[]} visible
+ * @property {boolean[]} top whether it is on the path to the translation
+ * @property {boolean[]} leads whether a finished hypothesis goes through it
+ * @property {number[]} next the child that goes on in its row; -1 where the row ends
+ */
+
+/** A row goes on to the translation, else to the best finished hypothesis, else as far as it can.
+ * @param {TreeData} data @param {boolean} withDropped @returns {Course} */
+export function courseOf(data, withDropped) {
+  const { nodes, best, chosen } = data;
+  const top = Array(nodes.length).fill(false);
+  for (const n of pathTo(data, best)) top[n] = true;
+  const visible = nodes.map(({ state }, n) => withDropped || state !== "dropped" || top[n]);
+  for (const n of chosen === null ? [] : pathTo(data, chosen)) visible[n] = true;
+  const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
+  const deepest = nodes.map(({ step }) => step);
+  const next = Array(nodes.length).fill(-1);
+  /** Test whether a row goes on to b and not to a. @param {number} a @param {number} b */
+  const prefers = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
+    || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
+  for (let n = nodes.length - 1; n >= 0; n--) {
+    for (const child of nodes[n].children) {
+      if (!visible[child]) continue;
+      visible[n] = true;
+      score[n] = Math.max(score[n], score[child]);
+      deepest[n] = Math.max(deepest[n], deepest[child]);
+      const goesOn = nodes[child].state !== "dropped" || top[child];
+      if (goesOn && prefers(next[n], child)) next[n] = child;
+    }
+  }
+  return { visible, top, leads: score.map((value, n) => value > -Infinity || top[n]), next };
+}
+
+/**
+ * @typedef {object} NodePlace
  * @property {number} row
  * @property {number} x where its piece begins
  * @property {number} y the top of its row
@@ -21,7 +131,7 @@ import { END, courseOf } from "./data.js";
  * @property {Course} course
  * @property {number} font size of the letters
  * @property {number[]} columns where each step begins
- * @property {(Place | null)[]} places null for what is not drawn
+ * @property {(NodePlace | null)[]} places null for what is not drawn
  * @property {number[][]} rows the nodes of each, from left to right
  * @property {number} width
  * @property {number} height
@@ -35,9 +145,9 @@ export const ROOT = 12; // room of the dot where all begin
 export const MARK = { before: 4, width: 8, after: 4 }; // of a hypothesis that ends, and its score
 const GAP = 10; // between two steps
 const SLOT = 5; // each further line between them
-const BEND = 6; // from a line between rows to the piece that it leads to
+export const BEND = 6; // from a line between rows to the piece that it leads to
 
-/** A score as the picture shows it. @param {number} score */
+/** Write a score. @param {number} score */
 export const scoreText = (score) => fixed(score, 2);
 
 /** Test whether a dot stands for the piece: it ends a finished hypothesis.
@@ -81,7 +191,7 @@ function planWith(font, data, course, lanes, measure) {
     columns.push(x);
     x += wide[step];
   }
-  /** @type {(Place | null)[]} */
+  /** @type {(NodePlace | null)[]} */
   const places = data.nodes.map(() => null);
   /** @type {number[][]} */
   const rows = Array.from({ length: lanes.rows }, () => []);
@@ -104,7 +214,7 @@ function planWith(font, data, course, lanes, measure) {
   };
 }
 
-/** @typedef {Pick<Place, "label" | "width">} Size */
+/** @typedef {Pick<NodePlace, "label" | "width">} Size */
 
 /**
  * Few pieces are many nodes: each is measured once.
@@ -135,52 +245,6 @@ function sizesOf(font, { nodes }, { visible, top }, measure) {
   });
 }
 
-/**
- * Find the node at a place of the picture.
- * @param {Pick<TreePlan, "places" | "rows">} plan
- * @param {number} x
- * @param {number} y
- * @returns {number | null}
- */
-export function hitTree({ places, rows }, x, y) {
-  const node = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
-    const place = /** @type {Place} */ (places[n]);
-    return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
-  });
-  return node ?? null;
-}
-
-const MOVES = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
-
-/**
- * The node that a key leads to: back to the parent, on to the best child, up and down among those
- * of its step as they stand, so to its siblings too.
- * @param {Pick<TreeData, "nodes" | "roots">} data
- * @param {Pick<TreePlan, "course" | "places">} plan
- * @param {number | null} at
- * @param {string} key
- * @returns {number | null} null for any other key
- */
-export function moved({ nodes, roots }, { course: { top, next }, places }, at, key) {
-  if (!MOVES.has(key)) return null;
-  if (at === null || key === "Home") return roots.find((n) => top[n]) ?? null;
-  if (key === "ArrowLeft") return nodes[at].parent < 0 ? at : nodes[at].parent;
-  /** @param {number} n */
-  const after = (n) =>
-    (next[n] >= 0 ? next[n] : nodes[n].children.find((child) => places[child]) ?? n);
-  if (key === "ArrowRight") return after(at);
-  if (key === "End") {
-    let last = at;
-    while (after(last) !== last) last = after(last);
-    return last;
-  }
-  /** @param {number} n */
-  const rowOf = (n) => places[n]?.row ?? 0;
-  const same = [...nodes.keys()].filter((n) => places[n] && nodes[n].step === nodes[at].step)
-    .sort((a, b) => rowOf(a) - rowOf(b));
-  return same[same.indexOf(at) + (key === "ArrowUp" ? -1 : 1)] ?? at;
-}
-
 const FREE = 1; // steps that a row stays empty between two prefixes
 // what a row costs a prefix: each line that it would cross, how far away the row is, and for each
 // of its own steps that others will cross it on their way to a row further down
@@ -202,11 +266,7 @@ const COST = { crossing: 3, far: 1, ahead: 0.9 };
  * @property {number[]} widest how many slots there are before each step
  */
 
-/**
- * @param {TreeData} data
- * @param {Course} course
- * @returns {Lanes}
- */
+/** @param {TreeData} data @param {Course} course @returns {Lanes} */
 function lanesOf(data, course) {
   const runs = runsOf(data, course);
   const busy = runsByStep(runs.slice(1));
@@ -279,11 +339,8 @@ function cheapest(run, from, taken, busy) {
   return best;
 }
 
-/**
- * Place the lines between rows: one line forks for a parent; two parents' lines stand apart.
- * @param {Run[]} runs
- * @param {number[]} rowOf
- */
+/** Place the lines between rows: one line forks for a parent; two parents' lines stand apart.
+ * @param {Run[]} runs @param {number[]} rowOf */
 function slotsOf(runs, rowOf) {
   /** @type {Map<number, {step: number, top: number, bottom: number}>} */
   const lines = new Map();

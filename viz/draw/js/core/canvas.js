@@ -2,7 +2,7 @@
 
 import { make, penOf } from "./dom.js";
 
-/** @import { Raster } from "./raster.js" */
+/** @import { Raster } from "./color.js" */
 /** @import { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.js" */
 
 /** @typedef {CanvasRenderingContext2D} Context */
@@ -28,12 +28,8 @@ const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS.elsewhere) =>
   Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
 
-/**
- * Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
- */
+/** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 export function sized(canvas, width, height) {
   const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
   const ratio = sharpnessOf(width, height, window.devicePixelRatio || 1, MOST_PIXELS[device]);
@@ -62,10 +58,7 @@ export function paint(context, marks, font) {
   }
 }
 
-/**
- * @param {Context} context
- * @param {Rect | Path | Circle} mark
- */
+/** @param {Context} context @param {Rect | Path | Circle} mark */
 function paintShape(context, mark) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
   const path = mark.type === "path" ? new Path2D(mark.d) : new Path2D();
@@ -84,11 +77,7 @@ function paintShape(context, mark) {
   context.globalAlpha = 1;
 }
 
-/**
- * @param {Context} context
- * @param {Text} mark
- * @param {string} font
- */
+/** @param {Context} context @param {Text} mark @param {string} font */
 function paintText(context, mark, font) {
   context.font = `${mark.weight ?? 400} ${mark.size}px ${font}`;
   context.fillStyle = mark.fill;
@@ -106,10 +95,7 @@ function paintText(context, mark, font) {
   context.globalAlpha = 1;
 }
 
-/**
- * @param {Context} context
- * @param {Picture} mark
- */
+/** @param {Context} context @param {Picture} mark */
 function paintPicture(context, mark) {
   const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
   const source = canvasOf(raster);
@@ -130,11 +116,7 @@ function paintPicture(context, mark) {
   context.globalAlpha = 1;
 }
 
-/**
- * @param {Context} context
- * @param {Group} mark
- * @param {string} font
- */
+/** @param {Context} context @param {Group} mark @param {string} font */
 function paintGroup(context, mark, font) {
   context.save();
   context.translate(mark.x ?? 0, mark.y ?? 0);
@@ -172,10 +154,7 @@ function paintLayer(context, mark, [width, height], font) {
   context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
 }
 
-/**
- * @param {Raster} raster
- * @returns {HTMLCanvasElement}
- */
+/** @param {Raster} raster @returns {HTMLCanvasElement} */
 export function canvasOf(raster) {
   let canvas = drawn.get(raster);
   if (!canvas) {

@@ -2,14 +2,14 @@
 // beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.js";
-import { isShortcut, make } from "./dom.js";
-import { framed, placeTip, reveal } from "./frame.js";
+import { framed, isShortcut, make, placeTip, reveal } from "./dom.js";
 import { drawingOf } from "./save.js";
+import { group } from "./scene.js";
 import { within } from "./text.js";
 import { View } from "./view.js";
 
-/** @import { Box } from "./frame.js" */
-/** @import { Mark } from "./scene.js" */
+/** @import { Box } from "./dom.js" */
+/** @import { Mark, Place } from "./scene.js" */
 
 export const EDGE = 8; // between words and what they name, CSS pixels
 export const TALLEST = 800; // the frame; a taller picture scrolls in it
@@ -26,13 +26,22 @@ export function heightInSight(around = AROUND) {
   return within(innerHeight - around, LEAST, TALLEST);
 }
 
-/** The visible part of a picture: how far it is scrolled, and the size of the frame.
- * @typedef {{x: number, y: number, width: number, height: number}} Visible */
+/**
+ * @template D
+ * @template P its plan
+ * @template At a place that can be pointed at
+ * @typedef {object} Scene what a picture is drawn from
+ * @property {D} data
+ * @property {P} plan
+ * @property {import("./theme.js").Theme} theme
+ * @property {import("./theme.js").Measure} measure
+ * @property {At | null} at under the pointer or the cursor
+ */
 
 /**
- * @template {{caption?: string[]}} D
- * @template {object} At a place that can be pointed at
- * @template {{width: number, height: number}} P its plan
+ * @template D
+ * @template {object} At
+ * @template {{width: number, height: number}} P
  * @extends {View<D>}
  */
 export class PictureView extends View {
@@ -76,10 +85,12 @@ export class PictureView extends View {
     });
   }
 
-  /** Name the picture for screen readers. @param {string} title @param {string} help on its keys */
-  setLabel(title, help) {
+  /** Name the picture for screen readers, and write the note under it.
+   * @param {string} title @param {string} help on its keys @param {string} note */
+  describe(title, help, note) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+    this.note.textContent = note;
   }
 
   /** Remember the texts of the picture. @param {unknown} texts
@@ -122,12 +133,13 @@ export class PictureView extends View {
     if (!this.plan) return;
     const visible = this.visible();
     const context = sized(this.canvas, visible.width, visible.height);
-    paint(context, this.marks(visible), this.theme.font);
+    const marks = this.marks(this.at, visible);
+    paint(context, [group(marks, { x: -visible.x, y: -visible.y })], this.theme.font);
     this.showTip(visible);
     this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
   }
 
-  /** @returns {Visible} */
+  /** Get the visible part: how far it is scrolled, and the size of the frame. @returns {Place} */
   visible() {
     const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroll;
     return {
@@ -152,7 +164,7 @@ export class PictureView extends View {
     this.draw();
   }
 
-  /** @param {Visible} visible */
+  /** @param {Place} visible */
   showTip({ x, y }) {
     const nodes = this.at && this.tipNodes(this.at);
     this.tip.hidden = !nodes;
@@ -180,16 +192,27 @@ export class PictureView extends View {
 
   /** Lay out all of the picture for a file; nothing is pointed at. */
   drawing() {
-    const { theme, plan: { width, height } } = this;
-    return drawingOf({ theme, width, height, ...this.sheet() }, this.measure);
+    const { theme, measure, note, plan: { width, height } } = this;
+    return drawingOf({
+      theme, width, height, marks: this.marks(null, { x: 0, y: 0, width, height }),
+      title: this.root.getAttribute("aria-label") ?? "", note: note.textContent ?? "",
+      ...this.sheet(),
+    }, measure);
+  }
+
+  /** @param {At | null} at @returns {Scene<View<D>["data"], P, At>} */
+  scene(at) {
+    const { data, plan, theme, measure } = this;
+    return { data, plan, theme, measure, at };
   }
 
   /**
    * List the marks of the picture, or of its visible part.
-   * @param {Visible} _visible
-   * @returns {Mark[]} in CSS pixels of the frame
+   * @param {At | null} _at
+   * @param {Place} _visible
+   * @returns {Mark[]} in CSS pixels of the picture
    */
-  marks(_visible) {
+  marks(_at, _visible) {
     return [];
   }
 
@@ -197,7 +220,7 @@ export class PictureView extends View {
    * Find what can be pointed at.
    * @param {number} _x of the picture
    * @param {number} _y
-   * @param {Visible} _visible
+   * @param {Place} _visible
    * @returns {At | null}
    */
   hit(_x, _y, _visible) {

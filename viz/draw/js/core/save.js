@@ -2,7 +2,7 @@
 // the words on its axes and its legend.
 
 import { canvasOf, paint, sharpnessOf } from "./canvas.js";
-import { button, make, penOf } from "./dom.js";
+import { button, choice, make, penOf } from "./dom.js";
 import { group, rect, text } from "./scene.js";
 import { svgOf } from "./svg.js";
 import { measureIn } from "./theme.js";
@@ -10,30 +10,20 @@ import { measureIn } from "./theme.js";
 /** @import { Mark } from "./scene.js" */
 /** @import { Measure, Theme } from "./theme.js" */
 
-/**
- * @typedef {object} Drawing what a file holds
- * @property {string} name of the file, without its ending
- * @property {number} width
- * @property {number} height
- * @property {Mark[]} marks
- * @property {Theme} theme
- */
+/** The content of a file; its name has no ending.
+ * @typedef {{name: string, width: number, height: number, marks: Mark[], theme: Theme}} Drawing */
+/** A part of a legend that is drawn.
+ * @typedef {{width: number, gap?: number, marks: Mark[]}} Sample */
 
 /**
- * @typedef {{width: number, gap?: number, marks: Mark[]}} Sample a part of a legend that is drawn
- */
-
-/**
- * @typedef {object} Sheet a picture with the texts around it
- * @property {string} name `L3 H5 · cross` is saved as `headlight-l3-h5-cross`
+ * @typedef {object} Texts around a picture
  * @property {string} title
+ * @property {string} [name] `L3 H5 · cross` is saved as `headlight-l3-h5-cross`; else the title
  * @property {string[]} [lines] between title and picture
- * @property {number} width of the picture
- * @property {number} height
- * @property {Mark[]} marks
  * @property {string} [note] under it
  * @property {(string | Sample)[]} [legend] under the note
- * @property {Theme} theme
+ *
+ * @typedef {Omit<Drawing, "name"> & Texts} Sheet
  */
 
 export const SHARP = 2; // pixels for each unit of a drawing
@@ -43,23 +33,20 @@ const LETTERS = 14;
 const GAP = 9; // between two items of the legend
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
-/**
- * Two quiet buttons, and the choice of white paper under what they save.
- * @param {(white: boolean) => Drawing} drawing
- */
+/** Two quiet buttons, and the choice of white paper under what they save.
+ * @param {(white: boolean) => Drawing} drawing */
 export function saveButtons(drawing) {
-  const white = make("input", { type: "checkbox" });
+  const { input, label } = choice({ type: "checkbox" }, "white ground");
   return make("span", { class: "hl-save", role: "group", "aria-label": "Save the picture" },
-    button("PNG", () => savePng(drawing(white.checked)), { "aria-label": "Save as PNG" }),
-    button("SVG", () => saveSvg(drawing(white.checked)), { "aria-label": "Save as SVG" }),
-    make("label", {}, white, "white ground"));
+    button("PNG", () => savePng(drawing(input.checked)), { "aria-label": "Save as PNG" }),
+    button("SVG", () => saveSvg(drawing(input.checked)), { "aria-label": "Save as SVG" }), label);
 }
 
 /** @param {Drawing} drawing */
 function saveSvg({ name, width, height, marks, theme }) {
   const tools = {
     measure: measureIn(theme),
-    /** @param {import("./raster.js").Raster} raster */
+    /** @param {import("./color.js").Raster} raster */
     address: (raster) => canvasOf(raster).toDataURL(),
   };
   const file = svgOf({ width, height, marks, font: theme.font }, tools);
@@ -90,11 +77,7 @@ function fileName(name) {
   return ["headlight", ...words].join("-").slice(0, 80);
 }
 
-/**
- * @param {Sheet} sheet
- * @param {Measure} measure
- * @returns {Drawing}
- */
+/** @param {Sheet} sheet @param {Measure} measure @returns {Drawing} */
 export function drawingOf(sheet, measure) {
   const { theme, title, lines = [], note = "" } = sheet;
   /** @param {string} words @param {number} [size] @param {number} [weight] */
@@ -108,7 +91,7 @@ export function drawingOf(sheet, measure) {
     Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN),
   ];
   return {
-    name: fileName(sheet.name), width, height, theme,
+    name: fileName(sheet.name ?? title), width, height, theme,
     marks: [
       rect({ x: 0, y: 0, width, height, fill: theme.paper }),
       text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),
@@ -161,12 +144,8 @@ export function captioned(drawing, caption, measure) {
   return { ...drawing, width, height: high, marks: [paper, ...marks, ...written] };
 }
 
-/**
- * Break a sentence into lines no wider than `wide`, a wider word between its letters.
- * @param {string} sentence
- * @param {number} wide
- * @param {(part: string) => number} wideOf
- */
+/** Break a sentence into lines no wider than `wide`, a wider word between its letters.
+ * @param {string} sentence @param {number} wide @param {(part: string) => number} wideOf */
 function wrapped(sentence, wide, wideOf) {
   const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
     (wideOf(word.trimEnd()) > wide ? [...word] : [word]));

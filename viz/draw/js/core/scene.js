@@ -1,33 +1,20 @@
 // A picture is one list of marks, plain data: canvas.js and svg.js draw the same list.
 
-/** @import { Raster } from "./raster.js" */
+
+/** @import { Raster } from "./color.js" */
+
+/** @typedef {{x: number, y: number, width: number, height: number}} Place */
 
 /**
- * @typedef {object} Rect
- * @property {"rect"} type
- * @property {number} x
- * @property {number} y
- * @property {number} width
- * @property {number} height
+ * @typedef {object} Paint
  * @property {string} [fill] nothing is filled without one
  * @property {string} [stroke] nor stroked
  * @property {number} [line] width of the stroke, 1 by default
  * @property {number} [opacity]
  *
- * @typedef {object} Path
- * @property {"path"} type
- * @property {string} d as SVG writes it
- * @property {string} [fill]
- * @property {string} [stroke]
- * @property {number} [line]
- * @property {number} [opacity]
- *
- * @typedef {object} Circle
- * @property {"circle"} type
- * @property {number} x of the centre
- * @property {number} y
- * @property {number} radius
- * @property {string} fill
+ * @typedef {Place & Paint & {type: "rect"}} Rect
+ * @typedef {Paint & {type: "path", d: string}} Path with `d` as SVG writes it
+ * @typedef {{type: "circle", x: number, y: number, radius: number, fill: string}} Circle
  *
  * @typedef {object} Text
  * @property {"text"} type
@@ -43,12 +30,8 @@
  * @property {number} [room] a longer text is squeezed into this width, never cut
  * @property {number} [opacity]
  *
- * @typedef {object} Picture a raster, scaled
+ * @typedef {object} Scaled a raster in its place
  * @property {"picture"} type
- * @property {number} x
- * @property {number} y
- * @property {number} width
- * @property {number} height
  * @property {Raster} raster
  * @property {[left: number, top: number, width: number, height: number]} [part] of the raster:
  *   that alone is drawn on a canvas; by default, and in an SVG, all of it is
@@ -56,6 +39,8 @@
  * @property {boolean} [exact] the raster has the screen's pixels: a canvas moves it to whole ones
  * @property {string} [title] what it shows, for programs that read SVG
  * @property {number} [opacity]
+ *
+ * @typedef {Place & Scaled} Picture
  *
  * @typedef {object} Group
  * @property {"group"} type
@@ -87,9 +72,3 @@ export const picture = (mark) => ({ type: "picture", ...mark });
 
 /** @param {Mark[]} marks @param {Omit<Group, "type" | "marks">} [options] @returns {Group} */
 export const group = (marks, options = {}) => ({ type: "group", marks, ...options });
-
-/**
- * @param {[x: number, y: number, width: number, height: number]} clip
- * @param {Mark[]} marks
- */
-export const clipped = (clip, marks) => group(marks, { clip });

@@ -5,7 +5,7 @@
 
 import { tidy } from "./text.js";
 
-/** @import { Raster } from "./raster.js" */
+/** @import { Raster } from "./color.js" */
 /** @import { Mark, Picture, Text } from "./scene.js" */
 /** @import { Measure } from "./theme.js" */
 
@@ -68,12 +68,7 @@ function svgMark(mark, dx, dy, tools) {
   });
 }
 
-/**
- * @param {Text} mark
- * @param {number} dx
- * @param {number} dy
- * @param {Tools} tools
- */
+/** @param {Text} mark @param {number} dx @param {number} dy @param {Tools} tools */
 function svgText(mark, dx, dy, { measure }) {
   const weight = mark.weight ?? 400;
   const wide = Math.min(measure(mark.text, mark.size, weight), mark.room ?? Infinity);
@@ -95,13 +90,8 @@ function svgText(mark, dx, dy, { measure }) {
   }, escaped(mark.text));
 }
 
-/**
- * A few large pixels as squares, more as one picture.
- * @param {Picture} mark
- * @param {number} dx
- * @param {number} dy
- * @param {Tools} tools
- */
+/** A few large pixels as squares, more as one picture.
+ * @param {Picture} mark @param {number} dx @param {number} dy @param {Tools} tools */
 function svgPicture({ raster, x, y, width, height, smooth, title, opacity }, dx, dy, { address }) {
   const { width: wide, height: high, pixels } = raster;
   const [w, h] = [width / wide, height / high];

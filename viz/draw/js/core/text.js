@@ -19,10 +19,7 @@ export const looksMost = (amount = "weight") =>
 /** @param {string} token */
 export const quote = (token) => `“${isolate(token)}”`;
 
-/**
- * Write a weight to three or four decimals; a bare 0 only for exactly 0.
- * @param {number} weight
- */
+/** Write a weight to three or four decimals; a bare 0 only for exactly 0. @param {number} weight */
 export function number(weight) {
   if (weight === 0) return "0";
   if (weight > 0 && weight < 0.00005) return "< 0.0001";
@@ -50,12 +47,8 @@ export function difference(amount) {
   return (amount < 0 ? "−" : "+") + number(Math.abs(amount));
 }
 
-/**
- * Shorten a word to `room`: its beginning, and dots.
- * @param {string} word
- * @param {number} room
- * @param {(word: string) => number} wideOf
- */
+/** Shorten a word to `room`: its beginning, and dots.
+ * @param {string} word @param {number} room @param {(word: string) => number} wideOf */
 export function shortened(word, room, wideOf) {
   if (wideOf(word) <= room) return word;
   const letters = [...word];
@@ -68,11 +61,7 @@ export function shortened(word, room, wideOf) {
   return `${letters.slice(0, fits).join("")}…`;
 }
 
-/**
- * @param {number} value
- * @param {number} least
- * @param {number} most
- */
+/** @param {number} value @param {number} least @param {number} most */
 export const within = (value, least, most) => Math.min(Math.max(value, least), most);
 
 /** Round a length to a hundredth of a pixel, as files have it. @param {number} length */

@@ -20,7 +20,7 @@ import { make, penOf } from "./dom.js";
  * @typedef {(text: string, size: number, weight: number) => number} Measure
  */
 
-const QUIET = 0.68; // of ink, as in `--hl-quiet` of core.css
+const QUIET = 0.68; // of ink, as in `--hl-quiet` of style.css
 
 /** @type {Omit<Theme, "font">} */
 const WHITE = {
@@ -32,11 +32,8 @@ const WHITE = {
 let pen; // one for all pictures: it draws nothing
 const ruler = () => (pen ??= penOf(make("canvas")));
 
-/**
- * core.css says which of the page's variables the colours come from.
- * @param {Element} root
- * @returns {Theme}
- */
+/** style.css says which of the page's variables the colours come from.
+ * @param {Element} root @returns {Theme} */
 export function readTheme(root) {
   // only an element of the page knows which colour `Canvas` or a variable is there
   const probe = make("span", { hidden: "" });
@@ -56,21 +53,15 @@ export function readTheme(root) {
   };
 }
 
-/**
- * @param {Theme} theme
- * @returns {Measure}
- */
+/** @param {Theme} theme @returns {Measure} */
 export const measureIn = (theme) => (text, size, weight) => {
   const context = ruler();
   context.font = `${weight} ${size}px ${theme.font}`;
   return context.measureText(text).width;
 };
 
-/**
- * Change a theme to white paper, as a page in print has it.
- * @param {Theme} theme
- * @returns {Theme}
- */
+/** Change a theme to white paper, as a page in print has it.
+ * @param {Theme} theme @returns {Theme} */
 export const onWhite = (theme) => ({ ...theme, ...WHITE });
 
 /** Compute the brightness, from 0 to 255 as red, green and blue are. @param {number[]} color */

@@ -8,18 +8,29 @@ import { measureIn, onWhite, readTheme } from "./theme.js";
 /** @import { Sheet } from "./save.js" */
 /** @import { Measure, Theme } from "./theme.js" */
 
-/**
- * @typedef {object} Options
- * @property {(selected: any) => void} [onSelect] hears what the reader selects
- */
+/** The function that hears what the reader selects.
+ * @typedef {{onSelect?: (selected: any) => void}} Options */
 
 /** @type {WeakMap<Node, View<any>>} */
 const views = new WeakMap();
 
+/** @type {CSSStyleSheet | undefined} */
+let style; // one for all components, from build.mjs: the browser reads it once
+
+/** The rules are all under `.hl`. @param {Element | ShadowRoot} element */
+function adoptStyle(element) {
+  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+  if (!style) {
+    style = new CSSStyleSheet();
+    style.replaceSync(HEADLIGHT_STYLE);
+  }
+  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
+}
+
 /**
  * Show data in an element. A host that runs its script again calls this again: the same view then
  * draws the new data in place, and keeps focus, scroll and what is pinned.
- * @template {{caption?: string[]}} D
+ * @template D
  * @template {View<D>} V
  * @param {Element | ShadowRoot} element
  * @param {new () => V} Component
@@ -28,6 +39,7 @@ const views = new WeakMap();
  * @returns {V}
  */
 export function mount(element, Component, data, options = {}) {
+  adoptStyle(element);
   const before = views.get(element);
   let view = /** @type {V} */ (before);
   if (!(before instanceof Component)) {
@@ -40,13 +52,13 @@ export function mount(element, Component, data, options = {}) {
   return view;
 }
 
-/** @template {{caption?: string[]}} D */
+/** @template D */
 export class View {
   constructor() {
     this.root = make("div", { class: "hl", role: "group" });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
     this.unwatch = watch(this.root, () => this.layOut());
-    /** @type {D} */
+    /** @type {D & {caption?: string[]}} with what it was made from, for a file that is saved */
     this.data;
     /** @type {Options} */
     this.options;
@@ -62,12 +74,9 @@ export class View {
     this.root.remove();
   }
 
-  /**
-   * @param {D} data
-   * @param {Options} options
-   */
+  /** @param {D} data @param {Options} options */
   show(data, options) {
-    this.data = data;
+    this.data = /** @type {View<D>["data"]} */ (data);
     this.options = options;
     this.update();
     this.layOut();
@@ -96,10 +105,8 @@ export class View {
     return saveButtons((white) => this.saved(white));
   }
 
-  /**
-   * Lay out a file: the picture, and its caption under it.
-   * @param {boolean} white whether the paper is white, whatever the page's theme
-   */
+  /** Lay out a file: the picture, and its caption under it.
+   * @param {boolean} white whether the paper is white, whatever the page's theme */
   saved(white) {
     if (white) {
       this.theme = onWhite(this.theme);
@@ -112,13 +119,14 @@ export class View {
 
   /** Lay out all of the picture for a file. */
   drawing() {
-    return drawingOf({ theme: this.theme, width: 0, height: 0, ...this.sheet() }, this.measure);
+    return drawingOf(
+      { theme: this.theme, title: "", width: 0, height: 0, marks: [], ...this.sheet() },
+      this.measure);
   }
 
-  /** Get the picture and the texts around it.
-   * @returns {Pick<Sheet, "name" | "title" | "marks"> & Partial<Sheet>} */
+  /** Get the picture and the texts around it. @returns {Partial<Sheet>} */
   sheet() {
-    throw new Error("a view defines its sheet or its drawing");
+    return {};
   }
 }
 

@@ -1,4 +1,5 @@
-// One form for everything that travels from Python to the browser, as viz/draw/wire.py writes it:
+// One form for everything that travels from Python to the browser, as viz/draw/wire.py writes it,
+// some of it packed as text of a saved page:
 //
 //     uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
 
@@ -74,3 +75,34 @@ function header(bytes) {
 const cut = (length) =>
   new WireError(`The picture's data end after ${length} bytes, not where they should: load the `
     + "page again.");
+
+const WAIT = 20; // ms until a page that is still being read is looked at again
+
+/**
+ * Read the text of an element, once the page has it to its end.
+ * @param {string} name
+ * @throws if the page ends without it
+ */
+export async function textOf(name) {
+  for (;;) {
+    const ended = document.readyState !== "loading";
+    const element = document.getElementById(name);
+    // while the page is read, an element is whole when another one follows
+    if (element && (ended || element.nextElementSibling)) return element.textContent ?? "";
+    if (ended) throw new Error(`no ${name} in the page`);
+    await new Promise((done) => setTimeout(done, WAIT));
+  }
+}
+
+/**
+ * Unpack bytes from a page that carries them as text.
+ * @param {string} text gzip in base64
+ * @returns {Promise<Uint8Array>}
+ */
+export async function unzip(text) {
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let n = 0; n < packed.length; n++) packed[n] = letters.charCodeAt(n);
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
+}

@@ -1,25 +1,19 @@
-// Message of `encode_page` in viz/draw/explorer.py: messages of other components in one.
+// Messages of other components in one, the weights of the heads that are at hand or in the page,
+// and the four parts of a map over a pair of texts, as an encoder such as BERT reads two: which
+// text looks, and into which.
 
-import { read as readMap } from "../attention_map/data.js";
-import { unzip } from "../core/page_text.js";
-import { TYPES, decode } from "../core/wire.js";
-import { read as readGrid } from "../head_grid/data.js";
-import { read as readRibbons } from "../ribbons/data.js";
+import { TYPES, unzip } from "../core/wire.js";
 
-/** @import { MapData } from "../attention_map/data.js" */
+/** @import { MapData } from "../attention_map/plan.js" */
 
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
  * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
 
-/**
- * @typedef {object} KindData
- * @property {MapData} map with all labels; its weights are 0
- * @property {import("../ribbons/data.js").RibbonData} ribbons likewise
- */
+/** A map and ribbons with all labels; their weights are 0.
+ * @typedef {{map: MapData, ribbons: import("../ribbons.js").RibbonData}} KindData */
 
 /**
- * @typedef {object} ExplorerData
- * @property {undefined} [caption] its parts have their own
+ * @typedef {object} ExplorerData the message of `encode_explorer` in viz/draw/explorer.py
  * @property {Opened} selected which is open first
  * @property {string} title of that map
  * @property {Float32Array | null} mean its weights, where it is a mean and no head
@@ -27,53 +21,18 @@ import { read as readRibbons } from "../ribbons/data.js";
  * @property {[layer: number, head: number][]} over whose ribbons lie over its own
  * @property {number} mostHeads that lie over each other: there are as many colours
  * @property {MapData[]} compared a second map, the difference
- * @property {import("../head_grid/data.js").GridData} grid
- * @property {import("./pair.js").PairPart[]} pairs the parts of a pair of texts; none of one text
+ * @property {import("../head_grid/plan.js").GridData} grid
+ * @property {PairPart[]} pairs the parts of a pair of texts; none of one text
  * @property {Record<string, KindData>} kinds
  * @property {HeadWeights} weights
  */
-
-/**
- * @param {import("../core/wire.js").Message} message
- * @param {TextOf} [textOf] where the weights are that the message has not
- * @returns {ExplorerData}
- */
-export function read({ meta, arrays }, textOf) {
-  const inner = /** @type {Record<string, Uint8Array>} */ (arrays);
-  const grid = readGrid(decode(inner.grid));
-  const { selected, title, over, mostHeads, together, packing } = meta;
-  const kinds = Object.fromEntries(Object.keys(meta.kinds).map((kind) => {
-    const ribbons = readRibbons(decode(inner[`${kind}.ribbons`]));
-    const note = meta.ribbonNote ?? ribbons.note;
-    const map = readMap(decode(inner[`${kind}.map`]));
-    return [kind, { map, ribbons: { ...ribbons, note } }];
-  }));
-  const pairs = meta.pairs.map((/** @type {any} */ part, /** @type {number} */ n) =>
-    ({ ...part, part: readGrid(decode(inner[`pair.${n}`])).parts[0] }));
-  const compared = Array.from({ length: meta.compared }, (_, n) =>
-    readMap(decode(inner[`compared.${n}`])));
-  const heads = /** @type {Record<string, number>} */ (Object.fromEntries(
-    Object.entries(meta.kinds).map(([kind, [, count]]) => [kind, count])));
-  const whole = /** @type {Record<string, Float32Array>} */ (Object.fromEntries(
-    Object.keys(kinds).flatMap((kind) => {
-      const weights = arrays[`${kind}.weights`];
-      return weights ? [[kind, weights]] : [];
-    })));
-  const mean = /** @type {Float32Array | undefined} */ (arrays.mean) ?? null;
-  const sizes = Object.fromEntries(Object.entries(kinds).map(([kind, { map }]) =>
-    [kind, map.queries.length * map.keys.length]));
-  const weights = new HeadWeights({ whole, heads, sizes }, packing, textOf);
-  return {
-    selected, title, mean, over, mostHeads, together, grid, pairs, kinds, compared, weights,
-  };
-}
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
 
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
 
-/** The encoding of a text, as `Packing` in viz/draw/explorer.py.
+/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
  * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
 
 /**
@@ -84,11 +43,7 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
  */
 
 export class HeadWeights {
-  /**
-   * @param {Inside} inside
-   * @param {Packing} packing
-   * @param {TextOf} [textOf]
-   */
+  /** @param {Inside} inside @param {Packing} packing @param {TextOf} [textOf] */
   constructor(inside, packing, textOf) {
     this.inside = inside;
     this.packing = packing;
@@ -97,12 +52,8 @@ export class HeadWeights {
     this.unpacked = new Map(); // the one that was asked for last is the last
   }
 
-  /**
-   * The weights of one head, `[query, key]`, if they are at hand.
-   * @param {string} kind
-   * @param {number} layer
-   * @param {number} head
-   */
+  /** Get the weights of one head, `[query, key]`, if they are at hand.
+   * @param {string} kind @param {number} layer @param {number} head */
   get(kind, layer, head) {
     const { whole, heads, sizes } = this.inside;
     if (!whole[kind]) {
@@ -115,13 +66,8 @@ export class HeadWeights {
     return whole[kind].subarray(first, first + sizes[kind]);
   }
 
-  /**
-   * Unpack the weights of a head.
-   * @param {string} kind
-   * @param {number} layer
-   * @param {number} head
-   * @throws if the page does not have them
-   */
+  /** Unpack the weights of a head. @throws if the page does not have them
+   * @param {string} kind @param {number} layer @param {number} head */
   async load(kind, layer, head) {
     const name = [kind, layer, head].join(".");
     if (!this.textOf) throw new Error(`no weights of ${name}`);
@@ -134,22 +80,15 @@ export class HeadWeights {
     }
   }
 
-  /**
-   * Keep the weights of a head as the last used.
-   * @param {string} name
-   * @param {Float32Array} weights
-   */
+  /** Keep the weights of a head as the last used.
+   * @param {string} name @param {Float32Array} weights */
   keep(name, weights) {
     this.unpacked.delete(name);
     this.unpacked.set(name, weights);
   }
 }
 
-/**
- * @param {string} text
- * @param {Packing} packing
- * @returns {Promise<Float32Array>}
- */
+/** @param {string} text @param {Packing} packing @returns {Promise<Float32Array>} */
 export async function unpack(text, { dtype, unit }) {
   const planes = await unzip(text);
   const Type = TYPES[dtype];
@@ -162,4 +101,52 @@ export async function unpack(text, { dtype, unit }) {
   const numbers = new Type(bytes.buffer, 0, count);
   if (numbers instanceof Float32Array) return numbers;
   return new Float32Array(numbers).map((steps) => steps * unit);
+}
+
+export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
+
+/**
+ * @typedef {object} PairPart as viz/draw/pair_parts.py writes it
+ * @property {"first" | "second"} looking
+ * @property {"first" | "second"} looked_at
+ * @property {[first: number, end: number]} rows
+ * @property {[first: number, end: number]} keys
+ * @property {string} note instead of the map's own
+ * @property {import("../head_grid/plan.js").Part} part all heads small
+ */
+
+/** @param {PairPart} part */
+export const nameOf = ({ looking, looked_at: lookedAt }) => `${looking} → ${lookedAt}`;
+
+/**
+ * Take the labels and words of this part out of a map or its ribbons.
+ * @template {{queries: string[], keys: string[], rowNames: string[] | null, rows: string,
+ *   columns: string}} D
+ * @param {D} data
+ * @param {PairPart} part
+ * @returns {D}
+ */
+export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => ({
+  ...data,
+  queries: data.queries.slice(...rows),
+  keys: data.keys.slice(...keys),
+  rowNames: data.rowNames && data.rowNames.slice(...rows),
+  rows: `${data.rows} (${looking} text)`,
+  columns: `${data.columns} (${lookedAt} text)`,
+});
+
+/**
+ * Take the weights of this part, `[query, key]`.
+ * @param {Float32Array} weights of the whole map
+ * @param {number} width how many keys that has
+ * @param {PairPart} part
+ */
+export function weightsOf(weights, width, { rows: [first, end], keys: [left, right] }) {
+  const wide = right - left;
+  const part = new Float32Array((end - first) * wide);
+  for (let row = first; row < end; row++) {
+    const from = row * width;
+    part.set(weights.subarray(from + left, from + right), (row - first) * wide);
+  }
+  return part;
 }

@@ -2,23 +2,52 @@
 // is in the page, so opening a head asks nobody; those of a large trace are unpacked only then.
 
 import { AttentionMap } from "../attention_map/view.js";
-import { make } from "../core/dom.js";
+import { button, choice, make } from "../core/dom.js";
 import { mount, View } from "../core/view.js";
-import { range } from "../head_grid/data.js";
+import { decode } from "../core/wire.js";
+import { range } from "../head_grid/plan.js";
 import { HeadGrid } from "../head_grid/view.js";
-import { Ribbons } from "../ribbons/view.js";
-import { OverMenu } from "./over.js";
-import { labelsOf, nameOf as nameOfPart, PAIR_KIND, pairControl, weightsOf } from "./pair.js";
+import { Ribbons } from "../ribbons.js";
+import { HeadWeights, labelsOf, nameOf as nameOfPart, PAIR_KIND, weightsOf } from "./data.js";
 
-/** @import { GridData, Head } from "../head_grid/data.js" */
+/** @import { GridData, Head } from "../head_grid/plan.js" */
 /** @import { ExplorerData, Opened } from "./data.js" */
-/** @import { LayerHead } from "./over.js" */
 
+let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
-
 
 /** @extends {View<ExplorerData>} */
 export class Explorer extends View {
+  /**
+   * @param {import("../core/wire.js").Message} message
+   * @param {import("./data.js").TextOf} [textOf] where the weights are that the message has not
+   * @returns {ExplorerData}
+   */
+  static read({ meta, arrays }, textOf) {
+    /** @param {string} name */
+    const inner = (name) => decode(/** @type {Uint8Array} */ (arrays[name]));
+    const names = Object.keys(meta.kinds);
+    /** @type {ExplorerData["kinds"]} */
+    const kinds = Object.fromEntries(names.map((kind) => {
+      const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
+      const note = meta.ribbonNote ?? ribbons.note;
+      return [kind,
+        { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } }];
+    }));
+    const pairs = meta.pairs.map((/** @type {any} */ part, /** @type {number} */ n) =>
+      ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
+    const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
+    const weights = new HeadWeights({
+      whole: /** @type {Record<string, Float32Array>} */ (Object.fromEntries(names.flatMap((kind) =>
+        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])))),
+      heads: Object.fromEntries(names.map((kind) => [kind, meta.kinds[kind][1]])),
+      sizes: Object.fromEntries(names.map((kind) =>
+        [kind, kinds[kind].map.queries.length * kinds[kind].map.keys.length])),
+    }, meta.packing, textOf);
+    const mean = /** @type {Float32Array | undefined} */ (arrays.mean) ?? null;
+    return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
+  }
+
   constructor() {
     super();
     this.root.className = "hl-explorer";
@@ -34,7 +63,7 @@ export class Explorer extends View {
     this.root.append(this.grid, this.open);
     /** @type {HTMLElement | undefined} */
     this.pairs; // the control
-    /** @type {import("./pair.js").PairPart | null} */
+    /** @type {import("./data.js").PairPart | null} */
     this.pair = null; // null is both texts
     /** @type {Record<string, LayerHead[]> | null} */
     this.over = null; // by kind, those whose ribbons lie over the open head's
@@ -46,7 +75,7 @@ export class Explorer extends View {
     this.ribbons;
     /** @type {View<any>[]} */
     this.views = []; // of the open head
-    /** @type {import("../ribbons/data.js").RibbonData | null} */
+    /** @type {import("../ribbons.js").RibbonData | null} */
     this.undrawn = null; // ribbons of the open head
     this.inSight = false; // the ribbons
     this.turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
@@ -68,13 +97,26 @@ export class Explorer extends View {
     this.pair = pairs.find((part) => nameOfPart(part) === before) ?? null;
     this.pairs?.remove();
     if (pairs.length) {
-      this.pairs = pairControl(pairs, this.pair, (part) => {
-        this.pair = part;
-        this.drawAll();
-      });
+      this.pairs = this.pairControl();
       this.root.prepend(this.pairs);
     }
     this.drawAll();
+  }
+
+  /** Make a radio button for each part of a pair and one for the whole. */
+  pairControl() {
+    const name = `pair-${++controls}`;
+    const choices = [null, ...this.data.pairs].map((part) => {
+      const { input, label } = choice({ type: "radio", name }, part ? nameOfPart(part) : "both");
+      input.checked = part === this.pair;
+      input.addEventListener("change", () => {
+        this.pair = part;
+        this.drawAll();
+      });
+      return label;
+    });
+    return make("fieldset", { class: "hl hl-explorer-pair" },
+      make("legend", {}, "Texts of the pair"), ...choices);
   }
 
   /** Its parts lay themselves out. */
@@ -146,10 +188,8 @@ export class Explorer extends View {
         : "Below stands what was open before."}`;
   }
 
-  /**
-   * List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
-   * @returns {([layer: number, head: number] | null)[]}
-   */
+  /** List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
+   * @returns {([layer: number, head: number] | null)[]} */
   stacked() {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
@@ -249,11 +289,8 @@ export class Explorer extends View {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /**
-   * Get the head that the grid outlines: a mean is no head.
-   * @param {Opened} opened
-   * @returns {Head | null}
-   */
+  /** Get the head that the grid outlines: a mean is no head.
+   * @param {Opened} opened @returns {Head | null} */
   outlined([kind, layer, head] = this.selected) {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];
@@ -283,3 +320,68 @@ function joined(parts) {
   parts.forEach((part, n) => all.set(part, n * part.length));
   return all;
 }
+
+/** Layer and head from 0. @typedef {[layer: number, head: number]} LayerHead */
+
+class OverMenu {
+  /** @param {(over: LayerHead[]) => void} change hears of all that lie over the open head */
+  constructor(change) {
+    /** @type {LayerHead[]} */
+    this.over = [];
+    this.select = make("select");
+    this.full = false; // a button that disabled itself would drop the focus
+    this.add = button("Add", () => {
+      if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
+    });
+    this.clear = button("Remove all", () => {
+      change([]);
+      this.select.focus(); // this button is hidden now
+    });
+    this.label = make("span");
+    this.root = make("div", { class: "hl hl-explorer-over" },
+      make("label", {}, this.label, this.select), this.add, this.clear);
+  }
+
+  /**
+   * @param {object} state
+   * @param {LayerHead[]} state.every heads of this kind, in order
+   * @param {LayerHead | null} state.open null is a mean
+   * @param {LayerHead[]} state.over
+   * @param {number} state.most heads that have a colour, the open one among them
+   * @param {(layer: number, head: number) => string} state.nameOf
+   * @param {boolean} state.together whether a map is of all heads of a layer
+   */
+  show({ every, open, over, most, nameOf, together }) {
+    this.over = over;
+    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
+    const rest = every.filter((place) => !taken.has(String(place)));
+    const before = this.select.value;
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
+    /** @param {LayerHead[]} places */
+    const optionsOf = (places) =>
+      places.map((place) => make("option", { value: place.join(".") }, nameOf(...place)));
+    const layers = [...new Set(rest.map(([layer]) => layer))];
+    this.select.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
+      make("optgroup", { label: `layer ${layer + 1}` },
+        ...optionsOf(rest.filter(([other]) => other === layer))))));
+    // the next one stays chosen, so that several are laid over with one key
+    const next = before && (rest.find((place) => place.join(".") === before)
+      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
+    if (next) this.select.value = next.join(".");
+    this.full = over.length + 1 >= most || !rest.length;
+    this.add.setAttribute("aria-disabled", String(this.full));
+    this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
+    this.clear.hidden = !over.length;
+    this.root.hidden = every.length < 2;
+  }
+}
+
+/** @param {string} value @returns {LayerHead} */
+function layerHeadOf(value) {
+  const [layer, head] = value.split(".").map(Number);
+  return [layer, head];
+}
+
+/** @param {LayerHead} one @param {LayerHead} other */
+const isAfter = ([layer, head], [otherLayer, otherHead]) =>
+  layer > otherLayer || (layer === otherLayer && head > otherHead);

@@ -1,12 +1,155 @@
-// Layout of the small maps and their words: one block for each kind, layers down and heads
-// across, or one flow in a given order. Words are measured; what has no room is not cut but left
-// to the tip.
+// Every head at a glance: its message, its words, and the layout of the small maps, one block for
+// each kind, layers down and heads across, or one flow in a given order. Words are measured; what
+// has no room is not cut but left to the tip.
 
-import { within } from "../core/text.js";
-import { cellOf, range } from "./data.js";
+import { quote, within } from "../core/text.js";
 
+/** @import { Place } from "../core/scene.js" */
 /** @import { Measure } from "../core/theme.js" */
-/** @import { Cell, GridData, Head, Part } from "./data.js" */
+
+/** @typedef {[kind: string, layer: number, head: number]} Head with the last two from 0 */
+
+/**
+ * @typedef {object} Part every head of one kind
+ * @property {string} kind
+ * @property {string} name on the screen
+ * @property {boolean} causal whether a query sees no later key
+ * @property {string} color
+ * @property {number} layers
+ * @property {number} heads the most that a layer has
+ * @property {number[]} counts heads of each layer
+ * @property {boolean} [together] a map is of all heads of a layer, so there is one for each
+ * @property {string} [amount] what a square of a map holds, where it is no weight
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {[rows: number, columns: number]} block tokens that share a cell
+ * @property {number} rows cells down
+ * @property {number} columns cells across
+ * @property {number | null} last row of cells that the decoder has reached; null for all
+ * @property {string[][]} roles `[layer][head]`
+ * @property {string[][]} values `[layer][head]`
+ * @property {[query: number, key: number, weight: number][][]} strongest `[layer][head]`
+ * @property {import("../core/color.js").Palette} palette
+ * @property {Uint8Array} weights `[layer, head, row, column]`, 255 for 1
+ */
+
+/**
+ * @typedef {object} GridData the message of `encode_grid` in viz/draw/head_grid.py
+ * @property {string} key under which Python says which head is selected
+ * @property {Head | null} selected -1 stands for a mean
+ * @property {Head[] | null} order
+ * @property {Head[]} [crossed] switched off
+ * @property {boolean} [switches] a click switches a head off and on, and does not open it
+ * @property {number | null} step
+ * @property {Part[]} parts
+ */
+
+/**
+ * @typedef {object} Cell one head with all that is written at its map
+ * @property {Part} part
+ * @property {number} layer
+ * @property {number} head
+ * @property {string} id
+ * @property {string} name
+ * @property {string} role
+ * @property {string} value
+ */
+
+/** @param {Part} part @param {number} layer @param {number} head @returns {Cell} */
+export function cellOf(part, layer, head) {
+  return {
+    part, layer, head,
+    id: ident([part.kind, layer, head]),
+    name: part.together ? `L${layer + 1}` : `L${layer + 1} H${head + 1}`,
+    role: part.roles[layer][head],
+    value: part.values[layer][head],
+  };
+}
+
+/** @param {Head | null} head */
+export const ident = (head) => (head ?? []).join(" ");
+
+/** List the numbers from 0. @param {number} count */
+export const range = (count) => Array.from({ length: count }, (_, n) => n);
+
+/** Get the weights of a head, `[row, column]` of cells. @param {Cell} cell */
+export function weightsOf({ part, layer, head }) {
+  const count = part.rows * part.columns;
+  const number = layer * part.heads + head;
+  return part.weights.subarray(number * count, (number + 1) * count);
+}
+
+/** Name a head in its note: `L3 H5 · cross · aligns`. @param {Cell} cell */
+export const titleOf = ({ name, part, role }) =>
+  [name, part.name, role].filter(Boolean).join(" · ");
+
+/** Name a head for a screen reader. @param {Cell} cell */
+export const labelOf = ({ part, layer, head }) =>
+  `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
+
+/**
+ * Name the grid for a screen reader.
+ * @param {Part[]} parts
+ * @param {number} maps
+ * @param {string[]} groups in which they stand
+ */
+export function gridLabel(parts, maps, groups) {
+  const count = parts.every(({ together }) => together)
+    ? `${maps} maps, one for each layer` : `${maps} attention heads`;
+  return `${count}: ${groups.join(", ")}`;
+}
+
+/**
+ * Name the heads that were switched off, or on again; "" where none was.
+ * @param {ReadonlySet<string>} before their `ident`s
+ * @param {ReadonlySet<string>} now
+ * @param {(id: string) => string} nameOf
+ */
+export function switched(before, now, nameOf) {
+  /** @param {string[]} ids @param {string} how */
+  const say = (ids, how) => (ids.length === 1 ? [`${nameOf(ids[0])} is ${how}`]
+    : ids.length ? [`${ids.length} heads are ${how}`] : []);
+  return [
+    ...say([...now].filter((id) => !before.has(id)), "switched off"),
+    ...say([...before].filter((id) => !now.has(id)), "on again"),
+  ].join("; ");
+}
+
+/** Describe a small map. @param {Cell} cell */
+export function describe({ part, layer, head, role, value }) {
+  const [query, key, weight] = part.strongest[layer][head];
+  const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
+  const { amount = "weight" } = part;
+  const how = amount === "weight" ? "looks most" : `largest ${amount}`;
+  const most = `${how} from ${words}, ${weight.toFixed(2)}`;
+  return [role, value, most].filter(Boolean).join("; ");
+}
+
+/**
+ * Note in sentences how the maps simplify the weights.
+ * @param {GridData} data
+ * @param {boolean} folded whether some cells share a pixel
+ */
+export function notesOn({ parts, step }, folded) {
+  const [{ amount = "weight" }] = parts;
+  const notes = [];
+  const decoding = parts.find((part) => part.last != null);
+  if (decoding && step != null) {
+    const count = decoding.queries.length;
+    notes.push(`Step ${step + 1} of ${count}: rows after it do not exist yet.`);
+  }
+  const joined = parts.filter(({ block }) => block[0] * block[1] > 1);
+  const sizes = new Set(joined.map(({ block }) => block.join(" × ")));
+  if (joined.length) {
+    const blocks = sizes.size === 1 && joined.length === parts.length ? [...sizes]
+      : joined.map(({ block, name }) => `${block.join(" × ")} (${name})`);
+    notes.push(`Small maps show blocks of ${blocks.join(", ")} tokens by their largest ${amount}.`);
+  }
+  if (folded) {
+    notes.push(`More cells than pixels: each pixel shows the largest ${amount} that falls on it.`);
+  }
+  return notes;
+}
 
 const GAP = 6; // between two maps of a block, CSS pixels; small ones stand closer
 const FLOW_GAP = 12; // between two maps of a flow, which have their names over them
@@ -25,8 +168,6 @@ const TALLEST = 400; // the maps of a block with what stands under them, where t
 const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
-
-/** @typedef {{x: number, y: number, width: number, height: number}} Place */
 /** @typedef {Cell & Place} Placed a small map in its place */
 
 /**
@@ -72,12 +213,7 @@ export function planGrid({ parts, order }, width, measure) {
   return plan;
 }
 
-/**
- * @param {GridPlan} plan
- * @param {Part[]} parts
- * @param {number} width
- * @param {Measure} measure
- */
+/** @param {GridPlan} plan @param {Part[]} parts @param {number} width @param {Measure} measure */
 function layBlocks(plan, parts, width, measure) {
   const heads = Math.max(...parts.map((part) => part.heads));
   const layers = Math.max(...parts.map((part) => part.layers));
@@ -107,12 +243,8 @@ function layBlocks(plan, parts, width, measure) {
   plan.height = y - BETWEEN;
 }
 
-/**
- * Compute the side of a map and the gap to the next, for maps side by side.
- * @param {number} heads
- * @param {number} room
- * @returns {[side: number, gap: number]}
- */
+/** Compute the side of a map and the gap to the next, for maps side by side.
+ * @param {number} heads @param {number} room @returns {[side: number, gap: number]} */
 function sizesOf(heads, room) {
   const side = Math.floor((room + GAP) / heads) - GAP;
   if (side >= 3 * GAP) return [Math.min(LARGEST, side), GAP];
@@ -181,7 +313,8 @@ function layFlow(plan, parts, order, width, measure) {
   const side = Math.min(LARGEST, Math.floor((width + FLOW_GAP) / columns) - FLOW_GAP);
   const role = roleLetters(heads, side + FLOW_GAP - 2, measure);
   let y = 0;
-  const rows = chunks(heads, columns).map((row) => {
+  const rows = range(Math.ceil(heads.length / columns)).map((n) => {
+    const row = heads.slice(n * columns, (n + 1) * columns);
     const top = y + NAME;
     const cells = row.map((cell, column) => {
       const x = EDGE_ROOM + column * (side + FLOW_GAP);
@@ -201,20 +334,13 @@ function layFlow(plan, parts, order, width, measure) {
   plan.height = Math.max(0, y - FLOW_GAP);
 }
 
-/**
- * Compute the height of a map, so that a square is a square; within reason.
- * @param {Part} part
- * @param {number} side
- */
+/** Compute the height of a map, so that a square is a square; within reason.
+ * @param {Part} part @param {number} side */
 const heightOf = ({ queries, keys }, side) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 
-/**
- * Compute the height of a map in a block: of many layers low enough to see the whole kind.
- * @param {Part} part
- * @param {number} side
- * @param {number} under
- */
+/** Compute the height of a map in a block: of many layers low enough to see the whole kind.
+ * @param {Part} part @param {number} side @param {number} under */
 function lowered(part, side, under) {
   const room = Math.floor(TALLEST / part.layers) - under - GAP;
   return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
@@ -231,18 +357,12 @@ function captions(plan, { x, y, width, height, role }, letters, value) {
   /** @type {[string, number][]} */
   const lines = [[value, LETTERS.largest]];
   if (letters) lines.unshift([role, letters]);
-  lines.forEach(([text, size], line) => {
-    const base = y + height + 13 + line * CAPTION;
-    plan.texts.push({ ...small(text, x + width / 2, base, "middle"), size });
-  });
+  lines.forEach(([text, size], line) => plan.texts.push(
+    { ...small(text, x + width / 2, y + height + 13 + line * CAPTION, "middle"), size }));
 }
 
-/**
- * The size at which every role has room, 0 if there is none, or none to show.
- * @param {Cell[]} heads
- * @param {number} room
- * @param {Measure} measure
- */
+/** The size at which every role has room, 0 if there is none, or none to show.
+ * @param {Cell[]} heads @param {number} room @param {Measure} measure */
 function roleLetters(heads, room, measure) {
   const roles = [...new Set(heads.map(({ role }) => role))].filter(Boolean);
   if (!roles.length) return 0;
@@ -251,11 +371,8 @@ function roleLetters(heads, room, measure) {
   return [LETTERS.largest, LETTERS.smallest].find(fits) ?? 0;
 }
 
-/**
- * Mark the step's row at both sides, and frame the rows still to come.
- * @param {GridPlan} plan
- * @param {Placed} cell
- */
+/** Mark the step's row at both sides, and frame the rows still to come.
+ * @param {GridPlan} plan @param {Placed} cell */
 function markStep({ bars, frames }, { x, y, width, height, part }) {
   if (part.last == null) return;
   frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });
@@ -263,20 +380,5 @@ function markStep({ bars, frames }, { x, y, width, height, part }) {
   for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
-/**
- * @param {string} text
- * @param {number} x
- * @param {number} y
- * @param {"start" | "middle" | "end"} align
- * @returns {Words}
- */
+/** @param {string} text @param {number} x @param {number} y @param {Words["align"]} align */
 const small = (text, x, y, align) => ({ text, x, y, align, size: LETTERS.name, quiet: true });
-
-/**
- * @template T
- * @param {T[]} list
- * @param {number} length
- * @returns {T[][]}
- */
-const chunks = (list, length) =>
-  range(Math.ceil(list.length / length)).map((n) => list.slice(n * length, (n + 1) * length));

@@ -2,19 +2,123 @@
 // the picture; over each map lies an empty grid cell, which has the focus, the name, the outline.
 
 import { paint, sized } from "../core/canvas.js";
-import { ARROWS, isShortcut, make } from "../core/dom.js";
-import { framed, placeTip } from "../core/frame.js";
+import { blank, hidden, setPixel } from "../core/color.js";
+import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom.js";
+import { SHARP } from "../core/save.js";
+import { circle, group, path, picture, rect, text } from "../core/scene.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
-import { describe, gridLabel, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
-import { gridDrawing, gridMarks, isFolded } from "./marks.js";
-import { planGrid } from "./plan.js";
+import {
+  describe, gridLabel, ident, labelOf, notesOn, planGrid, switched, titleOf, weightsOf,
+} from "./plan.js";
 
-/** @import { GridData, Head } from "./data.js" */
-/** @import { GridPlan, Place, Placed } from "./plan.js" */
+/** @import { Mark, Place } from "../core/scene.js" */
+/** @import { Theme } from "../core/theme.js" */
+/** @import { GridData, GridPlan, Head, Part, Placed, Words } from "./plan.js" */
+
+const FADED = 140; // of 255: rows that the decoder has left behind
+const VEIL = 0.55; // of the paper, over a map that is crossed out
+
+/**
+ * @param {GridPlan} plan
+ * @param {Theme} theme
+ * @param {number} ratio pixels for one unit of the plan
+ * @param {ReadonlySet<string>} crossed `ident`s of the heads that are switched off
+ * @returns {Mark[]}
+ */
+export const gridMarks = (plan, theme, ratio, crossed) => [
+  ...plan.cells.map((cell) => picture({
+    x: cell.x, y: cell.y, width: cell.width, height: cell.height, exact: true, title: labelOf(cell),
+    raster: tileOf(cell, theme.name, ratio),
+  })),
+  ...plan.cells.filter(({ id }) => crossed.has(id)).flatMap((cell) => crossMarks(cell, theme)),
+  ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
+  ...plan.frames.map((frame) => rect({ ...frame, stroke: theme.line })),
+  ...plan.bars.map((bar) => rect({ ...bar, fill: theme.ink })),
+  ...wordMarks(plan.texts, theme),
+];
+
+/** Draw a veil of paper and two lines from corner to corner, which lie clear of the dark cells.
+ * @param {Place} place @param {Theme} theme @returns {Mark[]} */
+function crossMarks({ x, y, width, height }, theme) {
+  const [right, low] = [x + width, y + height];
+  const d = `M${x} ${y}L${right} ${low}M${right} ${y}L${x} ${low}`;
+  return [
+    rect({ x, y, width, height, fill: theme.paper, opacity: VEIL }),
+    path({ d, stroke: theme.paper, line: 4 }),
+    path({ d, stroke: theme.ink, line: 2 }),
+    rect({ x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1, stroke: theme.quiet }),
+  ];
+}
+
+/** @param {Words[]} texts @param {Theme} theme @returns {Mark[]} */
+const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words }) => text({
+  ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
+  fill: quiet ? theme.quiet : theme.ink,
+}));
+
+/** Test whether some cells of a map share a pixel. @param {GridPlan} plan @param {number} ratio */
+export const isFolded = ({ cells }, ratio) => cells.some((cell) =>
+  cell.part.columns > pixelsOf(cell.width, ratio) || cell.part.rows > pixelsOf(cell.height, ratio));
+
+/** @param {number} side @param {number} ratio */
+const pixelsOf = (side, ratio) => Math.max(1, Math.round(side * ratio));
+
+/** Every weight falls on one pixel, or covers several; where some share one, the largest counts: an
+ * average would hide the single bright square that makes a head worth opening.
+ * @param {Placed} cell @param {"light" | "dark"} theme @param {number} ratio */
+export function tileOf(cell, theme, ratio) {
+  const { part } = cell;
+  const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio));
+  const [weights, colors] = [weightsOf(cell), part.palette[theme]];
+  const [xs, ys] = [spans(raster.width, part.columns), spans(raster.height, part.rows)];
+  const last = part.last ?? part.rows - 1;
+  for (let y = 0, at = 0; y < raster.height; y++) {
+    if (ys[y][0] > last) break; // not yet decoded: paper
+    const faded = part.last != null && ys[y][1] <= last;
+    for (let x = 0; x < raster.width; x++, at += 4) {
+      let most = 0;
+      for (let row = ys[y][0]; row < ys[y][1]; row++) {
+        for (let column = xs[x][0]; column < xs[x][1]; column++) {
+          most = Math.max(most, weights[row * part.columns + column]);
+        }
+      }
+      if (hidden(part.causal, ys[y][1] - 1, xs[x][0], most)) continue;
+      setPixel(raster.pixels, at, colors, most, faded ? FADED : 255);
+    }
+  }
+  return raster;
+}
+
+/** Find for each of `pixels` the first of `count` cells on it and the first past it.
+ * @param {number} pixels @param {number} count */
+function spans(pixels, count) {
+  return Array.from({ length: pixels }, (_, n) => {
+    const first = Math.floor((n * count) / pixels);
+    return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
+  });
+}
+
+const MARGIN = 16; // paper around the grid in a file
+const STROKE = 2.5; // as style.css draws it around the selected map
+const NOTE = 12; // letters, CSS pixels
+const LINE = 17;
 
 /** @extends {View<GridData>} */
 export class HeadGrid extends View {
+  static sends = true;
+
+  /** @param {import("../core/wire.js").Message} message @returns {GridData} */
+  static read({ meta, arrays }) {
+    /** @param {Part} part */
+    const whole = (part) => ({
+      ...part,
+      palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
+      weights: arrays[`${part.kind}.weights`],
+    });
+    return { ...meta, parts: meta.parts.map(whole) };
+  }
+
   constructor() {
     super();
     this.canvas = make("canvas", { "aria-hidden": "true" });
@@ -118,8 +222,26 @@ export class HeadGrid extends View {
   }
 
   drawing() {
-    return gridDrawing(
-      this.plan, this.theme, this.selected, this.notes, this.measure, this.crossed);
+    const { plan, theme, notes, measure } = this;
+    const wide = Math.max(plan.width, ...notes.map((note) => Math.ceil(measure(note, NOTE, 400))));
+    const high = plan.height + (notes.length && 13 + notes.length * LINE);
+    const [width, height] = [wide + 2 * MARGIN, high + 2 * MARGIN];
+    const words = notes.map((note, line) =>
+      ({ text: note, x: 0, y: plan.height + 24 + line * LINE, size: NOTE, quiet: true }));
+    const outlines = plan.cells.filter(({ id }) => id === ident(this.selected)).map((cell) => rect({
+      x: cell.x - 2.25, y: cell.y - 2.25, width: cell.width + 4.5, height: cell.height + 4.5,
+      stroke: theme.ink, line: STROKE,
+    }));
+    const marks = [
+      ...gridMarks(plan, theme, SHARP, this.crossed), ...wordMarks(words, theme), ...outlines,
+    ];
+    return {
+      name: "headlight-heads", width, height, theme,
+      marks: [
+        rect({ x: 0, y: 0, width, height, fill: theme.paper }),
+        group(marks, { x: MARGIN, y: MARGIN }),
+      ],
+    };
   }
 
   /** Place a grid cell over each map; those that stay are the same elements as before. */
@@ -220,12 +342,12 @@ export class HeadGrid extends View {
   onKey(event) {
     const cell = this.cellAt(event);
     if (!cell || isShortcut(event)) return;
-    const rows = this.plan.groups.flatMap((group) => group.rows);
+    const rows = this.plan.groups.flatMap((block) => block.rows);
     const row = rows.find((cells) => cells.includes(cell)) ?? [];
     if (event.key === "Enter" || event.key === " ") this.pick(cell);
     else if (event.key === "Home") this.focus(row[0]);
     else if (event.key === "End") this.focus(row.at(-1));
-    else if (event.key in ARROWS) this.focus(nearest(this.plan.cells, cell, ARROWS[event.key]));
+    else if (event.key in ARROWS) this.focus(nextCell(this.plan.cells, cell, event.key));
     else return;
     event.preventDefault();
   }
@@ -256,24 +378,15 @@ const sorted = (ids) => [...ids].sort().join();
 const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);
 
 /**
- * The next map in a direction, over the gap between two blocks too: straight on before askew, and
- * to the left and right only what stands in the same row.
+ * Find the next map in a direction, over the gap between two blocks too; to the left and right only
+ * what stands in the same row.
  * @template {Place} T
  * @param {T[]} cells
  * @param {T} from
- * @param {[right: number, down: number]} direction
- * @returns {T | null}
+ * @param {string} key of an arrow
  */
-export function nearest(cells, from, [right, down]) {
-  /** @type {T | null} */
-  let best = null;
-  let least = Infinity;
-  for (const cell of cells) {
-    const [dx, dy] = [cell.x - from.x, cell.y - from.y];
-    if (right && Math.abs(dy) >= from.height) continue;
-    const ahead = dx * right + dy * down;
-    const far = ahead + 2 * Math.abs(dx * down + dy * right);
-    if (ahead > 0 && far < least) [best, least] = [cell, far];
-  }
-  return best;
+export function nextCell(cells, from, key) {
+  const [right, down] = ARROWS[key];
+  const near = cells.filter(({ y }) => !right || Math.abs(y - from.y) < from.height);
+  return nearest(near, from, [right, down], 0);
 }

@@ -1,12 +1,48 @@
-// Layout of the inside of a head: a row for each key, a column for each operation,
-// and strips above and below them. A wide frame shows all columns at all times, so that nothing
-// moves from step to step; a narrow one shows those that its step is about.
+// Every number of one query word in one head, and the layout of the inside of a head: a row for
+// each key, a column for each operation, and strips above and below them. A wide frame shows all
+// columns at all times, so that nothing moves from step to step; a narrow one those that its step
+// is about.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
 
 /** @import { Measure } from "../core/theme.js" */
-/** @import { ArrayName, InsideData } from "./data.js" */
+
+/** @typedef {[name: string, inside: string | MathNode[]]} MathNode with its text or its children */
+
+/**
+ * @typedef {object} WalkStep one step of the arithmetic, as the page explains it
+ * @property {string} name short, for its button
+ * @property {MathNode} equation
+ * @property {string} shape with this model's and this sentence's numbers
+ * @property {string} says one sentence
+ * @property {string} code the line that does it, with its file
+ */
+
+/**
+ * The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which says what they
+ * hold.
+ * @typedef {"x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights"
+ *   | "weighted" | "z" | "concat" | "norms" | "result" | "others" | "added"
+ *   | "normalised"} ArrayName
+ */
+
+/**
+ * @typedef {object} InsideData the message of `encode_inside` in viz/draw/inside_head.py
+ * @property {string} title
+ * @property {string} query the row that looks, in words
+ * @property {string[]} keys
+ * @property {string} color of the kind of attention
+ * @property {number} head from 0
+ * @property {string} factor by which q · k is scaled, in words
+ * @property {number} step to begin with; 0 shows all
+ * @property {WalkStep[]} steps
+ * @property {Record<ArrayName, Float32Array>} arrays
+ * @property {Record<ArrayName, number[]>} shapes
+ * @property {Partial<Record<ArrayName, number>>} ends of those drawn in colours: the size from
+ *   which on the colour stays
+ * @property {import("../core/color.js").Palette} palette
+ */
 
 export const LETTERS = 13;
 const ROW = { largest: 22, smallest: 12, all: 440 };
@@ -75,18 +111,16 @@ const ABOUT = [
 ];
 
 /**
- * @typedef {object} Part an array in its place; no two have both name and step in common
+ * @typedef {object} Values of an array in its place; no two have both name and step in common
  * @property {ArrayName} name
  * @property {number} step that makes it
- * @property {number} x
- * @property {number} y
- * @property {number} width
- * @property {number} height
  * @property {boolean} perKey whether it has a row for each key; a strip is one row
  * @property {number} rows
  * @property {number} columns values in a row
  * @property {string} [heading] over it
  * @property {string} [label] beside it
+ *
+ * @typedef {Values & import("../core/scene.js").Place} Part
  */
 
 /**
@@ -158,12 +192,8 @@ export function planInside(data, step, width, measure) {
 
 /** @typedef {{x: number, width: number}} Stretch */
 
-/**
- * Measure the words left of the values: those wider than their share are squeezed.
- * @param {string[]} keys
- * @param {number} width
- * @param {Measure} measure
- */
+/** Measure the words left of the values: those wider than their share are squeezed.
+ * @param {string[]} keys @param {number} width @param {Measure} measure */
 function leftOf(keys, width, measure) {
   const words = [...keys, ...STREAM.map(({ label }) => label), SUM];
   const widest = Math.max(...words.map((word) => measure(word, LETTERS, 600)));
@@ -200,28 +230,7 @@ function placed(data, columns, left, width) {
 /** Test whether a step shows the content of a part. @param {Part} part @param {number} step */
 export const isMade = (part, step) => !step || part.step <= step;
 
-/**
- * @param {InsidePlan} plan
- * @param {number} step
- * @param {number} x of the picture
- * @param {number} y
- * @returns {InsideAt | null}
- */
-export function hitInside(plan, step, x, y) {
-  const part = plan.parts.find((made) => isMade(made, step)
-    && x >= made.x && x < made.x + made.width && y >= made.y && y < made.y + made.height);
-  return part ? {
-    name: part.name, step: part.step,
-    row: Math.floor(((y - part.y) / part.height) * part.rows),
-    column: Math.floor(((x - part.x) / part.width) * part.columns),
-  } : null;
-}
-
-/**
- * Find the part with the value under the pointer, if this step and frame show it.
- * @param {InsidePlan} plan
- * @param {number} step
- * @param {InsideAt} at
- */
+/** Find the part with the value under the pointer, if this step and frame show it.
+ * @param {InsidePlan} plan @param {number} step @param {InsideAt} at */
 export const partAt = (plan, step, at) => plan.parts.find((part) =>
   part.name === at.name && part.step === at.step && isMade(part, step));

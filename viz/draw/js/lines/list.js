@@ -3,9 +3,8 @@
 
 import { isShortcut, make } from "../core/dom.js";
 import { logText } from "../core/text.js";
-import { matching, ORDERS } from "./data.js";
 
-/** @import { Sentence } from "./data.js" */
+/** @import { Sentence } from "./plan.js" */
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
@@ -20,12 +19,24 @@ const STEPS = {
   End: (_, count) => count - 1,
 };
 
+/** @type {Record<string, {says: string, compare: (a: Sentence, b: Sentence) => number}>} */
+const ORDERS = {
+  line: { says: "as in the file", compare: (a, b) => a.number - b.number },
+  "log p": {
+    says: "log p, lowest first",
+    compare: (a, b) => (a.logP ?? 0) - (b.logP ?? 0) || a.number - b.number,
+  },
+  length: {
+    says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number,
+  },
+  unlike: {
+    says: "maps differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
+  },
+};
+
 export class SentenceList {
-  /**
-   * @param {HTMLElement} place
-   * @param {Sentence[]} sentences
-   * @param {(number: number) => void} onChoose
-   */
+  /** @param {HTMLElement} place @param {Sentence[]} sentences
+   * @param {(number: number) => void} onChoose */
   constructor(place, sentences, onChoose) {
     this.sentences = sentences;
     this.onChoose = onChoose;
@@ -53,7 +64,7 @@ export class SentenceList {
 
   /** List the sentences with the typed words, in the chosen order. */
   list() {
-    const { compare } = ORDERS[/** @type {keyof typeof ORDERS} */ (this.order.value)];
+    const { compare } = ORDERS[this.order.value];
     this.shown = matching(this.sentences, this.search.value).sort(compare);
     this.box.replaceChildren(...this.shown.map(({ number }) => this.node(number)));
     const all = this.sentences.length.toLocaleString("en");
@@ -89,8 +100,7 @@ export class SentenceList {
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
-    const { box } = this;
-    const top = node.offsetTop;
+    const [top, { box }] = [node.offsetTop, this];
     if (top < box.scrollTop) box.scrollTop = top;
     const below = top + node.offsetHeight - box.clientHeight;
     if (below > box.scrollTop) box.scrollTop = below;
@@ -132,3 +142,19 @@ function optionOf({ number, source, target, logP }) {
   }
   return node;
 }
+
+/** Find the sentences that hold every typed word, in either language.
+ * @param {Sentence[]} sentences @param {string} typed `#7` asks for the line alone */
+export function matching(sentences, typed) {
+  const line = /^\s*#(\d+)\s*$/.exec(typed);
+  if (line) return sentences.filter(({ number }) => number === Number(line[1]));
+  const words = folded(typed).split(/\s+/).filter(Boolean);
+  return sentences.filter(({ source, target }) => {
+    const text = folded(`${source}\n${target}`);
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Remove accents and case. @param {string} text */
+const folded = (text) =>
+  text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();

@@ -1,11 +1,107 @@
-// Layout of the summary: a panel for each kind, a row for each head. The panels are
-// side by side where there is room, and else one under the other.
+// The sentences, each head over all of them, and the layout of the summary: a panel for each kind,
+// a row for each head. The panels are side by side where there is room, and else one under the
+// other.
 
 import { within } from "../core/text.js";
-import { orderOf } from "./data.js";
 
 /** @import { Measure } from "../core/theme.js" */
-/** @import { SummaryPart } from "./data.js" */
+/** @import { Head } from "../head_grid/plan.js" */
+
+/**
+ * A measure over the sentences: its mean, and where it differs between them, their standard
+ * deviation, and the lowest and the highest with the number of the sentence that has it.
+ * @typedef {[mean: number, deviation?: number, lowest?: [number, number],
+ *   highest?: [number, number]]} OverSentences
+ */
+
+/**
+ * @typedef {object} HeadRow one head over all sentences
+ * @property {number} layer from 0, like head
+ * @property {number} head
+ * @property {string} name
+ * @property {string} role "" where nothing dominates
+ * @property {[role: string, count: number][]} roles in how many sentences it has which
+ * @property {Record<string, OverSentences>} values by measure
+ */
+
+/**
+ * @typedef {object} SummaryPart the heads of one kind
+ * @property {"encoder_self" | "decoder_self" | "cross"} kind
+ * @property {string} title
+ * @property {string} color
+ * @property {HeadRow[]} heads
+ * @property {number} columns of the profile: the first is all that lies farther back
+ * @property {Float64Array} profile `[head, column]`
+ * @property {import("../core/color.js").Palette} palette
+ */
+
+/**
+ * @typedef {object} Sentence
+ * @property {number} number of its line, from 1
+ * @property {string} source
+ * @property {string} target
+ * @property {number | null} logP
+ * @property {number} length pieces of both sides
+ * @property {number} unlike how far heads of a kind differ from each other
+ * @property {[name: string, code: string][]} sides source and target, with their languages' codes
+ */
+
+/**
+ * @typedef {object} LinesData the message of `encode_lines` in viz/draw/lines.py
+ * @property {Head} selected the head that each sentence opens with; -1 stands for a mean
+ * @property {boolean} together whether a row is of all heads of a layer
+ * @property {string} amount what is summed up, in a word: weight or share
+ * @property {number} reach the farthest distance with a column of its own
+ * @property {Record<string, string>} measures their explanations
+ * @property {Sentence[]} sentences
+ * @property {SummaryPart[]} parts
+ */
+
+/** @param {import("../core/wire.js").Message} message @returns {LinesData} */
+export function read({ meta, arrays, shapes }) {
+  /** @param {any} part */
+  const partOf = (part) => ({
+    ...part,
+    columns: shapes[`${part.kind}.profile`][1],
+    profile: arrays[`${part.kind}.profile`],
+    palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
+  });
+  return {
+    ...meta,
+    sentences: meta.sentences.map(
+      /** @param {any[]} row */
+      ([number, source, target, logP, length, unlike, sides]) =>
+        ({ number, source, target, logP, length, unlike, sides })),
+    parts: meta.parts.map(partOf),
+  };
+}
+
+/** List the heads of a part in the order in which they stand, by their numbers in it.
+ * @param {SummaryPart} part
+ * @param {string | null} measure by which they are sorted, largest first; null for by layer */
+export function orderOf({ heads }, measure) {
+  const numbers = heads.map((_, n) => n);
+  if (measure == null) return numbers;
+  /** @param {number} n */
+  const value = (n) => heads[n].values[measure][0];
+  return numbers.sort((a, b) => value(b) - value(a) || a - b);
+}
+
+/** List the heads of all kinds with the largest values of a measure, largest first.
+ * @param {LinesData} data @param {string} measure @param {number} count */
+export const foremost = ({ parts }, measure, count) =>
+  parts.flatMap((part) =>
+    part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
+    .sort((a, b) => b.value - a.value).slice(0, count);
+
+/** Name the distance in a column of a profile. @param {number} column @param {number} reach */
+export function distanceOf(column, reach) {
+  const distance = column - reach - 1;
+  if (distance < -reach) return `more than ${reach} before`;
+  if (distance > reach) return `more than ${reach} after`;
+  if (distance === 0) return "at the same position";
+  return `${Math.abs(distance)} ${distance < 0 ? "before" : "after"}`;
+}
 
 export const ROW = 18; // height of a head, CSS pixels
 export const LETTERS = { title: 14, words: 12, axis: 10 };
@@ -77,8 +173,7 @@ export function planSummary(parts, sortedBy, width, measure) {
 }
 
 /** Measure the names of the heads and their roles.
- * @param {SummaryPart} part
- * @param {Measure} measure */
+ * @param {SummaryPart} part @param {Measure} measure */
 function sizeOf({ heads }, measure) {
   /** @param {string[]} texts */
   const widest = (texts) =>
@@ -91,50 +186,3 @@ function sizeOf({ heads }, measure) {
 
 /** @param {Panel} panel @param {number} row */
 export const topOf = ({ y }, row) => y + HEAD.rows + row * ROW;
-
-/**
- * @param {SummaryPlan} plan
- * @param {number} x
- * @param {number} y
- * @returns {SummaryAt | null}
- */
-export function hitSummary({ panels }, x, y) {
-  const panel = panels.findIndex((place) =>
-    x >= place.x && x < place.x + place.width && y >= place.y && y < place.y + place.height);
-  if (panel < 0) return null;
-  const { rows, strip, cell, part } = panels[panel];
-  const row = Math.floor((y - topOf(panels[panel], 0)) / ROW);
-  if (row < 0 || row >= rows.length) return null;
-  const column = Math.floor((x - strip) / cell);
-  return { panel, row, column: column >= 0 && column < part.columns ? column : null };
-}
-
-/**
- * Find where a key leads: up and down over all heads, left and right over the distances.
- * @param {SummaryPlan} plan
- * @param {SummaryAt | null} at
- * @param {string} key
- * @returns {SummaryAt | undefined}
- */
-export function moved({ panels }, at, key) {
-  if (!/^Arrow|^Home$|^End$/.test(key)) return undefined;
-  if (!at) return { panel: 0, row: 0, column: null };
-  const { panel, row, column } = at;
-  const { rows, part } = panels[panel];
-  const across = { ArrowLeft: -1, ArrowRight: 1 }[key];
-  if (across) {
-    const to = column == null ? (across > 0 ? 0 : -1) : column + across;
-    return { panel, row, column: to < 0 ? null : Math.min(to, part.columns - 1) };
-  }
-  if (key === "Home") return { panel, row: 0, column };
-  if (key === "End") return { panel, row: rows.length - 1, column };
-  const to = row + (key === "ArrowUp" ? -1 : 1);
-  if (to >= 0 && to < rows.length) return { panel, row: to, column };
-  const next = panel + Math.sign(to - row);
-  if (!panels[next]) return at;
-  const last = panels[next].part.columns - 1;
-  return {
-    panel: next, row: to < 0 ? panels[next].rows.length - 1 : 0,
-    column: column == null ? null : Math.min(column, last),
-  };
-}

@@ -2,10 +2,9 @@
 // server's is put in as one more edit, so that caret and undo live through it.
 
 import { make } from "../core/dom.js";
-import { difference } from "./carry.js";
-import { endBox } from "./plan.js";
+import { difference, endBox } from "./words.js";
 
-/** @import { Box } from "../core/frame.js" */
+/** @import { Box } from "../core/dom.js" */
 
 /** A text has no lines: a break counts as a space, and keeps the place of every letter.
  * @param {string} text */
@@ -18,23 +17,17 @@ export const makeField = (id, note) => make("textarea", {
   "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
 });
 
-/**
- * Move a caret along when one stretch of the text is replaced.
- * @param {number} caret
- * @param {{from: number, until: number, inserted: string}} change
- */
+/** Move a caret along when one stretch of the text is replaced.
+ * @param {number} caret @param {{from: number, until: number, inserted: string}} change */
 export function caretAfter(caret, { from, until, inserted }) {
   if (caret <= from) return caret;
   const end = from + inserted.length;
   return caret >= until ? caret - until + end : end;
 }
 
-/**
- * Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the
+/** Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the
  * field says meanwhile that it is not.
- * @param {HTMLTextAreaElement} field
- * @param {string} text
- */
+ * @param {HTMLTextAreaElement} field @param {string} text */
 export function replaceText(field, text) {
   if (field.value === text) return;
   const change = difference(field.value, text);
@@ -52,11 +45,8 @@ export function replaceText(field, text) {
   field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
 }
 
-/**
- * Put a text in the place of the selection, as an edit that can be undone.
- * @param {HTMLTextAreaElement} field
- * @param {string} text
- */
+/** Put a text in the place of the selection, as an edit that can be undone.
+ * @param {HTMLTextAreaElement} field @param {string} text */
 function insert(field, text) {
   // no other way into a browser's own undo
   document.execCommand(text ? "insertText" : "delete", false, text);

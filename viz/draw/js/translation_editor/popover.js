@@ -4,7 +4,7 @@
 import { ARROWS, make } from "../core/dom.js";
 import { isolate, logText, number, quote, within } from "../core/text.js";
 
-/** @import { EditorData, EditorWord } from "./data.js" */
+/** @import { EditorData, EditorWord } from "./words.js" */
 
 /** One of the others of a piece of the word.
  * @typedef {{piece: number, alternative: number}} Chosen */
@@ -98,7 +98,7 @@ export class Popover {
   /**
    * Under a word, or over it where the window ends before the card does.
    * @param {HTMLElement} frame that it is placed in
-   * @param {import("../core/frame.js").Box} box of the word
+   * @param {import("../core/dom.js").Box} box of the word
    */
   place(frame, { left, top, bottom }) {
     this.root.hidden = false;
@@ -127,12 +127,8 @@ export function step(at, [pieces, alternatives], { first, others }) {
   return { piece, alternative: within(at.alternative + alternatives, 0, count - 1) };
 }
 
-/**
- * Make a row: a piece with its probability and a bar from 0 to 1.
- * @param {string} label
- * @param {number} p
- * @param {Record<string, string>} attributes
- */
+/** Make a row: a piece with its probability and a bar from 0 to 1.
+ * @param {string} label @param {number} p @param {Record<string, string>} attributes */
 function line(label, p, attributes) {
   const bar = make("i");
   bar.style.width = `${100 * p}%`;

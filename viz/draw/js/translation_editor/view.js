@@ -1,21 +1,20 @@
-// A translation that is edited in place, each word with the probability that the model gives it. A
+// A translation that is edited in place, each word with the probability that the model gives it: a
+// bar under it, a shade behind those that are improbable, and a line over what was forced. A
 // transparent field lies over the marks, and so caret, selection, undo and composition stay the
 // browser's own.
 
 import { paint, sized } from "../core/canvas.js";
-import { make, tableOf } from "../core/dom.js";
+import { fillTable, make } from "../core/dom.js";
+import { rect } from "../core/scene.js";
 import { logText, number, quote } from "../core/text.js";
 import { View } from "../core/view.js";
-import { carried } from "./carry.js";
-import { prefixWith } from "./data.js";
-import { Exchange } from "./exchange.js";
-import { Mirror, inOneLine, joinLines, makeField, replaceText } from "./field.js";
-import { editorMarks } from "./marks.js";
-import { wordAt, wordAtCaret } from "./plan.js";
+import { inOneLine, joinLines, makeField, Mirror, replaceText } from "./field.js";
 import { Popover } from "./popover.js";
+import { BAR, barOf, carried, wordAt, wordAtCaret, wordsOf } from "./words.js";
 
-/** @import { EditorData } from "./data.js" */
-/** @import { PlacedWord } from "./plan.js" */
+/** @import { Box } from "../core/dom.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { EditorData, PlacedWord } from "./words.js" */
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -26,6 +25,17 @@ const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
 
 /** @extends {View<EditorData>} */
 export class TranslationEditor extends View {
+  static sends = true;
+
+  /** @param {import("../core/wire.js").Message} message @returns {EditorData} */
+  static read({ meta, arrays: { spans, words, logProbs } }) {
+    const pieces = meta.pieces.map((/** @type {any} */ piece, /** @type {number} */ n) => ({
+      ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],
+      p: Math.exp(logProbs[n]),
+    }));
+    return { ...meta, pieces, words: wordsOf(pieces, words, meta.forced) };
+  }
+
   constructor() {
     super();
     this.exchange = new Exchange();
@@ -107,7 +117,7 @@ export class TranslationEditor extends View {
     this.describe();
   }
 
-  /** @returns {import("./exchange.js").Verdict} */
+  /** @returns {Verdict} */
   begin() {
     this.exchange.hear(this.data, this.data.text);
     return "take";
@@ -121,7 +131,7 @@ export class TranslationEditor extends View {
     field.lang = known.language;
     field.placeholder = known.placeholder;
     this.showStatus();
-    this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
+    fillTable(this.table, known.title, TABLE, wordRows(known));
   }
 
   showStatus() {
@@ -159,7 +169,7 @@ export class TranslationEditor extends View {
 
   onInput() {
     if (this.replacing) return;
-    this.exchange.typed();
+    this.exchange.unsent = true;
     this.close();
     this.place();
     this.showStatus();
@@ -279,8 +289,9 @@ export class TranslationEditor extends View {
   take({ piece, alternative }) {
     if (this.exchange.ahead) return; // these are the pieces of another text
     const { pieces } = this.known;
-    const other = pieces[piece].others[alternative];
-    const prefix = prefixWith(pieces, piece, other);
+    // as Python compares it
+    const prefix = pieces.slice(0, piece).map(({ raw }) => raw).join("")
+      + pieces[piece].others[alternative].raw;
     this.close();
     this.options.onSelect?.({ force: piece, alternative, prefix });
   }
@@ -310,4 +321,119 @@ function statusOf({ byHand, forced }, changed) {
   if (byHand || changed) return "Written by hand.";
   if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
   return "As the model wrote it.";
+}
+
+const TRACK = 0.16; // opacity
+const FILLED = 0.75;
+const SHADE = 0.14; // of a word with a probability of 0
+const POINTED = 0.08;
+const UNSURE = 0.35; // of a word behind what was typed last
+const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
+
+/**
+ * @typedef {object} EditorScene
+ * @property {PlacedWord[]} placed
+ * @property {number | null} open the word whose pieces are shown, by its number
+ * @property {(piece: number) => Box[]} boxesOf a piece
+ * @property {boolean} fromRight whether the text runs from right to left
+ * @property {import("./words.js").EditorData} data
+ * @property {import("../core/theme.js").Theme} theme
+ */
+
+/** @param {EditorScene} scene @returns {Mark[]} */
+export function editorMarks(scene) {
+  const { placed, open, theme, fromRight } = scene;
+  const { ink } = theme;
+  const forced = placed.filter(({ word }) => word.forced);
+  return [
+    ...placed.flatMap(({ word, boxes }) => {
+      const faded = word.sure ? 1 : UNSURE;
+      const shade = SHADE * (1 - word.p) ** 2 * faded;
+      const pointed = word.index === open ? POINTED : 0;
+      return boxes.map(({ left, top, right, bottom }) => rect({
+        x: left, y: top, width: right - left, height: bottom - top,
+        fill: ink, opacity: shade + pointed,
+      }));
+    }),
+    ...placed.flatMap((word) => bars(scene, word)),
+    ...forced.flatMap(({ boxes }, n) => over(boxes, ink, n === forced.length - 1, fromRight)),
+  ];
+}
+
+/** Draw the bar of a word, or of each piece of the word under the pointer.
+ * @param {EditorScene} scene @param {PlacedWord} placed */
+function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
+  const faded = word.sure ? 1 : UNSURE;
+  const parts = word.index === open && word.count > 1
+    ? data.pieces.slice(word.first, word.first + word.count).flatMap((piece, n) =>
+      barOf(boxesOf(word.first + n).map(apart), piece.p, fromRight))
+    : barOf(boxes.map(apart), word.p, fromRight);
+  const bar = { height: BAR.height, fill: theme.ink };
+  return parts.flatMap(({ x, y, width, start, filled }) => [
+    rect({ ...bar, x, y, width, opacity: TRACK * faded }),
+    rect({ ...bar, x: start, y, width: filled, opacity: FILLED * faded }),
+  ]);
+}
+
+/** Shorten a bar, so that a word and its full stop have a bar each. @param {Box} box */
+const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
+
+/** @param {Box[]} boxes @param {string} fill @param {boolean} last @param {boolean} fromRight */
+function over(boxes, fill, last, fromRight) {
+  const end = boxes[boxes.length - 1];
+  const line = boxes.map(({ left, right, top }) =>
+    rect({ x: left, y: top - 2, width: right - left, height: OVER.height, fill, opacity: 0.6 }));
+  return last && end
+    ? [...line, rect({
+      x: fromRight ? end.left - OVER.height : end.right, y: end.top - 2,
+      width: OVER.height, height: OVER.hook, fill, opacity: 0.6,
+    })]
+    : line;
+}
+
+/** @typedef {"lay" | "take" | "leave"} Verdict */
+
+/** The exchange with the server: an answer is laid over the text, or replaces it only where no
+ * typed letter is lost by it. */
+export class Exchange {
+  constructor() {
+    this.sent = 0; // revision of the last text that was sent
+    this.answered = 0; // and of the last that was answered
+    this.unsent = false; // something was typed since
+  }
+
+  /** Whether the server still has a text to answer. */
+  get ahead() {
+    return this.unsent || this.sent !== this.answered;
+  }
+
+  /** Number the text that is to be sent.
+   * @param {boolean} changed whether the text is another one than the server knows
+   * @returns {number | null} its revision; null where there is nothing to send */
+  send(changed) {
+    const due = this.unsent && (changed || this.sent !== this.answered);
+    this.unsent = false;
+    return due ? ++this.sent : null;
+  }
+
+  /**
+   * Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
+   * or `leave` it as outdated. Something is `unsent` where the text is to be sent once more.
+   * @param {{text: string, revision: number}} answer
+   * @param {string} text that stands in the editor
+   * @returns {Verdict}
+   */
+  hear(answer, text) {
+    // a page that was left and entered again counts on from what the server knows
+    if (answer.revision > this.sent) this.sent = answer.revision;
+    // a server that has lost the session begins at 0, and never answers what was on its way
+    if (answer.revision === 0 && this.answered > 0 && this.ahead) {
+      this.answered = 0;
+      this.unsent = true;
+    }
+    const outdated = answer.revision < this.answered && answer.revision > 0;
+    if (answer.revision === this.sent) this.answered = this.sent;
+    if (answer.text === text) return "lay";
+    return this.ahead || outdated ? "leave" : "take";
+  }
 }

@@ -1,21 +1,50 @@
-// Layout of the words. Where there is room, a line of the one sentence over a line of the other,
-// as each is read, from the left or from the right; on a phone a column beside a column, where a
-// long word is one row all the same.
+// The words of a sentence and of its translation, with their links, and the layout of the words.
+// Where there is room, a line of the one sentence over a line of the other, as each is read, from
+// the left or from the right; on a phone a column beside a column, where a long word is one row all
+// the same.
 
 import { runsLeft, shortened, within } from "../core/text.js";
 
 /** @import { Measure } from "../core/theme.js" */
-/** @import { Link, LinkData, Side, Token } from "./data.js" */
+
+/** @typedef {"source" | "target"} Side */
+/** A word of one of the two sentences. @typedef {{side: Side, index: number}} Token */
+/** Two word numbers, from 0, and the strength between them.
+ * @typedef {{source: number, target: number, strength: number}} Link */
+
+/**
+ * @typedef {object} LinkData the message of `encode_links` in viz/draw/word_links.py
+ * @property {string} title
+ * @property {string} madeBy layer, heads, row and lens, in a line
+ * @property {string} note
+ * @property {string} color of the links
+ * @property {string[]} source the words that were read
+ * @property {string[]} target the words that were written
+ * @property {[string, string]} languages what both are called
+ * @property {Link[]} links
+ */
+
+/** @type {Record<Side, Side>} */
+export const OTHER = { source: "target", target: "source" };
+
+/** List the links of a word, the strongest first.
+ * @param {Pick<LinkData, "links">} data @param {Token} token */
+export const linksOf = ({ links }, { side, index }) =>
+  links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
+
+/** @param {Token | null} token @param {Token | null} other */
+export const same = (token, other) =>
+  token?.side === other?.side && token?.index === other?.index;
 
 /** A word's place; its text is cut where it has no room.
- * @typedef {{text: string, x: number, y: number, width: number, height: number}} Place */
+ * @typedef {import("../core/scene.js").Place & {text: string}} WordPlace */
 
 /**
  * @typedef {object} LinkPlan
  * @property {boolean} columns whether the sentences stand side by side, else one over the other
  * @property {boolean} many whether there are several pairs of lines
  * @property {number} font size of the letters
- * @property {Record<Side, Place[]>} places
+ * @property {Record<Side, WordPlace[]>} places
  * @property {number} bend how far a link leaves a word straight
  * @property {number} width
  * @property {number} height
@@ -27,8 +56,12 @@ const NARROW = 480; // frames of less have columns
 const FONTS = [24, 21, 18, 16];
 const LINES = { gap: 0.8, line: 1.75, pad: 4, links: 84, between: 12 }; // the first two in letters
 const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are not filled to the end
-const SIDES = /** @type {const} */ (["source", "target"]);
+export const SIDES = /** @type {const} */ (["source", "target"]);
 const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
+
+/** Compute a value for both sentences.
+ * @template T @param {(side: Side) => T} valueOf @returns {Record<Side, T>} */
+const both = (valueOf) => ({ source: valueOf("source"), target: valueOf("target") });
 
 /** @type {(data: LinkData, width: number, measure: Measure) => LinkPlan} */
 export const planLinks = (data, width, measure) =>
@@ -63,25 +96,17 @@ function inLines(data, width, measure) {
   };
 }
 
-/**
- * The words in the largest letters that need no more lines than the smallest.
- * @param {LinkData} data
- * @param {number} width
- * @param {Measure} measure
- */
+/** Choose the largest letters that need no more lines than the smallest.
+ * @param {LinkData} data @param {number} width @param {Measure} measure */
 function largest(data, width, measure) {
   const all = FONTS.map((font) => {
     /** @param {string} word */
     const wideOf = (word) => Math.ceil(measure(word, font, 600));
-    /** @param {string[]} words */
-    const fitted = (words) =>
-      words.map((word) => shortened(word, width - 2 * LINES.pad, wideOf));
+    const texts = both((side) =>
+      data[side].map((word) => shortened(word, width - 2 * LINES.pad, wideOf)));
     // a word has the room of its number too
-    /** @param {string[]} words */
-    const sizesOf = (words) =>
-      words.map((word) => Math.max(NUMBER.width, wideOf(word)) + 2 * LINES.pad);
-    const texts = { source: fitted(data.source), target: fitted(data.target) };
-    const sizes = { source: sizesOf(texts.source), target: sizesOf(texts.target) };
+    const sizes = both((side) =>
+      texts[side].map((word) => Math.max(NUMBER.width, wideOf(word)) + 2 * LINES.pad));
     return { font, gap: Math.round(LINES.gap * font), texts, sizes };
   });
   /** @param {(typeof all)[number]} words */
@@ -94,27 +119,19 @@ function largest(data, width, measure) {
 }
 
 /** @type {typeof planLinks} */
-function inColumns({ source, target, links }, width, measure) {
+function inColumns(data, width, measure) {
   const { font, row, edge } = COLUMNS;
   /** @param {string} word */
   const wideOf = (word) => Math.ceil(measure(word, font, 600));
   const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides
   const most = (width - COLUMNS.links) / 2 - beside;
-  /** @param {string[]} words */
-  const fitted = (words) => words.map((word) => shortened(word, most, wideOf));
-  const texts = { source: fitted(source), target: fitted(target) };
-  /** @param {string[]} words */
-  const columnOf = (words) => Math.max(0, ...words.map(wideOf)) + beside;
-  const [left, right] = [columnOf(texts.source), columnOf(texts.target)];
+  const texts = both((side) => data[side].map((word) => shortened(word, most, wideOf)));
+  const [left, right] = SIDES.map((side) => Math.max(0, ...texts[side].map(wideOf)) + beside);
   const middle = Math.min(width - left - right, COLUMNS.most);
-  const rows = Math.max(source.length, target.length);
-  const whole = {
-    source: /** @type {[number, number]} */ ([0, source.length]),
-    target: /** @type {[number, number]} */ ([0, target.length]),
-  };
-  const sizes = { source: Array(source.length).fill(row), target: Array(target.length).fill(row) };
-  const downward = { source: false, target: false };
-  const starts = alongside(whole, sizes, links, 0, rows * row, downward);
+  const rows = Math.max(data.source.length, data.target.length);
+  const whole = both((side) => /** @type {[number, number]} */ ([0, data[side].length]));
+  const sizes = both((side) => Array(data[side].length).fill(row));
+  const starts = alongside(whole, sizes, data.links, 0, rows * row, both(() => false));
   /** @param {Side} side @param {number} x @param {number} wide */
   const column = (side, x, wide) => starts[side].map((y, n) =>
     ({ text: texts[side][n], x, y, width: wide, height: row }));
@@ -126,12 +143,8 @@ function inColumns({ source, target, links }, width, measure) {
   };
 }
 
-/**
- * Test for both sentences whether they run from right to left.
- * @param {Pick<LinkData, Side>} data
- */
-export const leftwardOf = ({ source, target }) =>
-  ({ source: runsLeft(source.join(" ")), target: runsLeft(target.join(" ")) });
+/** Test for both sentences whether they run to the left. @param {Pick<LinkData, Side>} data */
+export const leftwardOf = (data) => both((side) => runsLeft(data[side].join(" ")));
 
 /**
  * Place the words of two lines: the longer packed, the other as near to its partners as it can.
@@ -144,11 +157,9 @@ export const leftwardOf = ({ source, target }) =>
  * @returns {Record<Side, number[]>}
  */
 function alongside(pair, all, links, gap, room, leftward) {
-  const sizes = {
-    source: all.source.slice(...pair.source), target: all.target.slice(...pair.target),
-  };
+  const sizes = both((side) => all[side].slice(...pair[side]));
   const wider = lengthOf(sizes.source, gap) >= lengthOf(sizes.target, gap) ? "source" : "target";
-  const other = wider === "source" ? "target" : "source";
+  const other = OTHER[wider];
   const free = sizes[wider].map(() => ({ center: 0, weight: 0 }));
   const end = lengthOf(sizes[wider], gap);
   // turned round where its words follow one another to the left
@@ -177,22 +188,6 @@ function alongside(pair, all, links, gap, room, leftward) {
     { [wider]: shifted(packed), [other]: shifted(beside) });
 }
 
-/**
- * The word at a place of the picture.
- * @param {LinkPlan} plan
- * @param {number} x
- * @param {number} y
- * @returns {Token | null}
- */
-export function hitLinks({ places }, x, y) {
-  for (const side of SIDES) {
-    const index = places[side].findIndex((place) => x >= place.x && x < place.x + place.width
-      && y >= place.y && y < place.y + place.height);
-    if (index >= 0) return { side, index };
-  }
-  return null;
-}
-
 /** From the first word up to the one after the last. @typedef {[from: number, to: number]} Span */
 /** @typedef {Record<Side, Span>} LinePair */
 
@@ -213,9 +208,7 @@ const FARTHEST = 24; // words by which one sentence may be ahead of the other: b
 export function brokenTogether(sizes, links, gap, room) {
   const [n, m] = [sizes.source.length, sizes.target.length];
   const cut = cutStrength(n, m, links);
-  const emptiness = {
-    source: emptinessFrom(sizes.source, gap, room), target: emptinessFrom(sizes.target, gap, room),
-  };
+  const emptiness = both((side) => emptinessFrom(sizes[side], gap, room));
   const best = new Float64Array((n + 1) * (m + 1)).fill(Infinity);
   const cameFrom = new Int32Array(best.length);
   best[0] = 0;
@@ -247,12 +240,8 @@ export function brokenTogether(sizes, links, gap, room) {
   return lines;
 }
 
-/**
- * For each first word of a line and each number of words that fit, which share of it stays empty.
- * @param {number[]} sizes
- * @param {number} gap
- * @param {number} room
- */
+/** For each first word of a line and each number of words that fit, which share of it stays empty.
+ * @param {number[]} sizes @param {number} gap @param {number} room */
 function emptinessFrom(sizes, gap, room) {
   return [...sizes.keys(), sizes.length].map((from) => {
     const shares = [1];
@@ -324,10 +313,6 @@ export function placed(wanted, sizes, gap, room) {
     .map((at, n) => at + offsets[n]);
 }
 
-/**
- * The length of words in a row.
- * @param {number[]} sizes
- * @param {number} gap
- */
+/** Compute the length of words in a row. @param {number[]} sizes @param {number} gap */
 const lengthOf = (sizes, gap) =>
   sizes.reduce((sum, size) => sum + size + gap, 0) - (sizes.length ? gap : 0);

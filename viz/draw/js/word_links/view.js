@@ -1,16 +1,136 @@
 // The words of a sentence, those of its translation, and a link between two that belong together,
 // as wide and as strong as its strength. A word that is pointed at keeps its partners in full ink.
 
-import { tableOf } from "../core/dom.js";
+import { ARROWS, boxAt, fillTable } from "../core/dom.js";
 import { PictureView } from "../core/picture_view.js";
-import { digits, quote } from "../core/text.js";
-import { OTHER, linksOf, same } from "./data.js";
-import { linkMarks } from "./marks.js";
-import { hitLinks, leftwardOf, planLinks } from "./plan.js";
+import { path, rect, text } from "../core/scene.js";
+import { digits, isolate, quote, tidy } from "../core/text.js";
+import { leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./plan.js";
 
-/** @import { Visible } from "../core/picture_view.js" */
-/** @import { LinkData, Token } from "./data.js" */
-/** @import { LinkPlan } from "./plan.js" */
+/** @import { Scene } from "../core/picture_view.js" */
+/** @import { Mark } from "../core/scene.js" */
+/** @import { Link, LinkData, LinkPlan, Side, Token, WordPlace as Place } from "./plan.js" */
+
+const FADED = { word: 0.38, link: 0.08 };
+const STROKE = { thinnest: 1.25, widest: 7 };
+const NONE = "no partner";
+const AIR = 3; // between a word and its links
+const EDGE = 8; // between a word and its number in a column
+
+/**
+ * @typedef {object} Chosen
+ * @property {Token | null} pinned
+ * @property {Token | null} shown whose partners are shown; all are alike where there is none
+ *
+ * @typedef {Scene<LinkData, LinkPlan, Token> & Chosen} LinkScene
+ */
+
+/** @param {LinkScene} scene @returns {Mark[]} */
+export function linkMarks(scene) {
+  const { data, shown } = scene;
+  const own = shown ? linksOf(data, shown) : [];
+  const others = data.links.filter((link) => !own.includes(link));
+  return [
+    ...strokes(scene, others, shown ? FADED.link : 1),
+    ...strokes(scene, own, 1),
+    ...words(scene, "source", own),
+    ...words(scene, "target", own),
+  ];
+}
+
+/** Draw links, the strongest on top.
+ * @param {LinkScene} scene @param {Link[]} links @param {number} opacity */
+function strokes({ data, plan }, links, opacity) {
+  // a strength is a share of 1; one that is none is drawn as the share of the largest
+  const whole = Math.max(1, ...data.links.map(({ strength }) => strength));
+  return [...links].sort((a, b) => a.strength - b.strength).map((link) => {
+    const share = link.strength / whole;
+    return path({
+      d: curve(plan, plan.places.source[link.source], plan.places.target[link.target]),
+      stroke: data.color, line: STROKE.thinnest + share * (STROKE.widest - STROKE.thinnest),
+      opacity: opacity * (0.3 + 0.65 * share),
+    });
+  });
+}
+
+/** @param {LinkPlan} plan @param {Place} source @param {Place} target */
+function curve({ columns, bend }, source, target) {
+  const [x0, y0, x1, y1] = (columns
+    ? [source.x + source.width - AIR, source.y + source.height / 2, target.x + AIR,
+      target.y + target.height / 2]
+    : [source.x + source.width / 2, source.y + source.height - AIR, target.x + target.width / 2,
+      target.y + AIR]).map(tidy);
+  const [dx, dy] = columns ? [bend, 0] : [0, bend];
+  return `M${x0},${y0}C${tidy(x0 + dx)},${tidy(y0 + dy)} ${tidy(x1 - dx)},${tidy(y1 - dy)} `
+    + `${x1},${y1}`;
+}
+
+/**
+ * @param {LinkScene} scene
+ * @param {Side} side
+ * @param {Link[]} own of the word that is shown
+ * @returns {Mark[]}
+ */
+function words(scene, side, own) {
+  const { data, plan, theme, at, pinned, shown } = scene;
+  const linked = new Set(data.links.map((link) => link[side]));
+  return plan.places[side].flatMap((place, index) => {
+    const token = { side, index };
+    const isShown = same(token, shown);
+    const link = shown?.side === OTHER[side]
+      ? own.find((partner) => partner[side] === index) : undefined;
+    const full = !shown || isShown || link;
+    return [
+      // a link from one pair of lines to the next runs behind the words
+      ...(plan.many ? [rect({ ...boxOf(place), fill: theme.paper })] : []),
+      ...(same(token, at) ? [rect({ ...boxOf(place), fill: theme.ink, opacity: 0.08 })] : []),
+      ...(same(token, pinned) ? [stem(scene, place, side)] : []),
+      text({
+        ...textAt(plan, place, side), text: isolate(place.text), size: plan.font, middle: true,
+        weight: shown && full ? 600 : 400, fill: linked.has(index) ? theme.ink : theme.quiet,
+        opacity: full ? 1 : FADED.word,
+      }),
+      ...(link ? [numberAt(scene, place, side, link.strength)] : []),
+    ];
+  });
+}
+
+/** @param {Place} place */
+const boxOf = ({ x, y, width, height }) => ({ x, y: y + 1, width, height: height - 2 });
+
+/** @param {LinkPlan} plan @param {Place} place @param {Side} side */
+function textAt({ columns }, { x, y, width, height }, side) {
+  const middle = y + height / 2 + 0.5;
+  if (!columns) return /** @type {const} */ ({ x: x + width / 2, y: middle, anchor: "middle" });
+  return side === "source"
+    ? /** @type {const} */ ({ x: x + width - EDGE, y: middle, anchor: "end" })
+    : /** @type {const} */ ({ x: x + EDGE, y: middle, anchor: "start" });
+}
+
+/** The strength at a partner, on its side away from the links.
+ * @param {LinkScene} scene @param {Place} place @param {Side} side @param {number} strength */
+function numberAt({ plan, theme, measure }, place, side, strength) {
+  const { x, y, width, height } = place;
+  const written = { text: digits(strength), size: NUMBER.font, middle: true, fill: theme.ink };
+  if (plan.columns) {
+    const away = 0.5 * EDGE + measure(place.text, plan.font, 600);
+    const { x: edge, ...rest } = textAt(plan, place, side);
+    return text({ ...written, ...rest, x: side === "source" ? edge - away : edge + away });
+  }
+  const outside = side === "source" ? y - NUMBER.height / 2 : y + height + NUMBER.height / 2;
+  return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
+}
+
+/** Draw a bar at the pinned word.
+ * @param {LinkScene} scene @param {Place} place
+ * @param {Side} side */
+function stem({ plan, theme }, { x, y, width, height }, side) {
+  const first = side === "source";
+  const box = plan.columns
+    ? { x: first ? x : x + width - 3, y: y + 3, width: 3, height: height - 6 }
+    : { x: x + 2, y: first ? y - 1 : y + height - 2, width: width - 4, height: 3 };
+  return rect({ ...box, fill: theme.ink });
+}
 
 /** The arrows along a line that runs to the left. @type {Record<string, string>} */
 const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
@@ -20,9 +140,14 @@ const HELP = "The arrow keys move along a sentence, and to a partner in the othe
 
 /** @extends {PictureView<LinkData, Token, LinkPlan>} */
 export class WordLinks extends PictureView {
+  /** @param {import("../core/wire.js").Message} message @returns {LinkData} */
+  static read({ meta, arrays: { ends, strengths } }) {
+    return { ...meta, links: Array.from(strengths, (strength, n) =>
+      ({ source: ends[2 * n], target: ends[2 * n + 1], strength })) };
+  }
+
   constructor() {
     super();
-    this.scroll.classList.add("hl-words");
     this.scroll.addEventListener("click", (event) => this.under(event) ?? this.pin(null));
     /** @type {Token | null} */
     this.pinned = null;
@@ -32,10 +157,8 @@ export class WordLinks extends PictureView {
   update() {
     const { source, target, languages, title, note } = this.data;
     if (this.setTexts([source, target])) this.at = this.pinned = null;
-    this.setLabel(title, HELP);
-    this.note.textContent = note;
-    this.table.replaceChildren(
-      ...tableOf(title, [...languages, "Strength"], pairRows(this.data)));
+    this.describe(title, HELP, note);
+    fillTable(this.table, title, [...languages, "Strength"], pairRows(this.data));
   }
 
   /** @param {number} width */
@@ -43,29 +166,23 @@ export class WordLinks extends PictureView {
     this.fit((room) => planLinks(this.data, room, this.measure), width, TALLEST_COLUMNS);
   }
 
-  /** @param {Visible} visible */
-  marks(visible) {
-    return linkMarks(this.scene(visible, this.at, this.pinned));
+  /** @param {Token | null} at */
+  marks(at) {
+    return linkMarks({ ...this.scene(at), pinned: this.pinned, shown: at ?? this.pinned });
   }
 
-  /** @param {Visible} visible @param {Token | null} at @param {Token | null} pinned */
-  scene(visible, at, pinned) {
-    const { data, plan, theme, measure } = this;
-    return { data, plan, theme, measure, at, pinned, shown: at ?? pinned, visible };
-  }
-
-  /** Save the picture with the pinned word; nothing is pointed at. */
   sheet() {
-    const { data: { title, madeBy, note }, plan: { width, height } } = this;
-    return {
-      name: "word links", title, note, lines: [madeBy],
-      marks: linkMarks(this.scene({ x: 0, y: 0, width, height }, null, this.pinned)),
-    };
+    return { name: "word links", lines: [this.data.madeBy] };
   }
 
   /** @param {number} x @param {number} y */
   hit(x, y) {
-    return hitLinks(this.plan, x, y);
+    for (const side of SIDES) {
+      const index = this.plan.places[side].findIndex((place) => x >= place.x
+        && x < place.x + place.width && y >= place.y && y < place.y + place.height);
+      if (index >= 0) return { side, index };
+    }
+    return null;
   }
 
   /** @param {Token} token */
@@ -92,23 +209,51 @@ export class WordLinks extends PictureView {
     return true;
   }
 
-  /** @param {string} key */
-  target(key) {
+  /** Find the word that a key leads to: along its sentence, or its strongest partner; from a word
+   * without partner, the word of the same number.
+   * @param {string} pressed */
+  target(pressed) {
     const { data, plan: { columns } } = this;
     const at = this.at ?? this.pinned;
-    const leftward = at && !columns && leftwardOf(data)[at.side];
-    return moved(at, leftward ? TURNED[key] ?? key : key, data, columns);
+    /** @type {Token} */
+    const start = { side: "source", index: 0 };
+    if (!at) return pressed in ARROWS || pressed === "Home" ? start : null;
+    const { side, index } = at;
+    const key = !columns && leftwardOf(data)[side] ? TURNED[pressed] ?? pressed : pressed;
+    const last = data[side].length - 1;
+    const other = OTHER[side];
+    const [strongest] = linksOf(data, at);
+    const partner = {
+      side: other,
+      index: strongest ? strongest[other] : Math.min(index, data[other].length - 1),
+    };
+    const [back, on, toSource, toTarget] = columns
+      ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
+      : ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+    /** @type {Record<string, Token>} */
+    const moves = {
+      [back]: { side, index: Math.max(0, index - 1) },
+      [on]: { side, index: Math.min(last, index + 1) },
+      [toSource]: side === "target" ? partner : at,
+      [toTarget]: side === "source" ? partner : at,
+      Home: { side, index: 0 },
+      End: { side, index: last },
+    };
+    return moves[key];
   }
 
   /** @param {Token} at */
   sentence(at) {
-    return sentence(this.data, at);
+    const [{ data }, { side, index }] = [this, at];
+    const partners = linksOf(data, at).map((link) =>
+      `${quote(data[OTHER[side]][link[OTHER[side]]])} ${digits(link.strength)}`);
+    return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
   }
 
   /** @param {Token} at */
   boxOf({ side, index }) {
     const { x, y, width, height } = this.plan.places[side][index];
-    return { left: x, top: y, right: x + width, bottom: y + height };
+    return boxAt(x, y, width, height);
   }
 
   /** Add a line above the word and a line below it. @param {Token} at */
@@ -123,45 +268,6 @@ export class WordLinks extends PictureView {
     return this.plan.places[side][index].text === word ? null : [word];
   }
 }
-
-/**
- * Find the word that a key leads to: along its sentence, or its strongest partner; from a word
- * without partner, the word of the same number.
- * @param {Token | null} at
- * @param {string} key
- * @param {Pick<LinkData, "source" | "target" | "links">} data
- * @param {boolean} columns whether a sentence runs down, not across
- * @returns {Token | undefined}
- */
-export function moved(at, key, data, columns) {
-  const arrows = { ArrowLeft: 1, ArrowRight: 1, ArrowUp: 1, ArrowDown: 1 };
-  if (!at) {
-    return key in arrows || key === "Home" ? { side: "source", index: 0 } : undefined;
-  }
-  const { side, index } = at;
-  const last = data[side].length - 1;
-  const other = OTHER[side];
-  const [strongest] = linksOf(data, at);
-  const partner = {
-    side: other,
-    index: strongest ? strongest[other] : Math.min(index, data[other].length - 1),
-  };
-  const [back, on, toSource, toTarget] = columns
-    ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
-    : ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
-  /** @type {Record<string, Token>} */
-  const moves = {
-    [back]: { side, index: Math.max(0, index - 1) },
-    [on]: { side, index: Math.min(last, index + 1) },
-    [toSource]: side === "target" ? partner : at,
-    [toTarget]: side === "source" ? partner : at,
-    Home: { side, index: 0 },
-    End: { side, index: last },
-  };
-  return moves[key];
-}
-
-const NONE = "no partner";
 
 /**
  * A row for each pair in the order of the translation, then the words that are left over.
@@ -179,16 +285,4 @@ export function pairRows(data) {
   const linked = new Set(data.links.map((link) => link.source));
   const left = source.flatMap((word, index) => (linked.has(index) ? [] : [[word, "", NONE]]));
   return [...rows, ...left];
-}
-
-/**
- * Describe the word under the cursor for a screen reader.
- * @param {LinkData} data
- * @param {Token} token
- */
-function sentence(data, token) {
-  const { side, index } = token;
-  const partners = linksOf(data, token).map((link) =>
-    `${quote(data[OTHER[side]][link[OTHER[side]]])} ${digits(link.strength)}`);
-  return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
 }

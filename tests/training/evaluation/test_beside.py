@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign.occupied import fingerprint
+from tests.fingerprint import fingerprint
 from training.evaluation import beside
 from transformer import CheckpointError
 from transformer.checkpoints import checkpoint

@@ -1,0 +1,87 @@
+"""Bounds and verdicts of the tests that try hostile input, here a little and by profile long."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from hypothesis import HealthCheck, event, settings
+
+from transformer import HeadlightError
+
+IS_LONG = not settings.default.derandomize  # --hypothesis-profile=long
+SECONDS = 20
+"""Time that one input may take."""
+
+
+def examples(count: int, long: int) -> settings:
+    """Settings of a test: examples in every run, and in the long one."""
+    return settings(
+        max_examples=long if IS_LONG else count,
+        deadline=1_000 * SECONDS,
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.data_too_large,
+            HealthCheck.large_base_example,
+        ],
+    )
+
+
+def assert_plain(sentence: str) -> None:
+    assert sentence.endswith(".") and sentence.isprintable() and len(sentence) < 1_500, sentence
+
+
+@contextlib.contextmanager
+def accepted_or_refused() -> Iterator[None]:
+    """Let the block refuse its input in one plain sentence; any other exception fails the test."""
+    try:
+        yield
+    except HeadlightError as error:
+        assert_plain(str(error))
+        event("refused")
+    else:
+        event("accepted")
+
+
+def run_main(
+    main: Callable[[list[str]], object], arguments: Sequence[str], stdin: bytes = b""
+) -> tuple[object, str, str]:
+    """Call a command as a shell does: exit status, standard output, standard error."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="")
+    err, before = io.StringIO(), sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                status = main(list(arguments))
+            except SystemExit as exit_:  # as argparse does
+                status = exit_.code
+    finally:
+        sys.stdin = before
+    out.flush()
+    return status, out.buffer.getvalue().decode("utf-8", "surrogateescape"), err.getvalue()
+
+
+@contextlib.contextmanager
+def no_errors_logged() -> Iterator[None]:
+    """Fail if the block logs an error, as Streamlit does with each exception of a page."""
+    messages: list[str] = []
+
+    class Collect(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append(f"{record.getMessage():.200}")
+
+    handler = Collect(logging.ERROR)
+    loggers = logging.getLogger(), logging.getLogger("streamlit")
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+    assert messages == []

@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     age,
     app,
+    campaign,
     confidence,
     huggingface_traces,
     inference,
@@ -23,7 +24,6 @@ from benchmarks import (
     sentences,
     training,
 )
-from benchmarks.campaign import entrances
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     readers.add_arguments(commands)
     age.add_arguments(commands)
     scale.add_arguments(commands)
-    entrances.add_arguments(commands)
+    campaign.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)
     notebook.add_arguments(commands)

@@ -8,8 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from benchmarks.browser import chromium, served
+from benchmarks.browser import chromium
 from benchmarks.machine import describe
+from benchmarks.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 
@@ -174,11 +175,11 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     print(describe())
-    with chromium() as browser, served() as address:
+    with chromium() as browser, served() as server:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         for control in CONTROLS:
             clicks = range(options.clicks + WARM_UP)
-            seconds = [_seconds(page, address, control, n) for n in clicks][WARM_UP:]
+            seconds = [_seconds(page, server.address, control, n) for n in clicks][WARM_UP:]
             name = control.page or "translate"
             print(
                 f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "

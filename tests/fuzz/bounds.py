@@ -32,7 +32,9 @@ def examples(count: int, long: int) -> settings:
 
 
 def assert_plain(sentence: str) -> None:
-    assert sentence.endswith(".") and sentence.isprintable() and len(sentence) < 1_500, sentence
+    assert sentence.endswith(".")
+    assert sentence.isprintable()
+    assert len(sentence) < 1_500
 
 
 @contextlib.contextmanager

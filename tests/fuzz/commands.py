@@ -53,11 +53,21 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "train": _DATA,
     "translate": (SENTENCE, *_MODEL, "--beam", "1"),
 }
-"""Sound arguments of each command but for its output, in the folder of `furnish`."""
+"""Sound arguments of each command but for its output, in the folder `pristine`."""
+
+WRITING = sorted(ARGUMENTS.keys() - {"app", "evaluate aer", "evaluate bleu", "translate"})
+"""Commands with an option --out."""
 
 
-def furnish(folder: Path, model: Transformer, tokenizer: Tokenizer, pairs: list[Pair]) -> None:
+@pytest.fixture(scope="module")
+def pristine(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    pairs: list[Pair],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
     """Write everything that sound arguments name, and some files that hostile ones do."""
+    folder = tmp_path_factory.mktemp("commands") / "pristine"
     extra = {"MODEL_CARD.md": "# A small model\n", "run.jsonl": '{"step": 1, "loss": 5.0}\n'}
     checkpoint.save(folder / "model", model, tokenizer, extra=extra)
     run = folder / "run"
@@ -78,6 +88,7 @@ def furnish(folder: Path, model: Transformer, tokenizer: Tokenizer, pairs: list[
     (folder / "binary-log" / "run.jsonl").write_bytes(b"\xff\xfe\x00")
     (folder / "binary-sums" / "archives").mkdir()
     (folder / "binary-sums" / "archives" / "SHA256SUMS").write_bytes(b"\xff\xfe\x00\n")
+    return folder
 
 
 @pytest.fixture

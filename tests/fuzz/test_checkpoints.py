@@ -45,7 +45,7 @@ TEXTS = [
     b'{"' + b"x" * 100_000 + b'": 1}',
 ]
 Accepted = Literal["no", "same", "other"]
-"""Whether a damaged folder may still be loaded: never, only with the same translation, or at all."""
+"""Whether a damaged folder may still be loaded: never, with the same translation, or anyhow."""
 
 
 def _sign(folder: Path) -> None:
@@ -90,9 +90,11 @@ def write(folder: Path, file: str, content: bytes) -> Accepted:
 
 
 def set_field(folder: Path, field: str, value: Any) -> Accepted:
-    change: Callable[[dict[str, Any]], object] = lambda config: config.update({field: value})
-    if value == MISSING:
-        change = lambda config: config.pop(field, None)
+    def change(config: dict[str, Any]) -> None:
+        config[field] = value
+        if value == MISSING:
+            del config[field]
+
     _edit_json(folder / CONFIG, change)
     _sign(folder)
     return "other"

@@ -41,7 +41,13 @@ VALUES = [
 ]
 LINES = [
     *("[" * 9_000, "[" * 200_000, '{"a":' * 3_000, "{}", "[]", "7", "null", "\x00" * 50, "\ufffd"),
-    *('{"step": 1' * 3, '{"step": 1} {"step": 2}', "\ufeff{}", "x" * 100_000, '{"step": [], "a": 1}'),
+    *(
+        '{"step": 1' * 3,
+        '{"step": 1} {"step": 2}',
+        "\ufeff{}",
+        "x" * 100_000,
+        '{"step": [], "a": 1}',
+    ),
     *('{"": 1, "step": 1}', '{"step": 1, "' + "k" * 9_000 + '": null}', "\u2028", '"step"'),
     *('{"step": 1, "loss": 1}\r', '{"step": 1, "\\ud800": null}', "--1", '{"step": 1,}'),
 ]
@@ -140,7 +146,11 @@ PROBES: list[Change] = [
         for array in (
             *(_full(np.nan), _full(-1), _full(1e38), _full(1).astype(int), _full(0)[..., :0, :]),
             *(np.zeros((3, 8, 9, 9), np.float32), _full(1)[..., 0], np.float32(1), _full(1)[:0]),
-            *(np.array([{}], dtype=object), np.array(["a"]), np.zeros((1, 10**6, 1, 1), np.float32)),
+            *(
+                np.array([{}], dtype=object),
+                np.array(["a"]),
+                np.zeros((1, 10**6, 1, 1), np.float32),
+            ),
             np.broadcast_to(np.uint8(0), 2**28),
         )
     ),

@@ -13,9 +13,10 @@ from transformer.__main__ import main
 
 SENTENCE = "The old cat waits in the garden."
 PIECES = [
-    *"<s> </s> <pad> <unk> ▁ <0x0A> </textarea> {{7*7}} ${x} %s%n {0} ../../etc/passwd `id`".split(),
-    *"\\u0000 &lt; ﬁ ㎏ ① Å ẞ ſ İ ß ǅ 𝔉 ｆｕｌｌ ½ 👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 😀 שלום مرحبا नमस्ते 你好 한국어 ไทย Ж ἀ".split(),
-    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'; DROP TABLE x; --"),
+    *"<s> </s> <pad> <unk> ▁ <0x0A> </textarea> {{7*7}} ${x} %s%n {0} ../../etc/passwd".split(),
+    *"\\u0000 &lt; ﬁ ㎏ ① Å ẞ ſ İ ß ǅ 𝔉 ｆｕｌｌ ½".split(),
+    *"👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 😀 שלום مرحبا नमस्ते 你好 한국어 ไทย Ж ἀ".split(),
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'; DROP TABLE x; --", "`id`"),
     *"\x00\x07\x7f\x85\u2028\u2029\x0b\x0c\x1c\r\ufeff\u200b\u200d\u202e\u2066\u00ad\ufffe\uffff",
     *("\x1b[31m", "\ud800", "\udcff", "\U0010ffff", "\u0300" * 30, "e\u0301"),
     *("The dog", "waits", "in the garden", ".", "!", "?", ",", "’", "“", "—", "1.5", "ÄÖÜ"),
@@ -43,7 +44,8 @@ def test_text_is_translated_and_traced_or_refused(translator: Translator, text: 
         trace = translator.trace_of(translation)
         assert translation.source == text
         for notice in translation.notices:
-            assert "\n" not in notice and len(notice) <= 2_000
+            assert "\n" not in notice
+            assert len(notice) <= 2_000
         for kind in KINDS:
             weights, labels = trace.weights(kind), trace.labels(kind)
             assert weights.shape[2:] == (len(labels.queries), len(labels.keys))

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from benchmarks.campaign import forged_session, messages, uploads
+from benchmarks import campaign
+from benchmarks.server import ForgedSession, headlight_app
 from headlight import serve
 from transformer.files.installed import FILES
 
@@ -83,7 +84,7 @@ def test_the_folder_of_models_is_the_option_or_the_variable(
 def server(tmp_path_factory):
     """The app as `headlight app` serves it."""
     log = tmp_path_factory.mktemp("server") / "log"
-    with forged_session.served(log, "--logger.enableRich=false") as running:
+    with headlight_app(log, "--logger.enableRich=false") as running:
         yield running
 
 
@@ -109,26 +110,26 @@ def test_the_app_listens_on_this_machine_alone(server):
 
 @pytest.mark.timeout(120)
 def test_a_file_that_is_sent_is_refused_and_takes_no_memory(server):
-    with forged_session.ForgedSession(server) as session:
+    with ForgedSession(server) as session:
         session.run()
         before = server.megabytes()
         path = f"/_stcore/upload_file/{session.id}/1"
-        assert [uploads.send(server, "PUT", path, 50_000_000) for _ in range(4)] == [405] * 4
+        assert [campaign.send(server, "PUT", path, 50_000_000) for _ in range(4)] == [405] * 4
         assert server.megabytes() - before < 20
 
 
 @pytest.mark.timeout(120)
 def test_forged_messages_raise_nowhere_in_our_code(server):
-    with forged_session.ForgedSession(server) as session:
+    with ForgedSession(server) as session:
         opened = session.run("heads")
         (grid,) = (one for one in opened.widgets if one.endswith("-grid"))
         (text,) = (one for one in opened.widgets if one.endswith("-text"))
         for state in (
-            messages.trigger(grid, {"event": "picked", "value": ["cross", 0, 0]}),
+            campaign.trigger(grid, {"event": "picked", "value": ["cross", 0, 0]}),
             WidgetState(id=text),
             WidgetState(id=text, bytes_value=b"a"),
         ):
             session.run("heads", "", [state])
-    with forged_session.ForgedSession(server) as other:  # nobody else is touched
+    with ForgedSession(server) as other:  # nobody else is touched
         assert other.run("heads").exceptions == []
-    assert messages.own_error(server.log.read_text("utf-8")) == ""
+    assert campaign.own_error(server.log.read_text("utf-8")) == ""

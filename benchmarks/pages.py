@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import statistics
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from benchmarks.browser import chromium
-from benchmarks.machine import describe
+from benchmarks.machine import describe, spread
 from benchmarks.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
@@ -181,11 +180,7 @@ def run(options: argparse.Namespace) -> None:
             clicks = range(options.clicks + WARM_UP)
             seconds = [_seconds(page, server.address, control, n) for n in clicks][WARM_UP:]
             name = control.page or "translate"
-            print(
-                f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
-                f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s",
-                flush=True,
-            )
+            print(f"{name}, {control.what}: {spread(seconds)}", flush=True)
 
 
 @cache

@@ -14,8 +14,7 @@ import torch
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as record
 
-from benchmarks.inference import PIECES, sentence_lines, sentence_of
-from benchmarks.inference_sides import CTranslate2
+from benchmarks.inference import PIECES, CTranslate2, sentence_lines, sentence_of
 from benchmarks.machine import describe
 from transformer import Translator
 from transformer.checkpoints import checkpoint

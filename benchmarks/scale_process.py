@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 Report = dict[str, Any]
-KIB = 2**10
 
 
 def memory() -> Report:
@@ -30,7 +29,7 @@ def memory() -> Report:
 def _fields(path: Path) -> dict[str, int]:
     """The lines of /proc that say `Name: 123 kB`, in bytes."""
     lines = (line.split() for line in path.read_text("utf-8").splitlines())
-    return {w[0].rstrip(":"): int(w[1]) * KIB for w in lines if len(w) == 3 and w[2] == "kB"}
+    return {w[0].rstrip(":"): int(w[1]) * 1024 for w in lines if len(w) == 3 and w[2] == "kB"}
 
 
 def prepare(arguments: Sequence[str]) -> Report:

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-
-from benchmarks.__main__ import main
-from benchmarks.campaign import configurations, damages, entrances, hostile_arguments, worker
 from benchmarks.campaign.damages import made_damages
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.worker import Worker
+
+from benchmarks.__main__ import main
+from benchmarks.campaign import configurations, damages, entrances, hostile_arguments, worker
 from headlight.__main__ import COMMANDS
 from tests.benchmarks.misbehaviour import misbehave
 from training.config import Recipe

@@ -201,8 +201,8 @@ def with_damage(folder: Path, file: int, places: list[tuple[float, int]], end: f
     files[file % len(files)].write_bytes(content[: int(end * len(content))])
 
 
-def _folders(change: Callable[..., None], **fields: Any) -> Any:
-    return st.builds(partial, st.just(change), **fields)
+def _folders(make: Callable[..., None], **fields: Any) -> Any:
+    return st.builds(partial, st.just(make), **fields)
 
 
 RECORD, FIELD, PLACE = st.integers(0, 2), sampled_from(FIELDS), st.floats(0, 1, exclude_max=True)

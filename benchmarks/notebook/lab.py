@@ -3,50 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchmarks.browser import ROOT
-from transformer import HeadlightError
+from benchmarks.server import running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
 
-START = 60.0
-"""Seconds within which a server must answer."""
 LabTheme = Literal["JupyterLab Light", "JupyterLab Dark"]
 
 
 def write_notebook(path: Path, cells: Sequence[str]) -> None:
     """A notebook of code cells that have not run."""
-    written = {
-        "cells": [
-            {
-                "cell_type": "code",
-                "execution_count": None,
-                "id": f"cell-{n}",
-                "metadata": {},
-                "outputs": [],
-                "source": source,
-            }
-            for n, source in enumerate(cells)
-        ],
-        "metadata": {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-        },
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    path.write_text(json.dumps(written), encoding="utf-8")
+    from nbformat import v4, write
+
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    code = [v4.new_code_cell(source) for source in cells]
+    write(v4.new_notebook(cells=code, metadata={"kernelspec": kernel}), path)
 
 
 @contextmanager
@@ -58,12 +34,9 @@ def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> It
         home: where it keeps settings, and the key by which it knows the notebooks that it saved.
 
     Raises:
-        HeadlightError: if it is not installed or does not start.
+        NoServer: if it is not installed or does not start.
     """
     _write_settings(home, theme)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     places = {
         "HOME": "home",
         "IPYTHONDIR": "ipython",
@@ -76,33 +49,18 @@ def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> It
     options = {
         "ServerApp.root_dir": folder,
         "ServerApp.ip": "127.0.0.1",
-        "ServerApp.port": port,
+        "ServerApp.port": "{port}",
         "ServerApp.allow_root": True,
         "ServerApp.open_browser": False,
         "IdentityProvider.token": "",
     }
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *(f"--{k}={v}" for k, v in options.items())],
-            cwd=ROOT,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT),
-                **{name: str(home / place) for name, place in places.items()},
-            },
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(address, server, home / "log")
-        yield address
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # it asks its kernels first, which may be busy
-            server.kill()
+    with running(
+        ["jupyterlab", *(f"--{name}={value}" for name, value in options.items())],
+        health="api",
+        log=home / "log",
+        environment={name: str(home / place) for name, place in places.items()},
+    ) as server:
+        yield server.address
 
 
 def _write_settings(home: Path, theme: LabTheme) -> None:
@@ -114,18 +72,6 @@ def _write_settings(home: Path, theme: LabTheme) -> None:
         "notification": {"fetchNews": "false", "checkForUpdates": False},
     }.items():
         (folder / f"{name}.jupyterlab-settings").write_text(json.dumps(settings), "utf-8")
-
-
-def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urllib.request.urlopen(f"{address}/api", timeout=1).close()
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    last = log.read_text("utf-8", errors="replace").strip().rpartition("\n")[2]
-    raise HeadlightError(f"JupyterLab does not start: {last} Install the extra bench.")
 
 
 class Notebook:

@@ -1,9 +1,9 @@
-"""`AttentionTrace.from_huggingface` on what the library itself returns, for every family.
+"""`AttentionTrace.from_huggingface` on the library's own attentions, for every family.
 
 A trace of one pass must hold the library's numbers to the bit. That of a generation is put together
 of steps: each row must be to the bit a row that the library returned in that step, and within 1e-5
-what one pass over the finished sequence gives. A value planted in the outputs must come back under
-the tokens of its place.
+of what one pass over the finished sequence gives. A value planted in the outputs must come back
+under the tokens of its place.
 """
 
 from __future__ import annotations
@@ -11,21 +11,196 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from benchmarks.huggingface_agreement import differences, not_read_back, unlike
 from benchmarks.huggingface_models import (
+    END,
     FRAMES,
     LAYERS,
     LENGTHS,
     Family,
     families,
+    inputs_of,
+    tokenizer,
 )
-from benchmarks.huggingface_own import FIELDS, OwnAttention
+from benchmarks.models import require_transformers
 from transformer import AttentionTrace, HeadlightError, InputError
+from transformer.kinds import KINDS, Kind
+from transformer.traces.fields import Weights
+
+
+class Seen(NamedTuple):
+    """What must stand in a trace.
+
+    Args:
+        weights: of each kind, `[layer, head, query, key]`.
+        source: tokens of the source.
+        reads: what the decoder reads at each position.
+    """
+
+    weights: dict[Kind, Weights]
+    source: list[str]
+    reads: list[str]
+
+    def axes(self, kind: Kind) -> tuple[list[str], list[str]]:
+        """The tokens of queries and keys, a decoder position by what it reads."""
+        queries = self.source if kind == "encoder_self" else self.reads
+        return queries, self.reads if kind == "decoder_self" else self.source
+
+
+def differences(trace: AttentionTrace, seen: Seen, tolerance: float) -> list[str]:
+    """Kinds, weights and tokens that are others, in words.
+
+    Args:
+        tolerance: absolute; at 0 every bit counts.
+    """
+    expected = tuple(kind for kind in KINDS if kind in seen.weights)
+    if trace.kinds != expected:
+        return [f"the kinds are {trace.kinds}, not {expected}"]
+    found = []
+    for kind, weights in seen.weights.items():
+        mine = trace.weights(kind)
+        if mine.shape != weights.shape:
+            found.append(f"{kind} is {mine.shape}, not {weights.shape}")
+            continue
+        apart = float(np.abs(mine - weights).max())
+        if apart > tolerance:
+            found.append(f"{kind} is {apart:.2g} from the library's")
+        labels = trace.labels(kind, None if kind == "encoder_self" else "reads")
+        if tuple(map(list, labels)) != seen.axes(kind):
+            found.append(f"{kind} stands under {labels}, not {seen.axes(kind)}")
+    return found
+
+
+def unlike(trace: AttentionTrace, kind: Kind, query: int, layer: int, rows: Weights) -> list[str]:
+    """A row of a trace that is none of those that the library returned in a step, to the bit.
+
+    Args:
+        rows: `[row, head, key]` of the step, without padding.
+    """
+    mine = trace.weights(kind)[layer, :, query, : rows.shape[-1]]
+    if (rows == mine).all((1, 2)).any():
+        return []
+    return [f"{kind}, layer {layer}, row {query}: none of its step's rows"]
+
+
+def not_read_back(
+    trace: AttentionTrace, kind: Kind, place: tuple[int, int, int, int], value: float, seen: Seen
+) -> list[str]:
+    """Whether a value stands where it was put, and nowhere else, under its tokens.
+
+    Args:
+        place: layer, head, query and key of the trace.
+    """
+    queries, keys = seen.axes(kind)
+    frame = trace.to_frame()
+    hits = frame[frame.weight == value]
+    columns = ["kind", "layer", "head", "query", "key", "key_token"]
+    found = [tuple(row) for row in hits[columns].itertuples(index=False)]
+    wrong = []
+    if found != [(kind, *place, keys[place[3]])]:
+        wrong.append(f"planted in {kind} at {place}, found at {found}")
+    by_read = trace.labels(kind, None if kind == "encoder_self" else "reads").queries
+    if by_read[place[2]] != queries[place[2]]:
+        wrong.append(f"row {place[2]} of {kind} is not named {queries[place[2]]}")
+    return wrong
+
+
+FIELDS: dict[Kind, str] = {
+    "encoder_self": "encoder_attentions",
+    "decoder_self": "decoder_attentions",
+    "cross": "cross_attentions",
+}
+
+
+class OwnAttention:
+    """One family: its model, two sentences, and what it returns of them."""
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.model, self.tokenizer = family, family.make(), tokenizer()
+        self.inputs = inputs_of(family.shape)
+        self.alone = family.shape in ("encoder", "decoder")
+
+    def _seen(self, outputs: Any, index: int) -> Seen:
+        """What a pass returned of one sentence, cut here by its mask."""
+        weights: dict[Kind, Weights] = {}
+        for kind, layers in self._fields(outputs):
+            rows, keys = self._kept(kind, index)
+            weights[kind] = _array([one[index] for one in layers])[:, :, rows][..., keys]
+        texts = []
+        for name in ("", "decoder_"):
+            ids, kept = self.inputs.get(f"{name}input_ids"), self._mask(name, index)
+            texts.append([] if ids is None else self._texts(ids[index][kept]))
+        return self._sides(weights, *texts)
+
+    def _fields(self, outputs: Any) -> list[tuple[Kind, Any]]:
+        """The attentions of each kind."""
+        if self.family.shape == "encoder":
+            return [("encoder_self", outputs["attentions"])]
+        if self.family.shape == "decoder":
+            return [("decoder_self", outputs["attentions"])]
+        return [(kind, outputs[field]) for kind, field in FIELDS.items()]
+
+    def _sides(self, weights: dict[Kind, Weights], read: list[str], decoder: list[str]) -> Seen:
+        if self.family.shape == "decoder":
+            return Seen(weights, [], read)
+        if self.family.shape == "speech":
+            read = [str(n) for n in range(1, FRAMES + 1)]
+        return Seen(weights, read, decoder)
+
+    def _mask(self, name: str, index: int) -> Any:
+        mask = self.inputs.get(f"{name}attention_mask")
+        return slice(None) if mask is None else mask[index].bool()
+
+    def _kept(self, kind: Kind, index: int) -> tuple[Any, Any]:
+        """Which queries and keys of the batch are no padding."""
+        source = self._mask("", index)
+        target = source if self.alone else self._mask("decoder_", index)
+        return source if kind == "encoder_self" else target, (
+            target if kind == "decoder_self" else source
+        )
+
+    def _prompt(self, row: int) -> int:
+        """Tokens that the decoder was given, without padding."""
+        return LENGTHS[row] if self.family.shape == "decoder" else 1
+
+    def _sequence(self, ids: Any, row: int) -> Any:
+        """What was read and written of a sentence, without padding on either side."""
+        first = 0
+        if self.family.shape == "decoder":
+            first = int(self.inputs["attention_mask"][row].argmax())
+        ids = ids[first:]
+        ends = (ids[self._prompt(row) :] == END).nonzero()
+        return ids[: self._prompt(row) + int(ends[0]) + 1] if len(ends) else ids
+
+    def _in_one_pass(self, sequence: Any, row: int) -> Seen:
+        """The finished sequence alone, without padding, read once."""
+        reads = sequence[None, :-1]
+        texts: list[str] = []
+        if self.family.shape == "decoder":
+            inputs = {"input_ids": reads}
+        elif self.family.shape == "speech":
+            features = self.inputs["input_features"][row][None]
+            inputs = {"input_features": features, "decoder_input_ids": reads}
+        else:
+            source = self.inputs["input_ids"][row][self._mask("", row)]
+            texts = self._texts(source)
+            inputs = {"input_ids": source[None], "decoder_input_ids": reads}
+        outputs = self.model(**inputs, output_attentions=True)
+        weights = {kind: _array([one[0] for one in of]) for kind, of in self._fields(outputs)}
+        read = self._texts(reads[0])
+        return self._sides(weights, read if self.family.shape == "decoder" else texts, read)
+
+    def _texts(self, ids: Any) -> list[str]:
+        return [str(one) for one in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
+
+
+def _array(layers: list[Any]) -> Weights:
+    return torch.stack(layers).float().numpy()
+
 
 WRITTEN = 8
 BEAMS, RETURNED = 3, 2
@@ -50,14 +225,7 @@ def run(_options: argparse.Namespace) -> None:
     Raises:
         HeadlightError: if the library is not installed, or something does not agree.
     """
-    try:
-        import transformers
-    except ImportError as error:
-        raise HeadlightError(
-            "transformers is not installed: pip install -e '.[bench]', then look again."
-        ) from error
-    transformers.logging.set_verbosity_error()
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
+    print(f"transformers {require_transformers()}, torch {torch.__version__}")
     wrong = 0
     for family in families():
         with torch.no_grad():

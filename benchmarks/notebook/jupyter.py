@@ -1,7 +1,13 @@
 """Explorers in a real JupyterLab: side by side, saved, reopened, trusted or not, light and dark.
 
 Each head of the notebooks made here looks at one known token, so that what is open is read back by
-its tokens.
+its tokens. The frames of other notebooks are imitated by their sources and documents, without a
+run of these programs:
+
+- VS Code puts all outputs into one webview, and with `notebook.experimental.enableCsp` gives it the
+  policy below (microsoft/vscode, notebook/browser/view/renderers/backLayerWebView.ts).
+- Colab puts each output into a sandboxed frame of its own, on another origin (its notebook
+  "Advanced outputs"); at its strictest such a frame has scripts and no origin at all.
 """
 
 from __future__ import annotations
@@ -13,26 +19,109 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from html import escape
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.browser import chromium
-from benchmarks.notebook_hosts import imitated
-from benchmarks.notebook_lab import Notebook, lab, write_notebook
-from benchmarks.notebook_rings import (
-    CROSS,
-    ENCODER,
-    FURTHER,
-    RINGS,
-    cell,
-    rows_of,
-    seen,
-)
+from benchmarks.notebook.lab import Notebook, lab, write_notebook
 from transformer import HeadlightError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame
+
+RINGS = """import numpy as np
+
+from transformer import AttentionTrace
+from viz.notebook import explore
+
+
+def ring(layers, heads, queries, keys):
+    \"\"\"Each head looks one token further than the one before it, around a ring.\"\"\"
+    rows = np.arange(queries)
+    weights = np.zeros((layers, heads, queries, keys), dtype=np.float32)
+    for n, head in enumerate(weights.reshape(-1, queries, keys)):
+        head[rows, (rows + n) % keys] = 1
+    return weights
+
+
+a, b, c = ([f"{letter}{n}" for n in range(size)] for letter, size in zip("abc", (12, 9, 7)))"""
+
+
+class Ring(NamedTuple):
+    """One explorer of a notebook: layers and heads, and the tokens along its axes."""
+
+    code: str
+    layers: int
+    heads: int
+    queries: tuple[str, int]
+    keys: tuple[str, int]
+
+    def rows(self, layer: int, head: int) -> list[list[str]]:
+        """What the large map says of each row when a head is open."""
+        (row, rows), (column, columns) = self.queries, self.keys
+        shift = layer * self.heads + head
+        return [[f"{row}{n}", f"{column}{(n + shift) % columns}", "1.000"] for n in range(rows)]
+
+
+FURTHER = "# and further down\n" * 200  # what comes before is out of sight
+ENCODER = Ring(
+    "explore(AttentionTrace.from_arrays(encoder_self=ring(2, 4, 12, 12), source_tokens=a)",
+    2, 4, ("a", 12), ("a", 12),
+)  # fmt: skip
+CROSS = Ring(
+    "explore(AttentionTrace.from_arrays(cross=ring(3, 2, 7, 9), source_tokens=b, target_tokens=c)",
+    3, 2, ("c", 7), ("b", 9),
+)  # fmt: skip
+# what the large map says in words, and the pixels of all pictures
+ROWS = """() => [...document.querySelectorAll(".hl-explorer-open table")[0].tBodies[0].rows]
+  .map((row) => [...row.cells].map((cell) => cell.textContent.replace(/[\\u2066-\\u2069]/g, "")))"""
+PIXELS = """() => [...document.querySelectorAll("canvas")].map((one) => one.toDataURL()).join()"""
+
+
+def cell(frame: Frame, ring: Ring, layer: int, head: int) -> Any:
+    """The small map of one head, from 0."""
+    return frame.locator("[role=gridcell]").nth(layer * ring.heads + head)
+
+
+def rows_of(frame: Frame) -> list[list[str]]:
+    """What the large map says in words: of each row its token, where it looks most, how much."""
+    rows: list[list[str]] = frame.evaluate(ROWS)
+    return rows
+
+
+def seen(frame: Frame) -> tuple[Any, ...]:
+    """The same with the pixels of all pictures."""
+    return frame.evaluate(ROWS), frame.evaluate(PIXELS)
+
+
+VSCODE_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src https: http: data:; font-src https:; connect-src https:; child-src https: data:"
+)
+_PAGE = "<!doctype html><html><head><meta charset='utf-8'>{head}</head><body>{body}</body></html>"
+
+
+def imitated(output: str) -> dict[str, str]:
+    """A page for each host, with one output in it.
+
+    Args:
+        output: HTML, as a cell gives it out.
+    """
+    inner = escape(_PAGE.format(head="", body=output))
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{VSCODE_POLICY}">'
+    return {
+        "the policy of VS Code's webview": _PAGE.format(head=policy, body=output),
+        "a sandboxed frame with an origin": _framed(inner, "allow-scripts allow-same-origin"),
+        "a sandboxed frame without one": _framed(inner, "allow-scripts"),
+    }
+
+
+def _framed(inner: str, sandbox: str) -> str:
+    frame = f'<iframe sandbox="{sandbox}" srcdoc="{inner}" style="width:100%;height:90vh"></iframe>'
+    return _PAGE.format(head="", body=frame)
+
 
 INNER = "() => [document.body.scrollHeight, frameElement.clientHeight]"
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"

@@ -1,4 +1,4 @@
-"""BertViz's own examples in BertViz and here: what an output weighs, and how long one waits for it.
+"""BertViz's own examples in BertViz and here: size of an output, and seconds until it is drawn.
 
 The models are those of BertViz's examples, with random weights. Both sides draw the same arrays in
 the same Chromium, in turns. The libraries that BertViz's pages load from a CDN come from this
@@ -12,17 +12,133 @@ import contextlib
 import os
 import statistics
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks import bertviz, notebook_lines, notebook_models
 from benchmarks.browser import chromium
 from benchmarks.machine import describe
-from benchmarks.notebook_drawing import PATIENCE, draw
-from benchmarks.notebook_lines import ENCODER_DECODER, EXPLORE, EXPLORE_BOTH, LINES, MODELS
+from benchmarks.notebook import bertviz
+from benchmarks.notebook.lines import (
+    ENCODER_DECODER,
+    EXPLORE,
+    EXPLORE_BOTH,
+    LINES,
+    MODELS,
+    bert,
+    check,
+    filler,
+    ours,
+    t5,
+    table,
+    theirs,
+    variables,
+)
 from transformer.cli.arguments import whole_number
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PATIENCE = 120.0
+"""Seconds after which a picture counts as not drawn."""
+PAGE = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{}</body>"
+# A canvas in a frame that is drawn on, or the lines of an SVG: what is there when a frame begins is
+# on the screen when the next one begins. Both sides are looked for alike, by one clock.
+NOTE = """
+if (top === window) {
+  window.onCanvas = false;
+  const there = () => window.onCanvas || document.querySelector("svg line");
+  const look = () => requestAnimationFrame(there() ? seen : look);
+  const seen = () => (window.firstPicture = performance.now());
+  look();
+} else {
+  const canvas = CanvasRenderingContext2D.prototype;
+  for (const name of ["fillRect", "fillText", "drawImage", "putImageData", "stroke", "fill"]) {
+    const draw = canvas[name];
+    canvas[name] = function () {
+      if (this.canvas.isConnected) top.onCanvas = true;
+      return draw.apply(this, arguments);
+    };
+  }
+}"""
+
+
+class Drawn(NamedTuple):
+    """What came of one output.
+
+    Args:
+        seconds: from opening the page to the first picture on the screen; None if none came.
+        asked: addresses outside the page that it asked for.
+    """
+
+    seconds: float | None
+    asked: tuple[str, ...]
+
+
+@contextmanager
+def served_pages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """A server on a free port; gives its address, and by path what it serves, to be added to."""
+    served = {f"/{path}": body for path, body in files.items()}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = served.get(self.path)
+            self.send_response(404 if body is None else 200)
+            script = self.path.endswith(".js")
+            self.send_header("Content-Type", "text/javascript" if script else "text/html")
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", served
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: float) -> Drawn:
+    """Open a page with one output in a fresh tab.
+
+    Args:
+        output: HTML.
+        files: scripts of the CDN, which the page then finds on this machine; without them it asks
+            the network, which it does not get.
+        patience: seconds.
+    """
+    from playwright.sync_api import Error, TimeoutError
+
+    with served_pages(files) as (address, served):
+        served["/cell.html"] = PAGE.format(
+            output.replace(bertviz.CDN, address) if files else output
+        ).encode()
+        page: Page = browser.new_page(viewport={"width": 1440, "height": 900})
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.add_init_script(NOTE)
+        try:
+            page.goto(f"{address}/cell.html", wait_until="commit")
+            page.wait_for_function("window.firstPicture", timeout=patience * 1000)
+            seconds = float(page.evaluate("window.firstPicture")) / 1000
+        except TimeoutError:
+            seconds = None
+        except Error as error:  # the tab may have run out of memory
+            if "crash" not in str(error).lower():
+                raise
+            seconds = None
+        finally:
+            page.close()
+    outside = (url for url in asked if not url.startswith((address, "about:")))
+    return Drawn(seconds, tuple(outside))
+
 
 LONG = 15.0
 """Seconds of drawing after which it is not done again."""
@@ -67,10 +183,10 @@ def run(options: argparse.Namespace) -> None:
     files = bertviz.libraries(options.libraries) if options.libraries else {}
     print(describe())
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
-        names = {name: notebook_lines.variables(make()) for name, make in MODELS.items()}
+        names = {name: variables(make()) for name, make in MODELS.items()}
         for line in LINES:
-            notebook_lines.check(line, names[line.model])
-    print(f"{len(LINES)} lines of the table, all of them run:\n\n{notebook_lines.table()}\n")
+            check(line, names[line.model])
+    print(f"{len(LINES)} lines of the table, all of them run:\n\n{table()}\n")
     with chromium() as browser:
         print(f"Chromium {browser.version}, headless, {os.cpu_count()} cores")
         _print_offline(browser, names["pair"])
@@ -96,12 +212,12 @@ def _cases(names: Mapping[str, dict[str, Any]], lengths: list[int]) -> list[Case
         for what, name, lines in examples
     ]
     for n in lengths:
-        bert = notebook_lines.variables(notebook_models.bert([notebook_models.filler(n - 2)]))
-        found.append(Case(f"BERT, {n} tokens", bert, _joined(*one)))
+        read = variables(bert([filler(n - 2)]))
+        found.append(Case(f"BERT, {n} tokens", read, _joined(*one)))
     for n in lengths:
-        text = notebook_models.filler(n - 1)
-        t5 = notebook_lines.variables(notebook_models.t5(text, text))
-        found.append(Case(f"T5, all three kinds, {n} + {n} tokens", t5, _joined(*both)))
+        text = filler(n - 1)
+        both_read = variables(t5(text, text))
+        found.append(Case(f"T5, all three kinds, {n} + {n} tokens", both_read, _joined(*both)))
     return found
 
 
@@ -121,7 +237,7 @@ def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int
             before = figures[view]
             if before and (before[-1].drawn or 0) > LONG:
                 continue
-            make = _theirs if view != "explore" else _ours
+            make = theirs if view != "explore" else _ours
             figures[view].append(_measured(browser, make, line, case.variables, files))
     print(f"{case.what}")
     for view, found in figures.items():
@@ -146,11 +262,7 @@ def _measured(
 
 
 def _ours(line: str, names: dict[str, Any]) -> str:
-    return str(notebook_lines.ours(line, names)._repr_html_())
-
-
-def _theirs(line: str, names: dict[str, Any]) -> str:
-    return notebook_lines.theirs(line, names)
+    return str(ours(line, names)._repr_html_())
 
 
 def _said(found: list[Figures], *, drew: bool) -> str:
@@ -169,7 +281,7 @@ def _said(found: list[Figures], *, drew: bool) -> str:
 def _print_offline(browser: Any, names: dict[str, Any]) -> None:
     """Both outputs as they are, on a machine without a network."""
     for view, make, line in (
-        ("BertViz's head view", _theirs, "head_view(outputs.attentions, tokens)"),
+        ("BertViz's head view", theirs, "head_view(outputs.attentions, tokens)"),
         ("the explorer", _ours, EXPLORE),
     ):
         found = draw(browser, make(line, names), {}, patience=8)

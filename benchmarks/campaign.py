@@ -129,14 +129,16 @@ EVENTS = ("picked", "other", "", 7, None)
 def try_messages(count: int, chance: random.Random) -> Iterator[Outcome]:
     """Send so many messages, each to a page that has just been opened in a session of its own."""
     opened = [(page, view) for page, views in VIEWS.items() for view in views]
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
         # a log in which each line of a traceback is one line
-        with headlight_app(Path(folder) / "log", "--logger.enableRich=false") as server:
-            for _ in range(count):
-                page, view = chance.choice(opened)
-                query = "&".join(f"{name}={value}" for name, value in view.items())
-                path = "" if page == "translate" else page
-                yield _try(server, path, query.replace(" ", "+"), chance)
+        headlight_app(Path(folder) / "log", "--logger.enableRich=false") as server,
+    ):
+        for _ in range(count):
+            page, view = chance.choice(opened)
+            query = "&".join(f"{name}={value}" for name, value in view.items())
+            path = "" if page == "translate" else page
+            yield _try(server, path, query.replace(" ", "+"), chance)
 
 
 def _try(server: Server, page: str, query: str, chance: random.Random) -> Outcome:

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from benchmarks.machine import describe
-from benchmarks.models import SHAPES, require_transformers, write_folder
+from benchmarks.models import require_transformers
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import KINDS, Transformer, Translator
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import Checkpoint
@@ -27,6 +28,21 @@ from transformer.decoding import MAX_EXTRA, Hypothesis, beam_search
 from transformer.files.installed import ASSETS, BUNDLED
 from transformer.kinds import attention_name
 
+SHAPES: dict[str, dict[str, Any]] = {
+    "d_model 64, swish": {"d_model": 64, "layers": 2, "d_ff": 96, "h": 4},
+    "d_model 64, gelu, stored positions": {
+        "d_model": 64, "layers": 1, "d_ff": 96, "h": 2, "activation": "gelu",
+        "positions": "formula",
+    },
+    "d_model 128, relu, separate vocabularies": {
+        "d_model": 128, "layers": 3, "d_ff": 256, "h": 8, "activation": "relu", "separate": True,
+    },
+    "d_model 256, half precision, stored positions": {
+        "d_model": 256, "layers": 3, "d_ff": 512, "h": 8, "dtype": torch.float16,
+        "positions": "formula",
+    },
+    "d_model 512, 6 + 6 layers": {"d_model": 512, "layers": 6, "d_ff": 2048, "h": 8},
+}  # fmt: skip
 BEAM_SIZE, LONGEST = 4, 20
 _TIE = 1e-4
 """Log-probabilities of two translations, in nats, that float32 cannot tell apart."""
@@ -84,7 +100,18 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as place:
         _compare_export(Path(place) / "export", [*EVERYDAY, *lines])
         for name, shape in SHAPES.items():
-            _compare(write_folder(Path(place) / name, shape, lines), name, options.inputs)
+            folder = marian_folder.write(Path(place) / name, **shape)
+            _compare(folder, name, options.inputs)
+            if "positions" not in shape:  # which transformers does not store
+                _save_again(folder)
+                _compare(folder, f"{name}, saved by transformers", options.inputs)
+
+
+def _save_again(folder: Path) -> None:
+    """Let transformers write the weights and the configuration."""
+    from transformers import MarianMTModel
+
+    MarianMTModel.from_pretrained(folder, dtype="auto").save_pretrained(folder)
 
 
 @torch.inference_mode()

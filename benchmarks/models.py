@@ -8,12 +8,11 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import safetensors.torch
 import sentencepiece
 import torch
 
@@ -21,6 +20,7 @@ from benchmarks.app import ALL_MAPS, MOST, sentences
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
 from benchmarks.server import served
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number
 from transformer.files.installed import ASSETS
@@ -28,149 +28,12 @@ from viz.app.models.menu import BUNDLED_NAME, MEMORY_VARIABLE, MODELS_VARIABLE
 from viz.app.models.model_cache import size_of_model
 from viz.draw.labels import display_tokens
 
-SHAPES: dict[str, dict[str, Any]] = {
-    "d_model 64, swish": {"d_model": 64, "layers": 2, "ffn_dim": 96, "attention_heads": 4},
-    "d_model 64, gelu, stored positions": {
-        "d_model": 64, "layers": 1, "ffn_dim": 96, "attention_heads": 2,
-        "activation_function": "gelu", "store_positions": True,
-    },
-    "d_model 128, relu, separate vocabularies": {
-        "d_model": 128, "layers": 3, "ffn_dim": 256, "attention_heads": 8,
-        "activation_function": "relu", "share_encoder_decoder_embeddings": False,
-    },
-    "d_model 256, half precision, stored positions": {
-        "d_model": 256, "layers": 3, "ffn_dim": 512, "attention_heads": 8,
-        "dtype": torch.float16, "store_positions": True,
-    },
-    "d_model 512, 6 + 6 layers": {
-        "d_model": 512, "layers": 6, "ffn_dim": 2048, "attention_heads": 8,
-    },
-}  # fmt: skip
-
-
-def write_folder(folder: Path, shape: Mapping[str, Any], lines: Sequence[str]) -> Path:
-    """Write one folder; its vocabularies are learnt from the lines, and from them backwards."""
-    from transformers import MarianConfig, MarianMTModel
-
-    folder.mkdir()
-    fields = {
-        "activation_function": "swish",
-        "share_encoder_decoder_embeddings": True,
-        "store_positions": False,
-        "dtype": torch.float32,
-        "more_pieces": 0,
-        "model_type": "unigram",  # of SentencePiece
-        "max_position_embeddings": 128,
-        **shape,
-    }
-    store_positions, dtype = fields.pop("store_positions"), fields.pop("dtype")
-    more = [f"▁no{number}" for number in range(fields.pop("more_pieces"))]
-    for part in ("layers", "ffn_dim", "attention_heads"):
-        fields[f"encoder_{part}"] = fields[f"decoder_{part}"] = fields.pop(part)
-    models = [
-        _spm(text, size, fields["model_type"])
-        for text, size in ((lines, 300), ([line[::-1] for line in lines], 280))
-    ]
-    del fields["model_type"]
-    separate = not fields["share_encoder_decoder_embeddings"]
-    source, target = _write_vocabularies(folder, models, more, separate=separate)
-    torch.manual_seed(len(folder.name))
-    model = MarianMTModel(
-        MarianConfig(
-            vocab_size=source,
-            decoder_vocab_size=target,
-            pad_token_id=target - 1,
-            decoder_start_token_id=target - 1,
-            eos_token_id=0,
-            forced_eos_token_id=None,
-            scale_embedding=True,
-            **fields,
-        )
-    )
-    _randomise(model)
-    model.to(dtype).save_pretrained(folder)
-    if store_positions:
-        path = folder / "model.safetensors"
-        stored = safetensors.torch.load(path.read_bytes())
-        for stack in ("encoder", "decoder"):
-            name = f"model.{stack}.embed_positions.weight"
-            stored[name] = model.state_dict()[name].contiguous()
-        safetensors.torch.save_file(stored, path, metadata={"format": "pt"})
-    return folder
-
-
-@torch.no_grad()
-def _randomise(model: Any) -> None:
-    """Weights that leave neither biases nor norms as they begin, and sentences that end."""
-    for name, parameter in model.named_parameters():
-        if "embed_positions" in name:
-            continue
-        if parameter.dim() > 1:
-            parameter.normal_(std=parameter.size(-1) ** -0.5)
-        elif "norm" in name and name.endswith("weight"):
-            parameter.normal_(1, 0.2)
-        else:
-            parameter.normal_(0, 0.2)
-    model.final_logits_bias.normal_(0, 0.5)
-    model.final_logits_bias[0, 0] = 2.0
-    model.tie_weights()
-
-
-def _write_vocabularies(
-    folder: Path, models: Sequence[bytes], more: Sequence[str], *, separate: bool
-) -> tuple[int, int]:
-    """Both `.spm` files and `vocab.json`; the sizes of the two vocabularies.
-
-    Args:
-        models: SentencePiece's, of source and target.
-        more: pieces that no text has, to make a vocabulary as large as a real one.
-    """
-    source, target = models
-    (folder / "source.spm").write_bytes(source)
-    (folder / "target.spm").write_bytes(target)
-    first, second = _pieces(source), _pieces(target)
-    if not separate:
-        first = second = list(dict.fromkeys((">>fra<<", ">>deu<<", *first, *second, *more)))
-    numbers = [_numbered(pieces) for pieces in (first, second)]
-    for name, of in zip(("vocab.json", "target_vocab.json")[: 1 + separate], numbers, strict=False):
-        (folder / name).write_text(json.dumps(of), "utf-8")
-    return len(numbers[0]), len(numbers[1])
-
-
-def _numbered(pieces: Sequence[str]) -> dict[str, int]:
-    return {piece: n for n, piece in enumerate(("</s>", "<unk>", *pieces, "<pad>"))}
-
-
-def _pieces(model: bytes) -> list[str]:
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    every = processor.IdToPiece(list(range(processor.GetPieceSize())))
-    return [piece for piece in every if piece not in ("<s>", "</s>", "<unk>")]
-
-
-def _spm(lines: Sequence[str], size: int, model_type: str) -> bytes:
-    written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.Train(
-        sentence_iterator=iter(lines),
-        model_writer=written,
-        model_type=model_type,
-        vocab_size=size,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
-    return written.getvalue()
-
-
 NAME = "opus-mt-74M"
-SHAPE = {
-    "d_model": 512,
-    "layers": 6,
-    "ffn_dim": 2048,
-    "attention_heads": 8,
-    "more_pieces": 57_400,
-    "model_type": "bpe",
-    # random weights write until they must stop; trained ones write about as much as they read
-    "max_position_embeddings": 30,
-}
+MORE_PIECES = 57_400
+"""Pieces that no text has, which make the vocabulary as large as a real one."""
+
+LONGEST = 30
+"""Pieces: random weights write until they must stop; trained ones write about what they read."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -194,7 +57,8 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as place:
         texts = sentences(options.turns + 1)
         lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
-        folder = write_folder(Path(place) / NAME, SHAPE, [*lines, *sentences(MOST) * 5])
+        folder = Path(place) / NAME
+        _write_folder(folder, [*lines, *sentences(MOST) * 5])
         _print_library(folder, texts)
         _print_app(folder, texts)
 
@@ -213,6 +77,28 @@ def require_transformers() -> str:
         ) from error
     transformers.logging.set_verbosity_error()
     return transformers.__version__
+
+
+def _write_folder(folder: Path, lines: Sequence[str]) -> None:
+    """Write a model of random weights, with a source vocabulary learnt from these lines."""
+    marian_folder.write(
+        folder, d_model=512, h=8, layers=6, d_ff=2048, more_pieces=MORE_PIECES, max_length=LONGEST
+    )
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        model_type="bpe",
+        vocab_size=300,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    (folder / "source.spm").write_bytes(written.getvalue())
+    numbers = json.loads((folder / "vocab.json").read_bytes())
+    for n, piece in enumerate(marian_folder.pieces(written.getvalue())):
+        if piece not in numbers:
+            numbers[piece] = numbers.pop(f"▁no{n}")
+    (folder / "vocab.json").write_text(json.dumps(numbers), "utf-8")
 
 
 def _print_library(folder: Path, texts: list[str]) -> None:

@@ -21,21 +21,15 @@ __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 VALUES = [
     *"0 -1 1.5 nan inf -inf 1e308 1e999 x ² 0x10 1_0 65 1000000001 -- -".split(),
     *"/dev/zero /dev/null binary binary-log binary-sums text text/below no/such/folder run".split(),
-    *"loop 12gb . ~nosuchuser /proc/self/mem /proc nul-filled missing folder pipe <script> </s> 😀 <s> -x".split(),
+    *"loop 12gb . ~nosuchuser /proc/self/mem /proc nul-filled missing folder pipe".split(),
+    *"<script> </s> 😀 <s> -x".split(),
     *"http:// https://[::1 http://host:99999 http://host:abc ftp://x http://.. http://a..b".split(),
     *"http://user:pw@ http://[zz] http://%00 http://host#x http://host?x http://* file:///".split(),
     *"HTTP://x http:///path http://127.0.0.1:1 </title><script>alert(1)</script>".split(),
     *("", " ", "9" * 30, "9" * 5_000, "-" + "9" * 5_000, "\udcff", "x" * 10_000, "x" * 300),
-    *(
-        "\udcff\udcfe",
-        "\u202e",
-        "a\nb",
-        "\x1b[31m",
-        "ein " * 2_000,
-        "dog " * 9_000,
-        "http://exa mple",
-    ),
-    *("http://" + "a" * 300, "http://\udcff", "https://ex\nample", "http://\u2028"),
+    *("\udcff\udcfe", "\u202e", "a\nb", "\x1b[31m", "ein " * 2_000, "dog " * 9_000),
+    *("http://exa mple", "http://" + "a" * 300, "http://\udcff", "https://ex\nample"),
+    "http://\u2028",
 ]
 SHORT = ["app", "card", "download", "translate"]
 """Commands that take some milliseconds."""

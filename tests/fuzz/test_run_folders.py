@@ -244,7 +244,7 @@ def _training_page() -> None:
     training.show()
 
 
-@examples(25, 1_000)
+@examples(15, 1_000)
 @example(with_many_probes)
 @given(FOLDERS)
 def test_a_folder_is_read_or_refused(run: Path, make: Change) -> None:
@@ -257,7 +257,7 @@ def test_a_folder_is_read_or_refused(run: Path, make: Change) -> None:
         shutil.rmtree(run)
 
 
-@examples(2, 300)
+@examples(1, 300)
 @given(FOLDERS)
 def test_the_page_draws_the_folder_or_says_what_is_wrong(run: Path, make: Change) -> None:
     run.mkdir()

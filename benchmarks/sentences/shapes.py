@@ -1,49 +1,43 @@
-"""What the Architecture page says: shapes in every box, work, and norms."""
+"""Sentences on shapes, work and norms: the pages Architecture and Inside a head."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from benchmarks.sentences.facts import Facts, Floats
-from benchmarks.sentences.masks import batch
-from benchmarks.sentences.translate import bar
+from benchmarks.sentences.facts import KINDS, Expected, Facts, Floats, Marked, noticed, number
 from transformer.config import BOS, PAD
+from transformer.kinds import attention_name
 from viz.pages.architecture.boxes import BOXES
 
 
-def drawing(opened: str = "encoder.self_attention") -> Callable[[Facts], Iterator[str]]:
+def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[str]:
     """With one box open, by its name."""
-
-    def check(facts: Facts) -> Iterator[str]:
-        yield from bar(facts)
-        for box in BOXES:
-            layer = ", layer 1" if ".layers." in box.value else ""
-            seen = "" if box.title.lower() in box.heading.lower() else f"{box.title}, "
-            yield f"architecture box {seen}{box.heading}{layer}: {_shape(facts, box.name)}"
-        c, (stack, _, part) = facts.config, opened.partition(".")
-        own = len(facts.source if stack == "encoder" else facts.target)
-        other = len(
-            facts.target if part == "self_attention" and stack == "decoder" else facts.source
+    for box in BOXES:
+        layer = ", layer 1" if ".layers." in box.value else ""
+        seen = "" if box.title.lower() in box.heading.lower() else f"{box.title}, "
+        yield f"architecture box {seen}{box.heading}{layer}: {_shape(facts, box.name)}"
+    c, (stack, _, part) = facts.config, opened.partition(".")
+    own = len(facts.source if stack == "encoder" else facts.target)
+    other = len(facts.target if part == "self_attention" and stack == "decoder" else facts.source)
+    if part.endswith("attention"):
+        yield f"| weights | {_shape(facts, opened)} |"
+        for name, rows in (("Q", own), ("K", other), ("V", other)):
+            yield f"| {name} | {c.h} × {rows} × {c.d_k} |"
+        if stack == "decoder":
+            for n, name in enumerate(facts.rows("cross"), start=1):
+                yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
+    else:
+        yield f"| out | {_shape(facts, opened)} |"
+    if part == "feed_forward":
+        yield (
+            f"| hidden | {own} × {c.d_ff:,}, of which the ReLU makes "
+            f"{_zeros(facts, stack):.0%} zero |"
         )
-        if part.endswith("attention"):
-            yield f"| weights | {_shape(facts, opened)} |"
-            for name, rows in (("Q", own), ("K", other), ("V", other)):
-                yield f"| {name} | {c.h} × {rows} × {c.d_k} |"
-            if stack == "decoder":
-                for n, name in enumerate(facts.rows("cross"), start=1):
-                    yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
-        else:
-            yield f"| out | {_shape(facts, opened)} |"
-        if part == "feed_forward":
-            yield (
-                f"| hidden | {own} × {c.d_ff:,}, of which the ReLU makes "
-                f"{_zeros(facts, stack):.0%} zero |"
-            )
-
-    return check
 
 
 def _shape(facts: Facts, box: str) -> str:
@@ -80,7 +74,6 @@ _FIRST = ("W_1.weight", "W_1.bias")
 
 def work(facts: Facts) -> Iterator[str]:
     """Table 1 for the length of this sentence."""
-    yield from bar(facts)
     n, d, k, r = len(facts.source), 512, 3, 64
     yield f"Table 1, with the work for this sentence of {n} tokens"
     yield f"…| longest path | n = {n} |"
@@ -102,8 +95,7 @@ def _pads_that_count(pads: int) -> str:
 
 def norms(facts: Facts) -> Iterator[str]:
     """The first norm of the encoder, of the sentence alone and with two others."""
-    yield from bar(facts)
-    every = batch(facts)
+    every = facts.batch
     longest = max(len(one.source) for one in every)
     real = np.array([[n < len(one.source) for n in range(longest)] for one in every])
     alone, together = _sums(facts, every[:1]), _sums(facts, every)
@@ -149,3 +141,46 @@ def _sums(facts: Facts, every: list[Facts]) -> Floats:
         )
     values: Floats = cache[name].double().numpy()
     return values
+
+
+def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expected]:
+    """The last layer's first head; the scale is that of q · k, None for the paper's."""
+    kind = KINDS[kind_name]
+    rows = facts.rows(kind)
+    name = rows[min(2, len(rows) - 1)]
+    yield f"inside_head query: {name} looks"
+    keys = len(facts.source if kind != "decoder_self" else facts.target)
+    c = facts.config
+    yield (
+        f"inside_head step x: The residual stream at {name}: the embedding and what every "
+        "sub-layer before made of it."
+    )
+    for step, shape in {
+        "All": f"{keys} keys, each {c.d_k} wide, to {c.d_model} numbers in the stream",
+        "q, k, v": f"q: {c.d_k}; k: {keys} × {c.d_k}; v: {keys} × {c.d_v}",
+        "q · k": f"{keys} × {c.d_k} products, {keys} sums",
+        "scale": f"{keys} numbers, times {c.d_k**-0.5 if scale is None else scale:.4g}",
+        "mask": f"{keys} booleans",
+        "softmax": f"{keys} weights, which sum to 1",
+        "Σ α v": f"{keys} × {c.d_v} to {c.d_v}",
+    }.items():
+        yield f"inside_head step {step}: {shape}"
+    if scale is not None:
+        by = scale * math.sqrt(c.d_k)
+        place = attention_name(kind, c.N - 1)
+
+        def one(scores: Tensor, _name: str) -> Tensor:
+            scores = scores.clone()
+            scores[:, 0] *= by
+            return scores
+
+        new = facts.translated({f"{place}.hook_attn_scores": one})
+        verdict = "the same words"
+        if new.text != facts.found.text:
+            verdict = "new words in bold, words that were left out struck through"
+        yield (
+            f"translated with no scale in L{c.N} H1 · {kind_name}: {verdict} · log p "
+            f"{number(new.log_prob)}"
+        )
+        yield Marked(new.text, facts.found.text)
+        yield from noticed(facts, new)

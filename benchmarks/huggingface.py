@@ -10,22 +10,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from benchmarks.huggingface_models import (
-    END,
-    FRAMES,
-    LAYERS,
-    LENGTHS,
-    Family,
-    families,
-    inputs_of,
-    tokenizer,
-)
+from benchmarks import huggingface_models
+from benchmarks.huggingface_models import END, FRAMES, LAYERS, LENGTHS, Family
 from benchmarks.models import require_transformers
 from transformer import AttentionTrace, HeadlightError, InputError
 from transformer.kinds import KINDS, Kind
@@ -75,29 +68,26 @@ def differences(trace: AttentionTrace, seen: Seen, tolerance: float) -> list[str
     return found
 
 
-def unlike(trace: AttentionTrace, kind: Kind, query: int, layer: int, rows: Weights) -> list[str]:
-    """A row of a trace that is none of those that the library returned in a step, to the bit.
-
-    Args:
-        rows: `[row, head, key]` of the step, without padding.
-    """
-    mine = trace.weights(kind)[layer, :, query, : rows.shape[-1]]
-    if (rows == mine).all((1, 2)).any():
-        return []
-    return [f"{kind}, layer {layer}, row {query}: none of its step's rows"]
+@contextmanager
+def planted(layer: Any, place: tuple[int, ...]) -> Iterator[None]:
+    """Change one weight of a layer within a block; a context manager."""
+    before = layer.clone()
+    layer[place] = PLANTED
+    yield
+    layer.copy_(before)
 
 
 def not_read_back(
-    trace: AttentionTrace, kind: Kind, place: tuple[int, int, int, int], value: float, seen: Seen
+    trace: AttentionTrace, kind: Kind, place: tuple[int, int, int, int], seen: Seen
 ) -> list[str]:
-    """Whether a value stands where it was put, and nowhere else, under its tokens.
+    """Report a planted value that stands elsewhere, or under other tokens.
 
     Args:
         place: layer, head, query and key of the trace.
     """
     queries, keys = seen.axes(kind)
     frame = trace.to_frame()
-    hits = frame[frame.weight == value]
+    hits = frame[frame.weight == PLANTED]
     columns = ["kind", "layer", "head", "query", "key", "key_token"]
     found = [tuple(row) for row in hits[columns].itertuples(index=False)]
     wrong = []
@@ -116,13 +106,50 @@ FIELDS: dict[Kind, str] = {
 }
 
 
-class OwnAttention:
-    """One family: its model, two sentences, and what it returns of them."""
+WRITTEN = 8
+BEAMS, RETURNED = 3, 2
+TOLERANCE = 1e-5
+PLANTED = 7.0
+"""No softmax gives it."""
+LAYER, HEAD, QUERY, KEY, STEP = 1, 3, 4, 2, 3
+"""Where it is planted."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks huggingface`."""
+    parser = commands.add_parser(
+        "huggingface", help="traces of what transformers returns, for every family"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(_options: argparse.Namespace) -> None:
+    """Check every family and print.
+
+    Raises:
+        HeadlightError: if the library is not installed, or something does not agree.
+    """
+    print(f"transformers {require_transformers()}, torch {torch.__version__}")
+    wrong = 0
+    for family in huggingface_models.families():
+        with torch.no_grad():
+            for name, found in _Checked(family).all():
+                wrong += len(found)
+                print(f"{family.name}, {name}: {'; '.join(found) or 'agrees'}", flush=True)
+    if wrong:
+        raise HeadlightError(f"{wrong} of the above do not agree.")
+
+
+class _Checked:
+    """One family with two sentences, its own attention, and each way to a trace of it."""
 
     def __init__(self, family: Family) -> None:
-        self.family, self.model, self.tokenizer = family, family.make(), tokenizer()
-        self.inputs = inputs_of(family.shape)
+        self.family, self.model = family, family.make()
+        self.tokenizer = huggingface_models.tokenizer()
+        self.inputs = huggingface_models.inputs_of(family.shape)
         self.alone = family.shape in ("encoder", "decoder")
+        # taken by `generate`
+        self.given = {k: v for k, v in self.inputs.items() if not k.startswith("decoder")}
 
     def _seen(self, outputs: Any, index: int) -> Seen:
         """What a pass returned of one sentence, cut here by its mask."""
@@ -197,58 +224,11 @@ class OwnAttention:
     def _texts(self, ids: Any) -> list[str]:
         return [str(one) for one in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
-
-def _array(layers: list[Any]) -> Weights:
-    return torch.stack(layers).float().numpy()
-
-
-WRITTEN = 8
-BEAMS, RETURNED = 3, 2
-TOLERANCE = 1e-5
-PLANTED = 7.0
-"""No softmax gives it."""
-LAYER, HEAD, QUERY, KEY, STEP = 1, 3, 4, 2, 3
-"""Where it is planted."""
-
-
-def add_arguments(commands: Any) -> None:
-    """Register `python -m benchmarks huggingface`."""
-    parser = commands.add_parser(
-        "huggingface", help="traces of what transformers returns, for every family"
-    )
-    parser.set_defaults(run=run)
-
-
-def run(_options: argparse.Namespace) -> None:
-    """Check every family and print.
-
-    Raises:
-        HeadlightError: if the library is not installed, or something does not agree.
-    """
-    print(f"transformers {require_transformers()}, torch {torch.__version__}")
-    wrong = 0
-    for family in families():
-        with torch.no_grad():
-            for name, found in _Checked(family).all():
-                wrong += len(found)
-                print(f"{family.name}, {name}: {'; '.join(found) or 'agrees'}", flush=True)
-    if wrong:
-        raise HeadlightError(f"{wrong} of the above do not agree.")
-
-
-class _Checked(OwnAttention):
-    """One family, and each way to a trace of its two sentences."""
-
-    def __init__(self, family: Family) -> None:
-        super().__init__(family)
-        # what `generate` takes
-        self.given = {k: of for k, of in self.inputs.items() if not k.startswith("decoder")}
-
     def all(self) -> Iterator[tuple[str, list[str]]]:
         """Each way, with what does not agree."""
         yield "one pass", _caught(lambda: self.one_pass(return_dict=True))
         yield "one pass as a tuple", _caught(lambda: self.one_pass(return_dict=False))
-        yield "a value planted in one pass", _caught(self.planted)
+        yield "a value planted in one pass", _caught(self.planted_in_one_pass)
         if self.family.shape == "encoder":
             return
         ways: dict[str, dict[str, Any]] = {
@@ -279,7 +259,7 @@ class _Checked(OwnAttention):
             )
         ]
 
-    def planted(self) -> list[str]:
+    def planted_in_one_pass(self) -> list[str]:
         """One value in each kind, where layer, head, query and key all differ."""
         outputs = self.model(**self.inputs, output_attentions=True)
         wrong = []
@@ -288,11 +268,9 @@ class _Checked(OwnAttention):
             for kind in seen.weights:
                 rows, keys = (_positions(kept) for kept in self._kept(kind, index))
                 layer = outputs["attentions" if self.alone else FIELDS[kind]][LAYER]
-                before = layer.clone()
-                layer[index, HEAD, rows[QUERY], keys[KEY]] = PLANTED
-                trace = self._trace(outputs, self.inputs, index)
-                layer.copy_(before)
-                wrong += not_read_back(trace, kind, (LAYER, HEAD, QUERY, KEY), PLANTED, seen)
+                with planted(layer, (index, HEAD, rows[QUERY], keys[KEY])):
+                    trace = self._trace(outputs, self.inputs, index)
+                wrong += not_read_back(trace, kind, (LAYER, HEAD, QUERY, KEY), seen)
         return wrong
 
     def generated(self, **options: Any) -> list[str]:
@@ -335,11 +313,9 @@ class _Checked(OwnAttention):
             if kind == "encoder_self":
                 continue
             layer = outputs["attentions" if self.alone else FIELDS[kind]][STEP][LAYER]
-            before = layer.clone()
-            layer[0, HEAD, -1, KEY] = PLANTED
-            trace = self._trace(outputs, self.given, 0)
-            layer.copy_(before)
-            wrong += not_read_back(trace, kind, (LAYER, HEAD, query, KEY), PLANTED, seen)
+            with planted(layer, (0, HEAD, -1, KEY)):
+                trace = self._trace(outputs, self.given, 0)
+            wrong += not_read_back(trace, kind, (LAYER, HEAD, query, KEY), seen)
         return wrong
 
     def _trace(self, outputs: Any, inputs: Any, index: int) -> AttentionTrace:
@@ -373,7 +349,9 @@ class _Checked(OwnAttention):
                 else:
                     pad = 0 if self.family.shape != "decoder" else max(LENGTHS) - LENGTHS[row]
                     rows = rows[..., pad : pad + query + 1]
-                wrong += unlike(trace, kind, query, layer, rows)
+                mine = trace.weights(kind)[layer, :, query, : rows.shape[-1]]
+                if not (rows == mine).all((1, 2)).any():  # to the bit
+                    wrong.append(f"{kind}, layer {layer}, row {query}: none of its step's rows")
         return wrong
 
 
@@ -388,3 +366,7 @@ def _positions(kept: Any) -> list[int]:
     if isinstance(kept, slice):
         return list(range(max(FRAMES, *LENGTHS)))
     return [int(n) for n in kept.nonzero()[:, 0]]
+
+
+def _array(layers: list[Any]) -> Weights:
+    return torch.stack(layers).float().numpy()

@@ -15,6 +15,7 @@ import torch
 from transformer import AttentionTrace, HeadlightError
 from transformer.kinds import KINDS
 
+VIEWS = ("head_view", "model_view")
 MOST = 128
 """Tokens up to which it is asked: at 512 its page would be near a gigabyte."""
 CDN = "https://cdnjs.cloudflare.com/ajax/libs"
@@ -61,7 +62,7 @@ def views() -> dict[str, Any]:
         raise HeadlightError(
             "BertViz is not installed: pip install -e '.[bench]', then measure again."
         ) from error
-    return {"head_view": bertviz.head_view, "model_view": bertviz.model_view}
+    return {name: getattr(bertviz, name) for name in VIEWS}
 
 
 @contextmanager
@@ -75,7 +76,7 @@ def displayed() -> Iterator[list[str]]:
 
     views()
     # its functions hide the modules of the same names
-    head, model = (sys.modules[f"bertviz.{name}"] for name in ("head_view", "model_view"))
+    head, model = (sys.modules[f"bertviz.{name}"] for name in VIEWS)
     with mock.patch.object(head, "display", collect), mock.patch.object(model, "display", collect):
         yield found
 

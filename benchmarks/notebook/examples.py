@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.browser import chromium
-from benchmarks.machine import describe
+from benchmarks.machine import describe, spread
 from benchmarks.notebook import bertviz
 from benchmarks.notebook.lines import (
     ENCODER_DECODER,
@@ -34,7 +35,6 @@ from benchmarks.notebook.lines import (
     filler,
     ours,
     t5,
-    table,
     theirs,
     variables,
 )
@@ -142,25 +142,26 @@ def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: flo
 
 LONG = 15.0
 """Seconds of drawing after which it is not done again."""
-PAIR_START = ", sentence_b_start"
+ALONE = "outputs.attentions, tokens"
+"""Arguments of BertViz's views for a model of one stack."""
 
 
 class Case(NamedTuple):
     """One model with its text.
 
     Args:
-        what: in words.
+        title: in words.
         variables: what a person has in the notebook.
         lines: by the name of the view; ours is last.
     """
 
-    what: str
+    title: str
     variables: dict[str, Any]
     lines: dict[str, str]
 
 
 class Figures(NamedTuple):
-    """What one line costs: bytes of its output, seconds to write and to draw it."""
+    """Bytes of an output, seconds to write it, and to draw it unless it is not drawn."""
 
     size: int
     written: float
@@ -186,7 +187,7 @@ def run(options: argparse.Namespace) -> None:
         names = {name: variables(make()) for name, make in MODELS.items()}
         for line in LINES:
             check(line, names[line.model])
-    print(f"{len(LINES)} lines of the table, all of them run:\n\n{table()}\n")
+    print(f"{len(LINES)} lines of {Path(__file__).with_name('lines.md')}, all of them run\n")
     with chromium() as browser:
         print(f"Chromium {browser.version}, headless, {os.cpu_count()} cores")
         _print_offline(browser, names["pair"])
@@ -194,39 +195,26 @@ def run(options: argparse.Namespace) -> None:
             _print_case(browser, case, files, options.turns)
 
 
-def _cases(names: Mapping[str, dict[str, Any]], lengths: list[int]) -> list[Case]:
+def _cases(names: Mapping[str, dict[str, Any]], lengths: list[int]) -> Iterator[Case]:
     """BertViz's examples, then 12 layers of 12 heads over more and more tokens."""
-    one = _alone("head_view"), _alone("model_view"), {"explore": EXPLORE}
-    pair = _alone("head_view", PAIR_START), _alone("model_view", PAIR_START), {"explore": EXPLORE}
-    both = (
-        {name: f"{name}({ENCODER_DECODER})" for name in ("head_view", "model_view")},
-        {"explore": EXPLORE_BOTH},
-    )
-    examples = (
-        ("BERT, a sentence pair", "pair", pair),
-        ("GPT-2", "gpt2", one),
-        ("T5, all three kinds", "t5", both),
-    )
-    found = [
-        Case(f"{what}, {len(names[name]['tokens'])} tokens", names[name], _joined(*lines))
-        for what, name, lines in examples
-    ]
+    for title, name, arguments, line in (
+        ("BERT, a sentence pair", "pair", f"{ALONE}, sentence_b_start", EXPLORE),
+        ("GPT-2", "gpt2", ALONE, EXPLORE),
+        ("T5, all three kinds", "t5", ENCODER_DECODER, EXPLORE_BOTH),
+    ):
+        count = len(names[name]["tokens"])
+        yield Case(f"{title}, {count} tokens", names[name], _lines(arguments, line))
     for n in lengths:
-        read = variables(bert([filler(n - 2)]))
-        found.append(Case(f"BERT, {n} tokens", read, _joined(*one)))
+        model = bert([filler(n - 2)])
+        yield Case(f"BERT, {n} tokens", variables(model), _lines(ALONE, EXPLORE))
     for n in lengths:
-        text = filler(n - 1)
-        both_read = variables(t5(text, text))
-        found.append(Case(f"T5, all three kinds, {n} + {n} tokens", both_read, _joined(*both)))
-    return found
+        model = t5(filler(n - 1), filler(n - 1))
+        lines = _lines(ENCODER_DECODER, EXPLORE_BOTH)
+        yield Case(f"T5, all three kinds, {n} + {n} tokens", variables(model), lines)
 
 
-def _alone(view: str, further: str = "") -> dict[str, str]:
-    return {view: f"{view}(outputs.attentions, tokens{further})"}
-
-
-def _joined(*lines: dict[str, str]) -> dict[str, str]:
-    return {view: line for each in lines for view, line in each.items()}
+def _lines(arguments: str, line: str) -> dict[str, str]:
+    return {view: f"{view}({arguments})" for view in bertviz.VIEWS} | {"explore": line}
 
 
 def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int) -> None:
@@ -238,44 +226,30 @@ def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int
             if before and (before[-1].drawn or 0) > LONG:
                 continue
             make = theirs if view != "explore" else _ours
-            figures[view].append(_measured(browser, make, line, case.variables, files))
-    print(f"{case.what}")
-    for view, found in figures.items():
-        print(f"  {view}: {_said(found, drew=view == 'explore' or bool(files))}", flush=True)
-
-
-def _measured(
-    browser: Any,
-    make: Callable[[str, dict[str, Any]], str],
-    line: str,
-    names: dict[str, Any],
-    files: Mapping[str, bytes],
-) -> Figures:
-    started = time.perf_counter()
-    output = make(line, names)
-    written = time.perf_counter() - started
-    drawn = None
-    if files or make is _ours:
-        drawn = draw(browser, output, files, patience=PATIENCE).seconds
-        drawn = float("inf") if drawn is None else drawn
-    return Figures(len(output.encode()), written, drawn)
+            started = time.perf_counter()
+            output = make(line, case.variables)
+            written, drawn = time.perf_counter() - started, None
+            if files or view == "explore":
+                drawn = draw(browser, output, files, patience=PATIENCE).seconds or math.inf
+            figures[view].append(Figures(len(output.encode()), written, drawn))
+    print(case.title)
+    for view, turns_of_view in figures.items():
+        print(f"  {view}: {_described(turns_of_view)}", flush=True)
 
 
 def _ours(line: str, names: dict[str, Any]) -> str:
     return str(ours(line, names)._repr_html_())
 
 
-def _said(found: list[Figures], *, drew: bool) -> str:
-    written = statistics.median(one.written for one in found)
-    said = f"{found[0].size / 1e6:.2f} MB, written in {written:.2f} s"
-    if not drew:
-        return f"{said}, not drawn: no --libraries"
-    drawn = [one.drawn for one in found if one.drawn is not None]
-    middle = statistics.median(drawn)
-    if middle == float("inf"):
-        return f"{said}, nothing drawn within {PATIENCE:.0f} s"
-    spread = f"{min(drawn):.2f} to {max(drawn):.2f}, {len(drawn)} times"
-    return f"{said}, first picture after {middle:.2f} s ({spread})"
+def _described(turns: list[Figures]) -> str:
+    written = statistics.median(turn.written for turn in turns)
+    text = f"{turns[0].size / 1e6:.2f} MB, written in {written:.2f} s"
+    drawn = [turn.drawn for turn in turns if turn.drawn is not None]
+    if not drawn:
+        return f"{text}, not drawn: no --libraries"
+    if math.isinf(statistics.median(drawn)):
+        return f"{text}, nothing drawn within {PATIENCE:.0f} s"
+    return f"{text}, first picture after: {spread(drawn)}"
 
 
 def _print_offline(browser: Any, names: dict[str, Any]) -> None:

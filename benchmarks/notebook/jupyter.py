@@ -18,7 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from importlib import metadata
 from pathlib import Path
@@ -127,19 +128,6 @@ INNER = "() => [document.body.scrollHeight, frameElement.clientHeight]"
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
-class Checks:
-    """What was looked at, printed as it is found."""
-
-    def __init__(self) -> None:
-        self.failed: list[str] = []
-
-    def say(self, text: str, held: bool) -> None:
-        """Print one line."""
-        print(f"{'yes' if held else 'NO '} {text}", flush=True)
-        if not held:
-            self.failed.append(text)
-
-
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks jupyter`."""
     parser = commands.add_parser("jupyter", help="explorers in a real JupyterLab, in Chromium")
@@ -153,12 +141,11 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         HeadlightError: if JupyterLab does not start, or something does not hold.
     """
-    checks = Checks()
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         print(f"JupyterLab {_version('jupyterlab')}, Chromium {browser.version}")
-        look = _Look(browser, Path(place), checks, options.pictures)
+        look = _Look(browser, Path(place), options.pictures)
         look.side_by_side()
         look.reopened()
         look.untrusted()
@@ -166,38 +153,43 @@ def run(options: argparse.Namespace) -> None:
         look.elsewhere()
         for theme in ("JupyterLab Light", "JupyterLab Dark"):
             look.themed(theme)
-    if checks.failed:
-        raise HeadlightError(f"{len(checks.failed)} of the above do not hold.")
+    if look.failed:
+        raise HeadlightError(f"{look.failed} of the above do not hold.")
 
 
 class _Look:
     """One notebook on its way: run and saved, reopened, carried to another person, exported."""
 
-    def __init__(self, browser: Any, place: Path, checks: Checks, pictures: Path | None) -> None:
+    def __init__(self, browser: Any, place: Path, pictures: Path | None) -> None:
         self.browser, self.place, self.pictures = browser, place, pictures
-        self.say = checks.say
-        self.folder = place / "mine"
-        self.folder.mkdir()
-        self.path = self.folder / "two.ipynb"
+        self.failed = 0
+        self.path = place / "mine" / "two.ipynb"
+        self.path.parent.mkdir()
         write_notebook(self.path, [RINGS, f"{ENCODER.code})", f"{CROSS.code})", FURTHER])
 
-    def opened(
-        self, home: str, path: Path, act: Callable[[Notebook], None], **options: Any
-    ) -> None:
-        """Start a JupyterLab on the folder of a notebook, open that, and do something with it."""
+    def say(self, text: str, held: bool) -> None:
+        """Print one line."""
+        print(f"{'yes' if held else 'NO '} {text}", flush=True)
+        self.failed += not held
+
+    @contextmanager
+    def opened(self, home: str, path: Path, **options: Any) -> Iterator[Notebook]:
+        """Start a JupyterLab on the folder of a notebook and open that; a context manager."""
         own = self.place / home
         own.mkdir(exist_ok=True)
         with lab(path.parent, own, **options) as address:
             notebook = Notebook(self.browser, address, path.name)
             try:
-                act(notebook)
+                yield notebook
+                asked, faults = notebook.asked, notebook.faults
+                self.say(f"nothing is asked of the network {asked or ''}", not asked)
+                self.say(f"no script fails {faults or ''}", not faults)
             finally:
                 notebook.close()
 
     def side_by_side(self) -> None:
         """Two explorers on one page."""
-
-        def act(notebook: Notebook) -> None:
+        with self.opened("home", self.path) as notebook:
             notebook.run_all(4)
             first, second = _ready(notebook, 2)
             self.say("both explorers of one page are drawn", True)
@@ -224,20 +216,16 @@ class _Look:
             )
             self._picture(notebook, "side-by-side")
             notebook.save()
-            self._quiet(notebook)
-
-        self.opened("home", self.path, act)
         size = self.path.stat().st_size / 1e3
         stored = _outputs(self.path)
         self.say(f"the saved notebook holds both outputs, {size:.0f} kB", len(stored) == 2)
 
     def reopened(self) -> None:
         """The saved notebook, by a new server and a new tab of the same person."""
-
-        def act(notebook: Notebook) -> None:
+        shutil.rmtree(self.place / "home" / "settings")
+        with self.opened("home", self.path) as notebook:
             first, second = _ready(notebook, 2)
-            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
-            self.say("reopened: both are drawn without running a cell", held)
+            self.say("reopened: both are drawn without running a cell", _drawn([first, second]))
             cell(first, ENCODER, 1, 1).click()
             self.say("and heads open in them", rows_of(first) == ENCODER.rows(1, 1))
             notebook.page.locator(".jp-CodeCell").last.get_by_text("further").last.hover()
@@ -245,10 +233,6 @@ class _Look:
             first, _ = _ready(notebook, 2)
             held = rows_of(first) == ENCODER.rows(1, 1)
             self.say("scrolled far down and back, the same head is open", held)
-            self._quiet(notebook)
-
-        shutil.rmtree(self.place / "home" / "settings")
-        self.opened("home", self.path, act)
 
     def untrusted(self) -> None:
         """The same file with a person whose JupyterLab did not make it."""
@@ -256,7 +240,7 @@ class _Look:
         theirs.mkdir()
         shutil.copy(self.path, theirs)
 
-        def act(notebook: Notebook) -> None:
+        with self.opened("other", theirs / self.path.name) as notebook:
             notebook.page.wait_for_timeout(3000)
             outputs = notebook.page.locator(".jp-OutputArea-output")
             texts = [text.strip() for text in outputs.all_inner_texts()]
@@ -269,12 +253,7 @@ class _Look:
             palette.fill("Trust Notebook")
             palette.press("Enter")
             notebook.page.locator(".jp-Dialog .jp-mod-accept").click()
-            first, second = _ready(notebook, 2)
-            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
-            self.say("after “Trust Notebook” both are drawn", held)
-            self._quiet(notebook)
-
-        self.opened("other", theirs / self.path.name, act)
+            self.say("after “Trust Notebook” both are drawn", _drawn(_ready(notebook, 2)))
 
     def exported(self) -> None:
         """What nbconvert makes of the saved notebook: one HTML file."""
@@ -288,9 +267,7 @@ class _Look:
         frames = [frame for frame in page.frames if frame != page.main_frame]
         for frame in frames:
             frame.locator("[role=gridcell]").first.wait_for()
-        rows = [rows_of(frame) for frame in frames]
-        held = rows == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
-        self.say("as HTML by nbconvert, opened offline: both are drawn", held)
+        self.say("as HTML by nbconvert, opened offline: both are drawn", _drawn(frames))
         page.close()
 
     def elsewhere(self) -> None:
@@ -320,7 +297,7 @@ class _Look:
         path = folder / "themes.ipynb"
         write_notebook(path, [RINGS, *(f"{ENCODER.code}, theme={name!r})" for name in names)])
 
-        def act(notebook: Notebook) -> None:
+        with self.opened(f"{theme} home", path, theme=theme) as notebook:
             notebook.run_all(4)
             frames = _ready(notebook, 3)
             papers = [frame.evaluate(BACKGROUND) for frame in frames]
@@ -330,17 +307,10 @@ class _Look:
             follows = papers[2] == papers["Dark" in theme]
             self.say(f"{theme}: auto is as the notebook around it", follows)
             self._picture(notebook, theme.lower().replace(" ", "-"))
-            self._quiet(notebook)
-
-        self.opened(f"{theme} home", path, act, theme=theme)
 
     def _picture(self, notebook: Notebook, name: str) -> None:
         if self.pictures:
             notebook.page.screenshot(path=self.pictures / f"{name}.png")
-
-    def _quiet(self, notebook: Notebook) -> None:
-        self.say(f"nothing is asked of the network {notebook.asked or ''}", not notebook.asked)
-        self.say(f"no script fails {notebook.faults or ''}", not notebook.faults)
 
 
 def _ready(notebook: Notebook, count: int) -> list[Frame]:
@@ -357,17 +327,15 @@ def _ready(notebook: Notebook, count: int) -> list[Frame]:
     return frames
 
 
+def _drawn(frames: list[Frame]) -> bool:
+    return [rows_of(frame) for frame in frames] == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
+
+
 def _outputs(path: Path) -> list[str]:
     cells = json.loads(path.read_text("utf-8"))["cells"]
-    return list(_pages(cells))
-
-
-def _pages(cells: list[dict[str, Any]]) -> Iterator[str]:
-    for one in cells:
-        for output in one["outputs"]:
-            page = "".join(output.get("data", {}).get("text/html", ()))
-            if "srcdoc" in page:
-                yield page
+    outputs = (output.get("data", {}) for cell in cells for output in cell["outputs"])
+    pages = ("".join(data.get("text/html", ())) for data in outputs)
+    return [page for page in pages if "srcdoc" in page]
 
 
 def _version(name: str) -> str:

@@ -162,74 +162,14 @@ class Line(NamedTuple):
     ours: str
 
 
-LINES = (
-    Line("every head of a BERT", "bert", "head_view(outputs.attentions, tokens)", EXPLORE),
-    Line(
-        "a sentence pair",
-        "pair",
-        "head_view(outputs.attentions, tokens, sentence_b_start)",
-        "explore(AttentionTrace.from_huggingface(outputs, tokens, second_start=sentence_b_start))",
-    ),
-    Line(
-        "a pair, as the tokenizer gives it",
-        "pair",
-        None,
-        "explore(AttentionTrace.from_huggingface(outputs, inputs, tokenizer=tokenizer))",
-    ),
-    Line("all layers at a glance", "pair", "model_view(outputs.attentions, tokens)", EXPLORE),
-    Line("a GPT", "gpt2", "model_view(outputs.attentions, tokens)", EXPLORE),
-    Line("encoder and decoder", "t5", f"model_view({ENCODER_DECODER})", EXPLORE_BOTH),
-    Line(
-        "what `generate` returned",
-        "t5",
-        None,
-        "explore(AttentionTrace.from_huggingface(generated, inputs, tokenizer=tokenizer))",
-    ),
-    Line(
-        "arrays of your own",
-        "bert",
-        "head_view([torch.tensor(layer)[None] for layer in arrays], tokens)",
-        "explore(AttentionTrace.from_arrays(encoder_self=arrays, source_tokens=tokens))",
-    ),
-    Line(
-        "one head first",
-        "bert",
-        "head_view(outputs.attentions, tokens, layer=2, heads=[3])",
-        'explore(trace, selected=("encoder_self", 2, 3))',
-    ),
-    Line(
-        "several heads over each other",
-        "bert",
-        "head_view(outputs.attentions, tokens, layer=2, heads=[3, 5])",
-        'explore(trace, selected=("encoder_self", 2, 3), over=[(2, 5)])',
-    ),
-    Line(
-        "some layers",
-        "bert",
-        "model_view(outputs.attentions, tokens, include_layers=[0, 11])",
-        "explore(trace, layers=[0, 11])",
-    ),
-    Line(
-        "dark",
-        "bert",
-        'model_view(outputs.attentions, tokens, display_mode="dark")',
-        'explore(trace, theme="dark")',
-    ),
-    Line("whole words", "pair", None, "explore(trace, words=True)"),
-    Line(
-        "several tokens summed",
-        "bert",
-        None,
-        "trace.encoder_self[2, 3, [1, 2]].sum(axis=0)",
-    ),
-    Line(
-        "one HTML file",
-        "bert",
-        'Path("heads.html").write_text('
-        'head_view(outputs.attentions, tokens, html_action="return").data)',
-        'Path("heads.html").write_text(report(trace), encoding="utf-8")',
-    ),
-)
+LINES = [
+    Line(wish, model, None if theirs == "not there" else theirs.strip("`"), ours.strip("`"))
+    for wish, model, theirs, ours in (
+        row.strip("| ").split(" | ")
+        for row in Path(__file__).with_suffix(".md").read_text("utf-8").splitlines()
+        if row.endswith("` |")
+    )
+]
 MODELS: dict[str, Callable[[], Made]] = {
     "bert": lambda: bert([SENTENCE]),
     "pair": lambda: bert(PAIR),
@@ -300,12 +240,3 @@ def _written(value: Any) -> bool:
     written = path.stat().st_size > 1000
     path.unlink()
     return written
-
-
-def table() -> str:
-    """The lines as a table in Markdown."""
-    rows = [
-        f"| {line.wish} | {f'`{line.theirs}`' if line.theirs else 'not there'} | `{line.ours}` |"
-        for line in LINES
-    ]
-    return "\n".join(("| | BertViz 1.4 | Headlight |", "|---|---|---|", *rows))

@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, event, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from transformer import HeadlightError
 
+T = TypeVar("T")
 IS_LONG = not settings.default.derandomize  # --hypothesis-profile=long
 SECONDS = 20
 """Time that one input may take."""
@@ -87,3 +94,38 @@ def no_errors_logged() -> Iterator[None]:
         for logger in loggers:
             logger.removeHandler(handler)
     assert messages == []
+
+
+SPECIAL = ["missing", "pipe", "folder", "/dev/zero", "/dev/null", "/etc/passwd", "12 GB", "loop"]
+
+
+def put_special(path: Path, kind: str) -> None:
+    """Put something where a file belongs that is none, or none that can be read."""
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "12 GB":  # of holes
+        with path.open("wb") as file:
+            file.truncate(12 * 10**9)
+    elif kind != "missing":
+        path.symlink_to(path.name if kind == "loop" else kind)
+
+
+def calls(function: Callable[..., T], **fields: SearchStrategy[Any]) -> SearchStrategy[Any]:
+    """Draw calls of a function by its keyword arguments; what else it takes is left open."""
+    return st.builds(partial, st.just(function), **fields)
+
+
+def change_bytes(
+    path: Path, places: list[tuple[float, int]], end: float = 1.0, first: int = 10**9
+) -> None:
+    """Change bytes at places from 0 to 1, of the first ones or all, and cut a file there."""
+    content = bytearray(path.read_bytes())
+    for place, byte in places:
+        content[int(place * min(len(content), first))] = byte
+    path.write_bytes(content[: int(end * len(content))])
+
+
+PLACE = st.floats(0, 1, exclude_max=True)
+BYTES = st.lists(st.tuples(PLACE, st.integers(0, 255)), min_size=1, max_size=20)

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +20,16 @@ from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
 from torch import Tensor
 
-from tests.fuzz.bounds import accepted_or_refused, examples
+from tests.fuzz.bounds import (
+    BYTES,
+    PLACE,
+    SPECIAL,
+    accepted_or_refused,
+    calls,
+    change_bytes,
+    examples,
+    put_special,
+)
 from transformer import Tokenizer, Transformer, TransformerConfig, Translator
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
@@ -37,13 +45,18 @@ NUMBERS: list[Any] = [
 ]
 NAMES = [
     *("x", "", "x" * 300, "x" * 10_000, "a\nb", "a\0b", "\x1b[31m", "\u202e", "../x", "/etc/hosts"),
-    *(".", "..", "a/b", "\ud800", "__metadata__", "NUL", "shared_embedding.", "MANIFEST.json"),
+    *("NUL", "shared_embedding.", "MANIFEST.json", "a/b", ".", "..", "\ud800", "__metadata__"),
 ]
 TEXTS = [
     *(b"", b"null", b"[]", b"{}", b"1", b'"x"', b"\xff\xfe\x00", b"not json", b"{", b"\x00" * 500),
     *(b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000, b'{"x": 1e999}', b"\xef\xbb\xbf{}", b"NaN"),
     b'{"' + b"x" * 100_000 + b'": 1}',
 ]
+HALVES = (torch.float16, torch.bfloat16)
+WRONG_TYPES = (
+    *(torch.float64, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.bool),
+    *(torch.float8_e4m3fn, torch.float8_e5m2),
+)
 Accepted = Literal["no", "same", "other"]
 """Whether a damaged folder may still be loaded: never, with the same translation, or anyhow."""
 
@@ -68,17 +81,8 @@ def _edit_json(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
 
 
 def replace(folder: Path, file: str, kind: str) -> Accepted:
-    path = folder / file
-    path.unlink()
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    elif kind == "12 GB":
-        with path.open("wb") as opened:
-            opened.truncate(12 * 10**9)
-    elif kind != "missing":
-        path.symlink_to(path.name if kind == "loop" else kind)
+    (folder / file).unlink()
+    put_special(folder / file, kind)
     return "no"
 
 
@@ -110,39 +114,37 @@ def list_file(folder: Path, name: str, checksum: Any) -> Accepted:
     return "no"
 
 
-def change_tensors(folder: Path, name: str, change: Callable[[Tensor], Tensor]) -> None:
-    """Edit the tensors whose names hold a text."""
+def _fill(tensor: Tensor, value: float, count: int | None) -> Tensor:
+    changed = tensor.clone()
+    changed.view(-1)[:count] = value
+    return changed
+
+
+TENSORS: list[tuple[str, Accepted, Callable[[Tensor], Tensor]]] = [
+    *((name, "no", partial(Tensor.to, dtype=t)) for name in ("W_Q", "") for t in WRONG_TYPES),
+    *((name, "other", partial(Tensor.to, dtype=t)) for name in ("W_Q", "") for t in HALVES),
+    *(
+        (name, "other" if math.isfinite(value) else "no", partial(_fill, value=value, count=count))
+        for name in ("shared", "W_O", "norm.bias", "W_2.weight")
+        for value in (math.nan, math.inf, -math.inf, 3e38, -3e38, 1e30, 0.0, 1e-45)
+        for count in (1, None)
+    ),
+    ("cross", "no", lambda t: t[:1] if t.ndim < 2 or t.size(0) == t.size(1) else t.T),
+    ("cross", "no", lambda t: t[:-1]),
+    ("cross", "no", lambda t: t[:0]),
+    ("cross", "no", lambda t: t[None]),
+    ("cross", "no", torch.sum),
+]
+"""Part of the names of tensors, whether they are accepted, and the change."""
+
+
+def edit_tensors(folder: Path, edit: tuple[str, Accepted, Callable[[Tensor], Tensor]]) -> Accepted:
+    part, accepted, change = edit
     tensors = safetensors.torch.load((folder / WEIGHTS).read_bytes())
-    edited = {key: change(tensor) if name in key else tensor for key, tensor in tensors.items()}
+    edited = {name: change(t).contiguous() if part in name else t for name, t in tensors.items()}
     (folder / WEIGHTS).write_bytes(safetensors.torch.save(edited))
     _sign(folder)
-
-
-def convert(folder: Path, name: str, dtype: torch.dtype) -> Accepted:
-    change_tensors(folder, name, lambda tensor: tensor.to(dtype))
-    return "other" if dtype in (torch.float16, torch.bfloat16) else "no"
-
-
-def fill(folder: Path, name: str, value: float, count: int | None) -> Accepted:
-    def change(tensor: Tensor) -> Tensor:
-        changed = tensor.clone()
-        changed.view(-1)[:count] = value
-        return changed
-
-    change_tensors(folder, name, change)
-    return "other" if math.isfinite(value) else "no"
-
-
-def reshape(folder: Path, shape: str) -> Accepted:
-    changes: dict[str, Callable[[Tensor], Tensor]] = {
-        "transposed": lambda t: t[:1] if t.ndim < 2 or t.size(0) == t.size(1) else t.T,
-        "one row less": lambda t: t[:-1],
-        "empty": lambda t: t[:0],
-        "one dimension more": lambda t: t[None],
-        "one number": torch.sum,
-    }
-    change_tensors(folder, "cross", lambda tensor: changes[shape](tensor).contiguous())
-    return "no"
+    return accepted
 
 
 def add_tensor(folder: Path, name: str) -> Accepted:
@@ -184,71 +186,35 @@ def cut(folder: Path, file: str, place: float) -> Accepted:
     return "no"
 
 
-def cut_and_sign(folder: Path, file: str, place: float) -> Accepted:
-    cut(folder, file, place)
+def damage_and_sign(folder: Path, file: str, **damage: Any) -> Accepted:
+    change_bytes(folder / file, **damage)
     _sign(folder)
     return "other"
 
 
-def change_bytes(folder: Path, file: str, bytes_: list[tuple[float, int]], end: int) -> Accepted:
-    content = bytearray((folder / file).read_bytes())
-    for place, byte in bytes_:
-        content[int(place * min(len(content), end))] = byte
-    (folder / file).write_bytes(content)
-    _sign(folder)
-    return "other"
-
-
-def _damages(change: Callable[..., Accepted], **fields: Any) -> Any:
-    """Partial calls of a function with the folder left open, by strategies of its fields."""
-    return st.builds(partial, st.just(change), **fields)
-
-
-FILE, PLACE = sampled_from(FILES), st.floats(0, 1, exclude_max=True)
-SIGNED = sampled_from([file for file in FILES if file != MANIFEST])
-BYTES = st.lists(st.tuples(PLACE, st.integers(0, 255)), min_size=1, max_size=20)
-SPECIAL = ["missing", "pipe", "folder", "/dev/zero", "/dev/null", "12 GB", "loop"]
-DTYPES = [
-    *(torch.float16, torch.bfloat16, torch.float64, torch.int8, torch.uint8, torch.int16),
-    *(torch.int32, torch.int64, torch.bool, torch.float8_e4m3fn, torch.float8_e5m2),
-]
+FILE, SIGNED = sampled_from(FILES), sampled_from([file for file in FILES if file != MANIFEST])
 HEADER = [*NUMBERS, "F32", "F4", "C64", "I8", [2**60, 2**60], [-1], [0, 10**19]]
+CHECKSUMS = ["", None, 0, [], "0" * 64, "x" * 10_000]
 DAMAGES = st.one_of(
-    _damages(replace, file=FILE, kind=sampled_from(SPECIAL)),
-    _damages(write, file=FILE, content=sampled_from(TEXTS)),
-    _damages(set_field, field=sampled_from(FIELDS), value=sampled_from([*NUMBERS, MISSING])),
-    _damages(set_manifest, key=sampled_from(["format", "sha256"]), value=sampled_from(NUMBERS)),
-    _damages(list_file, name=sampled_from(NAMES), checksum=st.just("0" * 64)),
-    _damages(
-        list_file, name=FILE, checksum=sampled_from(["", None, 0, [], "0" * 64, "x" * 10_000])
-    ),
-    _damages(convert, name=sampled_from(["W_Q", ""]), dtype=sampled_from(DTYPES)),
-    _damages(
-        fill,
-        name=sampled_from(["shared", "W_O", "norm.bias", "W_2.weight"]),
-        value=sampled_from([math.nan, math.inf, -math.inf, 3e38, -3e38, 1e30, 0.0, 1e-45]),
-        count=sampled_from([1, None]),
-    ),
-    _damages(
-        reshape,
-        shape=sampled_from(
-            ["transposed", "one row less", "empty", "one dimension more", "one number"]
-        ),
-    ),
-    _damages(
-        add_tensor, name=sampled_from([n for n in NAMES if n not in ("__metadata__", "\ud800")])
-    ),
-    _damages(
+    calls(replace, file=FILE, kind=sampled_from(SPECIAL)),
+    calls(write, file=FILE, content=sampled_from(TEXTS)),
+    calls(set_field, field=sampled_from(FIELDS), value=sampled_from([*NUMBERS, MISSING])),
+    calls(set_manifest, key=sampled_from(["format", "sha256"]), value=sampled_from(NUMBERS)),
+    calls(list_file, name=sampled_from(NAMES), checksum=st.just("0" * 64)),
+    calls(list_file, name=FILE, checksum=sampled_from(CHECKSUMS)),
+    calls(edit_tensors, edit=sampled_from(TENSORS)),
+    calls(add_tensor, name=sampled_from(NAMES[:-2])),
+    calls(
         edit_header,
         key=sampled_from(["dtype", "shape", "data_offsets"]),
         value=sampled_from(HEADER),
     ),
-    _damages(set_header_length, length=sampled_from([0, 1, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])),
-    _damages(flip_bit, file=FILE, place=PLACE, bit=st.integers(0, 7)),
-    _damages(cut, file=FILE, place=PLACE),
-    _damages(cut_and_sign, file=SIGNED, place=PLACE),
-    _damages(change_bytes, file=SIGNED, bytes_=BYTES, end=st.just(10**9)),
-    _damages(change_bytes, file=st.just(WEIGHTS), bytes_=BYTES, end=st.just(2_000)),
+    calls(set_header_length, length=sampled_from([0, 1, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])),
+    calls(flip_bit, file=FILE, place=PLACE, bit=st.integers(0, 7)),
+    calls(cut, file=FILE, place=PLACE),
+    calls(damage_and_sign, file=SIGNED, places=BYTES),
+    calls(damage_and_sign, file=SIGNED, places=st.just([]), end=PLACE),
+    calls(damage_and_sign, file=st.just(WEIGHTS), places=BYTES, first=st.just(2_000)),
 )
 
 

@@ -13,7 +13,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from headlight.__main__ import main
-from tests.fuzz.bounds import IS_LONG, examples, run_main
+from tests.fuzz.bounds import IS_LONG, examples, put_special, run_main
 from tests.fuzz.commands import ARGUMENTS, SENTENCE, WRITING, _commands_run_here, actions, pristine
 from transformer.files.installed import FILES
 
@@ -21,14 +21,14 @@ __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 VALUES = [
     *"0 -1 1.5 nan inf -inf 1e308 1e999 x ² 0x10 1_0 65 1000000001 -- -".split(),
     *"/dev/zero /dev/null binary binary-log binary-sums text text/below no/such/folder run".split(),
-    *"loop 12gb . ~nosuchuser /proc/self/mem /proc nul-filled missing folder pipe".split(),
+    *"loop . ~nosuchuser /proc/self/mem /proc nul-filled missing folder pipe".split(),
     *"<script> </s> 😀 <s> -x".split(),
     *"http:// https://[::1 http://host:99999 http://host:abc ftp://x http://.. http://a..b".split(),
     *"http://user:pw@ http://[zz] http://%00 http://host#x http://host?x http://* file:///".split(),
     *"HTTP://x http:///path http://127.0.0.1:1 </title><script>alert(1)</script>".split(),
     *("", " ", "9" * 30, "9" * 5_000, "-" + "9" * 5_000, "\udcff", "x" * 10_000, "x" * 300),
     *("\udcff\udcfe", "\u202e", "a\nb", "\x1b[31m", "ein " * 2_000, "dog " * 9_000),
-    *("http://exa mple", "http://" + "a" * 300, "http://\udcff", "https://ex\nample"),
+    *("12 GB", "http://exa mple", "http://" + "a" * 300, "http://\udcff", "https://ex\nample"),
     "http://\u2028",
 ]
 SHORT = ["app", "card", "download", "translate"]
@@ -70,11 +70,9 @@ def _copy(pristine: Path, here: Path) -> set[str]:
     os.chdir(here.parent)
     shutil.rmtree(here, ignore_errors=True)
     shutil.copytree(pristine, here)
-    os.mkfifo(here / "pipe")
-    (here / "loop").symlink_to("loop")
-    for name, size in (("12gb", 12 * 10**9), ("nul-filled", 10**7)):
-        with (here / name).open("wb") as file:
-            file.truncate(size)
+    for kind in ("pipe", "loop", "12 GB"):
+        put_special(here / kind, kind)
+    (here / "nul-filled").write_bytes(bytes(10**7))
     os.chdir(here)
     return _paths(here)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,12 @@ from transformer.checkpoints.export.manifest import EXPORT
 
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 MANIFESTS = (MANIFEST, EXPORT, PREPARED, BEGUN)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 BESIDE = (
     ".new", ".before", ".tmp", ".unfinished", ".unfinished.new", ".unfinished.before",
     ".unfinished.lock",
@@ -33,110 +39,65 @@ OUR_NAMES = (
     "state.json", "vocab.json", "heads.json", "head_means.safetensors", "progress.json", "reasons",
 )  # fmt: skip
 
-Maker = Callable[[Path, Path], None]
-"""Makes something of a person at a path; the second argument is a checkpoint to copy."""
-
-
-def _checkpoint(path: Path, model: Path) -> None:
-    """Copy what training.average would replace: all but the model card."""
-    shutil.copytree(model, path, ignore=shutil.ignore_patterns("MODEL_CARD.md"))
-    manifest = json.loads((path / MANIFEST).read_bytes())
-    del manifest["sha256"]["MODEL_CARD.md"]
-    (path / MANIFEST).write_text(json.dumps(manifest))
-
-
-def _empty_manifests(path: Path, _: Path) -> None:
-    _folder(path, dict.fromkeys(MANIFESTS, "{}"))
-
-
-def _foreign_manifests(path: Path, _: Path) -> None:
-    listed = {"thesis.txt": hashlib.sha256(b"Mine.").hexdigest()}
-    foreign = json.dumps({"name": "another program", "format": 1, "sha256": listed})
-    _folder(path, dict.fromkeys(MANIFESTS, foreign))
-
-
-def _outside(path: Path, model: Path) -> None:
-    """List a file beside the folder, which is no file of it."""
-    _checkpoint(path, model)
-    victim = path.with_name(f"{path.name}-beside.txt")
-    victim.write_text("Mine.")
-    manifest = json.loads((path / MANIFEST).read_bytes())
-    manifest["sha256"][f"../{victim.name}"] = hashlib.sha256(b"Mine.").hexdigest()
-    manifest["engine"] = "marian"
-    for name in (MANIFEST, EXPORT):
-        (path / name).write_text(json.dumps(manifest))
-
-
-def _further_file(path: Path, model: Path) -> None:
-    _checkpoint(path, model)
-    (path / "thesis.txt").write_text("Mine.")
-
-
-def _edited_file(path: Path, model: Path) -> None:
-    _checkpoint(path, model)
-    (path / CONFIG).write_text((path / CONFIG).read_text() + "\n")
-
-
-def _measured(path: Path, model: Path) -> None:
-    _checkpoint(path, model)
-    (path / "heads.json").write_text("{}")
-    manifest = json.loads((path / MANIFEST).read_bytes())
-    manifest["sha256"]["heads.json"] = hashlib.sha256(b"{}").hexdigest()
-    (path / MANIFEST).write_text(json.dumps(manifest))
-
-
-def _repository(path: Path, model: Path) -> None:
-    _checkpoint(path, model)
-    (path / ".git" / "refs").mkdir(parents=True)
-    (path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-
-
-def _link(path: Path, model: Path) -> None:
-    target = path.with_name(f"{path.name}-elsewhere")
-    _further_file(target, model)
-    path.symlink_to(target.name)
-
-
-def _file(path: Path, _: Path) -> None:
-    path.write_text("Mine.")
-
-
-def _hidden_file(path: Path, _: Path) -> None:
-    path.mkdir()
-    (path / ".secret").write_text("Mine.")
-
-
-def _read_only(path: Path, _: Path) -> None:
-    _folder(path, {})
-    path.chmod(0o555)
-
-
-def _our_names(path: Path, _: Path) -> None:
-    _folder(path, dict.fromkeys(OUR_NAMES, "Mine."))
-    for name in ("state", "checkpoints", "averaged", "archives"):
-        _folder(path / name, dict.fromkeys(OUR_NAMES, "Mine."))
-
-
-def _folder(path: Path, files: dict[str, str]) -> None:
-    path.mkdir()
-    for name, content in {**files, "thesis.txt": "Mine."}.items():
-        (path / name).write_text(content)
-
-
-KINDS: dict[str, Maker] = {
-    "empty manifests": _empty_manifests,
-    "manifests of another program": _foreign_manifests,
-    "a manifest that lists a file outside": _outside,
-    "a checkpoint with a further file": _further_file,
-    "a checkpoint with an edited file": _edited_file,
-    "a checkpoint with measured files": _measured,
-    "a repository": _repository,
-    "a link": _link,
-    "a file": _file,
-    "only a hidden file": _hidden_file,
-    "a read-only folder": _read_only,
-    "files with our names": _our_names,
+MINE = "Mine."
+FOLDERS: dict[str, dict[str, str]] = {
+    "empty manifests": dict.fromkeys(MANIFESTS, "{}"),
+    "manifests of another program": dict.fromkeys(
+        MANIFESTS,
+        json.dumps({"name": "other", "format": 1, "sha256": {"thesis.txt": sha256(MINE)}}),
+    ),
+    "a read-only folder": {},
+    "only a hidden file": {".secret": MINE},
+    "files with our names": {
+        f"{folder}/{name}": MINE
+        for folder in (".", "state", "checkpoints", "averaged", "archives")
+        for name in OUR_NAMES
+    },
 }
+"""Files of folders that hold no checkpoint; most of them have a thesis, too."""
+
+CHECKPOINTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "a manifest that lists a file outside": ({"../mine.txt": MINE}, {"../mine.txt": MINE}),
+    "a checkpoint with a further file": ({"thesis.txt": MINE}, {}),
+    "a checkpoint with an edited file": ({CONFIG: MINE}, {}),
+    "a checkpoint with measured files": ({"heads.json": "{}"}, {"heads.json": "{}"}),
+    "a repository": ({".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads": ""}, {}),
+    "a link": ({"thesis.txt": MINE}, {}),
+}
+"""Files written into a copy of a checkpoint, and those of them that its manifest lists."""
+
+KINDS = (*FOLDERS, *CHECKPOINTS, "a file")
+
+
+def _write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+
+def _put(kind: str, path: Path, model: Path) -> None:
+    """Put something of a person at a path, by a copy of a model where it is a checkpoint."""
+    if kind == "a file":
+        path.write_text(MINE)
+    elif kind in FOLDERS:
+        thesis = {} if kind == "only a hidden file" else {"thesis.txt": MINE}
+        _write_files(path, FOLDERS[kind] | thesis)
+        path.chmod(0o555 if kind == "a read-only folder" else 0o755)
+    else:
+        files, listed = CHECKPOINTS[kind]
+        target = path.with_name(f"{path.name}-elsewhere") if kind == "a link" else path
+        if target != path:
+            path.symlink_to(target.name)
+        # all that training.average would replace: the model card is not of it
+        shutil.copytree(model, target, ignore=shutil.ignore_patterns("MODEL_CARD.md"))
+        _write_files(target, files)
+        manifest = json.loads((target / MANIFEST).read_bytes())
+        del manifest["sha256"]["MODEL_CARD.md"]
+        manifest["sha256"] |= {name: sha256(text) for name, text in listed.items()}
+        (target / MANIFEST).write_text(json.dumps(manifest))
+        if "../mine.txt" in listed:
+            manifest["engine"] = "marian"
+            (target / EXPORT).write_text(json.dumps(manifest))
 
 
 OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING} | {
@@ -174,7 +135,7 @@ def _run_beside(kind: str, endings: Iterable[str], output: str, out: Path) -> ob
     """
     out.parent.mkdir()
     for ending in endings:
-        KINDS[kind](out.with_name(out.name + ending), Path("model"))
+        _put(kind, out.with_name(out.name + ending), Path("model"))
     before = fingerprint(out.parent)
     command, _, option = output.rpartition(" ")
     arguments = [*command.split(), *OUTPUTS[output], option, str(out)]

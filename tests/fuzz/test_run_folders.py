@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import struct
 import zipfile
@@ -20,7 +19,18 @@ from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
 from streamlit.testing.v1 import AppTest
 
-from tests.fuzz.bounds import accepted_or_refused, assert_plain, examples, no_errors_logged
+from tests.fuzz.bounds import (
+    BYTES,
+    PLACE,
+    SPECIAL,
+    accepted_or_refused,
+    assert_plain,
+    calls,
+    change_bytes,
+    examples,
+    no_errors_logged,
+    put_special,
+)
 from training.run.journal import LOG
 from transformer.files.installed import BUNDLED
 from viz.pages.training import probes
@@ -61,32 +71,11 @@ NPY = "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}"
 Change = Callable[[Path], object]
 
 
-def _sparse(path: Path) -> None:
-    path.touch()
-    os.truncate(path, 2**31)
-
-
-SPECIAL: dict[str, Change] = {
-    "2 GB of holes": _sparse,
-    "a pipe": os.mkfifo,
-    "a folder": Path.mkdir,
-    "/dev/zero": lambda path: path.symlink_to("/dev/zero"),
-    "/etc/passwd": lambda path: path.symlink_to("/etc/passwd"),
-    "a link to itself": lambda path: path.symlink_to(path.name),
-    "a link to nothing": lambda path: path.symlink_to("nothing"),
-    "missing": lambda _: None,
-}
-
-
-def _write_log(folder: Path, line: str) -> None:
-    lines = [*map(json.dumps, RECORDS[:2]), line, json.dumps(RECORDS[2]), line, ""]
-    (folder / LOG).write_text("\n".join(lines), "utf-8")
-
-
 def _with_line(folder: Path, line: str) -> None:
     """Write sound probes, and a sound log in which one further line stands twice."""
     shutil.copytree(BUNDLED / "probes", folder / "probes")
-    _write_log(folder, line)
+    lines = [*map(json.dumps, RECORDS[:2]), line, json.dumps(RECORDS[2]), line, ""]
+    (folder / LOG).write_text("\n".join(lines), "utf-8")
 
 
 def with_value(folder: Path, record: int, field: str, value: str) -> None:
@@ -103,7 +92,7 @@ def with_log(folder: Path, content: bytes) -> None:
 
 
 def with_special_log(folder: Path, kind: str) -> None:
-    SPECIAL[kind](folder / LOG)
+    put_special(folder / LOG, kind)
 
 
 def _arrays() -> dict[str, Any]:
@@ -138,7 +127,7 @@ def _full(value: float) -> Any:
 
 
 PROBES: list[Change] = [
-    *SPECIAL.values(),
+    *(partial(put_special, kind=kind) for kind in SPECIAL),
     lambda path: path.write_bytes(b""),
     lambda path: path.write_bytes(b"hello"),
     *(
@@ -190,35 +179,23 @@ def with_many_probes(folder: Path) -> None:
         (folder / "probes" / f"step-{number:08d}-sentence-9.npz").touch()
 
 
-def with_damage(folder: Path, file: int, places: list[tuple[float, int]], end: float) -> None:
+def with_damage(folder: Path, file: int, **damage: Any) -> None:
     """Copy a sound folder, change bytes of one file and cut it."""
     shutil.copytree(BUNDLED / "probes", folder / "probes")
     shutil.copyfile(BUNDLED / LOG, folder / LOG)
     files = [folder / LOG, *sorted((folder / "probes").iterdir())]
-    content = bytearray(files[file % len(files)].read_bytes())
-    for place, byte in places:
-        content[int(place * len(content))] = byte
-    files[file % len(files)].write_bytes(content[: int(end * len(content))])
+    change_bytes(files[file % len(files)], **damage)
 
 
-def _folders(make: Callable[..., None], **fields: Any) -> Any:
-    return st.builds(partial, st.just(make), **fields)
-
-
-RECORD, FIELD, PLACE = st.integers(0, 2), sampled_from(FIELDS), st.floats(0, 1, exclude_max=True)
+RECORD, FIELD = st.integers(0, 2), sampled_from(FIELDS)
 FOLDERS = st.one_of(
-    _folders(with_value, record=RECORD, field=FIELD, value=sampled_from(VALUES)),
-    _folders(without_field, record=RECORD, field=FIELD),
-    _folders(_with_line, line=sampled_from(LINES)),
-    _folders(with_log, content=sampled_from(LOGS) | st.binary()),
-    _folders(with_special_log, kind=sampled_from([*SPECIAL])),
-    _folders(with_probe, change=sampled_from(PROBES), alone=st.booleans()),
-    _folders(
-        with_damage,
-        file=st.integers(0, 99),
-        places=st.lists(st.tuples(PLACE, st.integers(0, 255)), min_size=1, max_size=30),
-        end=st.just(1.0) | PLACE,
-    ),
+    calls(with_value, record=RECORD, field=FIELD, value=sampled_from(VALUES)),
+    calls(without_field, record=RECORD, field=FIELD),
+    calls(_with_line, line=sampled_from(LINES)),
+    calls(with_log, content=sampled_from(LOGS) | st.binary()),
+    calls(with_special_log, kind=sampled_from(SPECIAL)),
+    calls(with_probe, change=sampled_from(PROBES), alone=st.booleans()),
+    calls(with_damage, file=st.integers(0, 99), places=BYTES, end=st.just(1.0) | PLACE),
 )
 
 

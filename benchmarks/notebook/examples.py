@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import math
 import os
 import statistics
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,29 +81,23 @@ class Drawn(NamedTuple):
 
 
 @contextmanager
-def served_pages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """A server on a free port; gives its address, and by path what it serves, to be added to."""
-    served = {f"/{path}": body for path, body in files.items()}
+def served_pages(pages: Mapping[str, bytes]) -> Iterator[tuple[str, Path]]:
+    """Serve files on a free port; a context manager that gives its address and their folder."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = served.get(self.path)
-            self.send_response(404 if body is None else 200)
-            script = self.path.endswith(".js")
-            self.send_header("Content-Type", "text/javascript" if script else "text/html")
-            self.end_headers()
-            self.wfile.write(body or b"")
-
+    class Handler(SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", served
-    finally:
-        server.shutdown()
-        server.server_close()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in pages.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        handler = functools.partial(Handler, directory=folder)
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}", Path(folder)
+            server.shutdown()
 
 
 def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: float) -> Drawn:
@@ -116,10 +111,9 @@ def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: flo
     """
     from playwright.sync_api import Error, TimeoutError
 
-    with served_pages(files) as (address, served):
-        served["/cell.html"] = PAGE.format(
-            output.replace(bertviz.CDN, address) if files else output
-        ).encode()
+    with served_pages(files) as (address, folder):
+        own = output.replace(bertviz.CDN, address) if files else output
+        (folder / "cell.html").write_text(PAGE.format(own), "utf-8")
         page: Page = browser.new_page(viewport={"width": 1440, "height": 900})
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))

@@ -19,6 +19,7 @@ from viz.report import report
 PAIR = ("The cat sat on the mat", "The cat lay on the rug")
 SENTENCE = "The cat sat on the mat"
 SOURCE, TARGET = "She sees the small elephant.", "Sie sieht den kleinen Elefanten."
+LAYERS = HEADS = 12
 SPREAD = 0.15
 """Standard deviation of the weights."""
 WORDS = tuple(f"w{a}{b}" for a in "bdfgjklpqruvxz" for b in "bdfgjklpqruvxz")
@@ -46,79 +47,60 @@ def filler(n: int) -> str:
     return " ".join(WORDS[i % len(WORDS)] for i in range(n))
 
 
-def bert(texts: Sequence[str], layers: int = 12, heads: int = 12) -> Made:
+def bert(texts: Sequence[str]) -> Made:
     """An encoder that reads one text or a pair."""
-    from transformers import BertConfig, BertModel, BertTokenizer
+    from transformers import BertTokenizer
 
     special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     pieces = ("the", "cat", "sat", "on", "mat", "lay", "ru", "##g")
     tokenizer = BertTokenizer(vocab=_numbered([*special, *pieces, *WORDS]))
-    config = _config(
-        BertConfig,
-        vocab_size=len(tokenizer),
-        hidden_size=16 * heads,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=64,
-        initializer_range=SPREAD,
-    )
-    inputs = tokenizer(*texts, return_tensors="pt")
-    return _run(tokenizer, inputs, BertModel, config)
+    return _run(
+        "Bert", "Model", tokenizer, tokenizer(*texts, return_tensors="pt"),
+        hidden_size=16 * HEADS, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
+        intermediate_size=64, initializer_range=SPREAD,
+    )  # fmt: skip
 
 
-def gpt2(text: str, layers: int = 12, heads: int = 12) -> Made:
+def gpt2(text: str) -> Made:
     """A decoder alone."""
-    from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
+    from transformers import GPT2Tokenizer
 
     tokenizer = GPT2Tokenizer(**_byte_pairs([*SENTENCE.split(), *WORDS]))
-    config = _config(
-        GPT2Config,
-        vocab_size=len(tokenizer),
-        n_embd=16 * heads,
-        n_layer=layers,
-        n_head=heads,
-        bos_token_id=0,
-        eos_token_id=0,
+    return _run(
+        "GPT2", "LMHeadModel", tokenizer, tokenizer(text, return_tensors="pt"),
+        n_embd=16 * HEADS, n_layer=LAYERS, n_head=HEADS, bos_token_id=0, eos_token_id=0,
         initializer_range=SPREAD,
-    )
-    inputs = tokenizer(text, return_tensors="pt")
-    return _run(tokenizer, inputs, GPT2LMHeadModel, config)
+    )  # fmt: skip
 
 
-def t5(source: str, target: str, layers: int = 12, heads: int = 12) -> Made:
+def t5(source: str, target: str) -> Made:
     """An encoder and a decoder; `decoder_input_ids` of the inputs is the target, shifted right."""
-    from transformers import T5Config, T5ForConditionalGeneration, T5Tokenizer
+    from transformers import T5Tokenizer
 
     pieces = (*SOURCE[:-1].split(), *TARGET[:-1].split(), *WORDS)
     written = [f"▁{piece}" for piece in dict.fromkeys(pieces)]
-    vocab = [*((one, 0.0) for one in ("<pad>", "</s>", "<unk>")), *((one, -1.0) for one in written)]
-    tokenizer = T5Tokenizer(vocab=[*vocab, (".", -1.0)])
-    config = _config(
-        T5Config,
-        vocab_size=len(tokenizer),
-        d_model=16 * heads,
-        d_kv=16,
-        d_ff=64,
-        num_layers=layers,
-        num_heads=heads,
-        initializer_factor=1.5,
-        decoder_start_token_id=0,
-    )
+    special = ("<pad>", "</s>", "<unk>")
+    vocabulary = [(piece, 0.0) for piece in special] + [(piece, -1.0) for piece in (*written, ".")]
+    tokenizer = T5Tokenizer(vocab=vocabulary)
     inputs = tokenizer(source, return_tensors="pt")
-    shifted = [0, *tokenizer(target).input_ids[:-1]]
-    inputs["decoder_input_ids"] = torch.tensor([shifted])
-    return _run(tokenizer, inputs, T5ForConditionalGeneration, config)
-
-
-def _config(kind: Any, **fields: Any) -> Any:
-    """With attention that is not fused, so that its weights are there."""
-    return kind(attn_implementation="eager", **fields)
+    inputs["decoder_input_ids"] = torch.tensor([[0, *tokenizer(target).input_ids[:-1]]])
+    return _run(
+        "T5", "ForConditionalGeneration", tokenizer, inputs,
+        d_model=16 * HEADS, d_kv=16, d_ff=64, num_layers=LAYERS, num_heads=HEADS,
+        initializer_factor=1.5, decoder_start_token_id=0,
+    )  # fmt: skip
 
 
 @torch.no_grad()
-def _run(tokenizer: Any, inputs: Any, kind: Any, config: Any) -> Made:
+def _run(name: str, head: str, tokenizer: Any, inputs: Any, **fields: Any) -> Made:
+    import transformers
+
+    # attention that is not fused, so that its weights are there
+    config = getattr(transformers, f"{name}Config")(
+        attn_implementation="eager", vocab_size=len(tokenizer), **fields
+    )
     torch.manual_seed(0)
-    model = kind(config).eval()
+    model = getattr(transformers, f"{name}{head}")(config).eval()
     return Made(tokenizer, inputs, model, model(**inputs, output_attentions=True))
 
 

@@ -17,6 +17,7 @@ from transformer import AttentionTrace, Kind, Translation, Translator
 from transformer.config import BOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.hooks import Hook
+from transformer.masks import pad_sequences
 from viz.draw.labels import display_tokens
 
 Floats = npt.NDArray[np.float64]
@@ -58,6 +59,14 @@ class Facts:
         """Token ids that the model reads to write the translation, `[1, token]` on each side."""
         return torch.tensor([self.source]), torch.tensor([[BOS, *self.target[:-1]]])
 
+    def queries(self, kind: Kind) -> int:
+        """Rows of a map of the sentence."""
+        return len(self.source if kind == "encoder_self" else self.target)
+
+    def keys(self, kind: Kind) -> int:
+        """Columns of a map of the sentence."""
+        return len(self.target if kind == "decoder_self" else self.source)
+
     @property
     def sides(self) -> dict[str, list[str]]:
         """The tokens of both languages, as the screen has them."""
@@ -96,6 +105,12 @@ class Facts:
         """What the model writes while hooks change it."""
         with self.model.hooks(edits):
             return self.translator.translate(self.text if text is None else text)
+
+
+def padded_inputs(batch: list[Facts]) -> tuple[Tensor, Tensor]:
+    """Token ids of several sentences, padded, `[sentence, token]` on each side."""
+    target = pad_sequences([[BOS, *facts.target[:-1]] for facts in batch])
+    return pad_sequences([facts.source for facts in batch]), target
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator
+from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, Expected, Facts, Marked, noticed, number, sentence
+from benchmarks.sentences.facts import (
+    KINDS,
+    Expected,
+    Facts,
+    Marked,
+    noticed,
+    number,
+    padded_inputs,
+    sentence,
+)
 from tests.transformer.reference import positions
 from transformer import Kind
-from transformer.config import BOS, PAD
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 
@@ -23,19 +33,16 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     """One row of one sentence in words, both from 0."""
     kind = KINDS[kind_name]
     every = facts.batch
-    source = max(len(one.source) for one in every)
-    target = max(len(one.target) for one in every)
-    longest = source if kind == "encoder_self" else target
+    longest = max(one.queries(kind) for one in every)
+    columns = max(one.keys(kind) for one in every)
     for n, one in enumerate(every, start=1):
-        real = len(one.source if kind == "encoder_self" else one.target)
-        title = f"Sentence {n}: {real} tokens"
+        title = f"Sentence {n}: {one.queries(kind)} tokens"
         yield f"mask_grids title: {title}"
         for q, name in enumerate(_names(one, kind, longest), start=1):
             yield f"mask_grids row {q} of {title}: {sentence(name)}"
     one = every[number_of]
-    english = [*one.sides["english"], *["<pad>"] * (source - len(one.source))]
-    read = [*one.sides["reads"], *["<pad>"] * (target - len(one.target))]
-    keys = read if kind == "decoder_self" else english
+    keys = one.sides["reads" if kind == "decoder_self" else "english"]
+    keys = [*keys, *["<pad>"] * (columns - len(keys))]
     at = min(row, longest - 1)
     name = sentence(_names(one, kind, longest)[at])
     if kind == "decoder_self":
@@ -47,26 +54,20 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     yield f"{name} may see {_listed(seen)}."
     if hidden:
         yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
-    if at >= len(one.source if kind == "encoder_self" else one.target):
+    if at >= one.queries(kind):
         yield "This row is padding itself: it is computed, and nobody reads it."
 
 
 def _names(facts: Facts, kind: Kind, longest: int) -> list[str]:
     names = facts.rows(kind)
-    pad = "the row of “<pad>”"
-    if kind != "encoder_self":
-        pad = "the row that reads “<pad>” and writes “<pad>”"
+    alone = kind == "encoder_self"
+    pad = "the row of “<pad>”" if alone else "the row that reads “<pad>” and writes “<pad>”"
     return [*names, *[pad] * (longest - len(names))]
 
 
 def _listed(tokens: list[str]) -> str:
-    counted: list[tuple[str, int]] = []
-    for token in tokens:
-        if counted and counted[-1][0] == token:
-            counted[-1] = token, counted[-1][1] + 1
-        else:
-            counted.append((token, 1))
-    names = [f"“{token}”" if n == 1 else f"{n} × “{token}”" for token, n in counted]
+    counts = ((token, len(list(group))) for token, group in groupby(tokens))
+    names = [f"“{token}”" if n == 1 else f"{n} × “{token}”" for token, n in counts]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -100,32 +101,24 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
 def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, float]:
     """Losses of each sentence, the share of attention to hidden keys, and that to padding."""
     facts = every[0]
-    source = torch.tensor(_padded([one.source for one in every]))
-    target = torch.tensor(_padded([[BOS, *one.target[:-1]] for one in every]))
     places = [attention_name(kind, layer) for layer in range(facts.config.N)]
     edits = {f"{place}.hook_mask": lambda mask, _name: mask | True for place in places}
     with torch.inference_mode(), facts.model.hooks(edits):
         logits, cache = facts.model.run_with_cache(
-            source, target, names=lambda name: name.endswith("hook_pattern")
+            *padded_inputs(every), names=lambda name: name.endswith("hook_pattern")
         )
     log_p = logits.double().log_softmax(-1).numpy()
     losses = [-log_p[n, range(len(one.target)), one.target] for n, one in enumerate(every)]
     patterns = [cache[f"{place}.hook_pattern"].double().numpy() for place in places]
     hidden, padding = [], []
     for n, one in enumerate(every):
-        length = len(one.source if kind != "decoder_self" else one.target)
-        queries = len(one.source if kind == "encoder_self" else one.target)
-        for q in range(queries):
+        length = one.keys(kind)
+        for q in range(one.queries(kind)):
             first = q + 1 if kind == "decoder_self" else length
             for pattern in patterns:
                 hidden.append(pattern[n, :, q, first:].sum(-1).mean())
                 padding.append(pattern[n, :, q, max(first, length) :].sum(-1).mean())
     return losses, float(np.mean(hidden)), float(np.mean(padding))
-
-
-def _padded(rows: list[list[int]]) -> list[list[int]]:
-    longest = max(map(len, rows))
-    return [[*row, *[PAD] * (longest - len(row))] for row in rows]
 
 
 def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:
@@ -135,10 +128,7 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
     after = np.concatenate([one for one, hid in zip(losses, hides, strict=True) if hid])
     changes = (after - before).tolist()
     mean = sum(changes) / len(changes)
-    error = math.inf
-    if len(changes) > 1:
-        variance = sum((one - mean) ** 2 for one in changes) / (len(changes) - 1)
-        error = math.sqrt(variance / len(changes))
+    error = statistics.stdev(changes) / math.sqrt(len(changes)) if len(changes) > 1 else math.inf
     names = [str(n) for n, hid in enumerate(hides, start=1) if hid]
     where = ""
     if len(names) < len(hides):

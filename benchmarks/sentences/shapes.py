@@ -9,8 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, Expected, Facts, Floats, Marked, noticed, number
-from transformer.config import BOS, PAD
+from benchmarks.sentences.facts import (
+    KINDS,
+    Expected,
+    Facts,
+    Floats,
+    Marked,
+    noticed,
+    number,
+    padded_inputs,
+)
+from tests.transformer.reference import layer_norm
 from transformer.kinds import attention_name
 from viz.pages.architecture.boxes import BOXES
 
@@ -29,8 +38,7 @@ def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[st
         for name, rows in (("Q", own), ("K", other), ("V", other)):
             yield f"| {name} | {c.h} × {rows} × {c.d_k} |"
         if stack == "decoder":
-            for n, name in enumerate(facts.rows("cross"), start=1):
-                yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
+            yield from facts.drawn_rows()
     else:
         yield f"| out | {_shape(facts, opened)} |"
     if part == "feed_forward":
@@ -58,18 +66,13 @@ def _zeros(facts: Facts, stack: str) -> float:
     before = "self_attention_norm" if stack == "encoder" else "cross_attention_norm"
     with torch.inference_mode():
         _, cache = facts.model.run_with_cache(
-            torch.tensor([facts.source]),
-            torch.tensor([[BOS, *facts.target[:-1]]]),
-            names=lambda point: point == f"{name}{before}.hook_normalised",
+            *facts.inputs, names=lambda point: point == f"{name}{before}.hook_normalised"
         )
     weights = dict(facts.model.named_parameters())
-    (first, bias) = (weights[f"{name}feed_forward.{which}"] for which in _FIRST)
+    first, bias = (weights[f"{name}feed_forward.W_1.{part}"] for part in ("weight", "bias"))
     x = cache[f"{name}{before}.hook_normalised"][0]
     with torch.inference_mode():
         return float((x @ first.T + bias <= 0).double().mean())
-
-
-_FIRST = ("W_1.weight", "W_1.bias")
 
 
 def work(facts: Facts) -> Iterator[str]:
@@ -102,17 +105,13 @@ def norms(facts: Facts) -> Iterator[str]:
     own = len(facts.source)
     kept = np.ones((1, own), dtype=bool)
 
-    def by_token(x: Floats) -> Floats:
-        values: Floats = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
-        return values
-
     def by_feature(x: Floats, counted: np.ndarray) -> Floats:
         rows = np.array([x[at] for at in zip(*np.nonzero(counted), strict=True)])
         values: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-5)
         return values
 
     before = by_feature(alone, kept)
-    assert np.abs(by_token(together)[0, :own] - by_token(alone)[0]).max() < 1e-4
+    assert np.abs(layer_norm(together, 1, 0)[0, :own] - layer_norm(alone, 1, 0)[0]).max() < 1e-4
     for name, counted in (
         ("2 further sentences", real),
         (_pads_that_count(int((~real).sum())), np.ones_like(real)),
@@ -125,19 +124,15 @@ def norms(facts: Facts) -> Iterator[str]:
     with torch.inference_mode():
         own_norm = norm(torch.from_numpy(together).float()).double().numpy()
     gain, bias = (one.detach().double().numpy() for one in norm.parameters())
-    assert np.abs(by_token(together) * gain + bias - own_norm).max() < 1e-5
+    assert np.abs(layer_norm(together, gain, bias) - own_norm).max() < 1e-5
     yield "…the largest difference is …e-0…, the rounding of float32."
 
 
 def _sums(facts: Facts, every: list[Facts]) -> Floats:
-    longest = max(len(one.source) for one in every)
-    source = [[*one.source, *[PAD] * (longest - len(one.source))] for one in every]
-    written = max(len(one.target) for one in every)
-    target = [[BOS, *one.target[:-1], *[PAD] * (written - len(one.target))] for one in every]
     name = "encoder.layers.0.self_attention_norm.hook_sum"
     with torch.inference_mode():
         _, cache = facts.model.run_with_cache(
-            torch.tensor(source), torch.tensor(target), names=lambda point: point == name
+            *padded_inputs(every), names=lambda point: point == name
         )
     values: Floats = cache[name].double().numpy()
     return values
@@ -149,8 +144,7 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
     rows = facts.rows(kind)
     name = rows[min(2, len(rows) - 1)]
     yield f"inside_head query: {name} looks"
-    keys = len(facts.source if kind != "decoder_self" else facts.target)
-    c = facts.config
+    keys, c = facts.keys(kind), facts.config
     yield (
         f"inside_head step x: The residual stream at {name}: the embedding and what every "
         "sub-layer before made of it."

@@ -6,7 +6,6 @@ import sys
 
 from benchmarks import (
     app,
-    campaign,
     confidence,
     huggingface,
     inference,
@@ -25,7 +24,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, marian, models, profile, readers, scale, campaign),
+    *(training, inference, app, pages, layers, marian, models, profile, readers, scale),
     *(confidence, sentences, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 
 import pytest
 
-from benchmarks import campaign
 from benchmarks.__main__ import main
 from benchmarks.app import MOST, sentences
-from benchmarks.campaign import Outcome
 from benchmarks.readers import _shown
 
 
@@ -53,22 +50,3 @@ def test_no_wait_is_told_beyond_the_longest_that_was_measured() -> None:
     waits = [0.01 * n for n in range(100)]
     assert _shown(waits) == f"{statistics.median(waits):.2f} s (95 % within 0.94)"
     assert "within 1.00" in _shown([0.0] * 18 + [1.0] * 2)
-
-
-def test_bad_outcomes_are_counted_named_and_the_exit_status(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    outcomes = [
-        Outcome("uploads", "one", "accepted", seconds=0.5),
-        Outcome("uploads", "two", "refused", "It is too long.", megabytes=3),
-        Outcome("uploads", "three", "bad", "KeyError"),
-    ]
-    entrances = {"uploads": (lambda count, _: iter(outcomes[:count]), 3)}
-    monkeypatch.setattr(campaign, "ENTRANCES", entrances)
-    assert main(["campaign", "--count", "2"]) == 0
-    assert "| uploads | 2 | 1 | 1 | 0 | 0.5 s | 3 MB |" in capsys.readouterr().out
-    assert main(["campaign"]) == 1
-    assert capsys.readouterr().out.endswith("bad: uploads: three: KeyError\n")
-    assert main(["campaign", "--json"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["verdict"] for line in lines] == ["accepted", "refused", "bad"]

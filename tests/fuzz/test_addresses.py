@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from benchmarks.campaign import VIEWS
 from tests.fuzz.bounds import SECONDS, examples, no_errors_logged
+from tests.fuzz.views import VIEWS
 from transformer.files.installed import FILES
 
 UNBOUND = {"inside": ["at"]}

@@ -20,13 +20,7 @@ Shape = Literal["encoder-decoder", "speech", "encoder", "decoder"]
 
 
 class Family(NamedTuple):
-    """One architecture.
-
-    Args:
-        shape: what it reads and writes.
-        head: the end of the name of its model.
-        fields: of its configuration.
-    """
+    """An architecture: the end of its model's name, and fields of its configuration."""
 
     name: str
     shape: Shape

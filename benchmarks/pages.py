@@ -61,9 +61,7 @@ class Control(NamedTuple):
     """Two choices between which a page is switched back and forth.
 
     Args:
-        page: its path.
         url: further choices in the URL.
-        what: in words.
         choices: selectors of what is clicked.
         menu: which offers them; it is opened before the clock starts.
         prefix: with which its translations must begin.

@@ -255,11 +255,7 @@ async def _measure_age(old: Server, fresh: Server, aged: Sequence[str], new: Seq
 
 
 async def _age(server: Server, texts: Sequence[str], *, report: bool = False) -> None:
-    """Let readers, one after another, ask a server for sentences.
-
-    Args:
-        report: print processor time and memory after each block of sentences.
-    """
+    """Let readers, one after another, ask a server for sentences; report on each block of them."""
     host = server.address.replace("http", "ws")
     asked, before = 0, await _settled(server)
     for start in range(0, len(texts), PER_SESSION):

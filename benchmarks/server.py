@@ -34,13 +34,7 @@ class NoServer(HeadlightError):
 
 @dataclass(frozen=True)
 class Server:
-    """A running server.
-
-    Args:
-        port: where it listens.
-        process: its process.
-        log: the file for all that it prints.
-    """
+    """A running server, whose log has all that it prints."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -84,8 +78,6 @@ def running(
     Args:
         arguments: the module and its arguments, with `{port}` in one of them.
         health: the path that answers as soon as the server is ready.
-        log: the file for all that it prints.
-        environment: further variables.
 
     Raises:
         NoServer: if it does not answer in time.
@@ -164,11 +156,6 @@ class ForgedSession:
 
     def run(self, page: str = "", query: str = "", states: Sequence[WidgetState] = ()) -> Answer:
         """Ask for a run and wait for its end.
-
-        Args:
-            page: path of the page.
-            query: of the address.
-            states: of the widgets, as the browser claims.
 
         Raises:
             NoServer: if the run does not end in time.

@@ -18,6 +18,7 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -301,11 +302,7 @@ def _ours(config: TransformerConfig, setting: Setting, process: ProcessInfo) -> 
 
 
 def _config(preset: str, layers: int | None) -> TransformerConfig:
-    build = {
-        "demo": TransformerConfig.demo,
-        "base": TransformerConfig.base,
-        "big": TransformerConfig.big,
-    }[preset]
+    build: Callable[..., TransformerConfig] = getattr(TransformerConfig, preset)
     return build() if layers is None else build(N=layers)
 
 

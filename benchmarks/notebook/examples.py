@@ -141,13 +141,7 @@ ALONE = "outputs.attentions, tokens"
 
 
 class Case(NamedTuple):
-    """One model with its text.
-
-    Args:
-        title: in words.
-        variables: what a person has in the notebook.
-        lines: by the name of the view; ours is last.
-    """
+    """A model with its text: what a person has in the notebook, and lines by their view."""
 
     title: str
     variables: dict[str, Any]

@@ -30,8 +30,8 @@ def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> It
     """JupyterLab as it is after installation; a context manager that gives its address.
 
     Args:
-        folder: that it shows.
-        home: where it keeps settings, and the key by which it knows the notebooks that it saved.
+        folder: the folder that it shows.
+        home: a folder for settings, and the key by which it knows the notebooks that it saved.
 
     Raises:
         NoServer: if it is not installed or does not start.

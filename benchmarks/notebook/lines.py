@@ -27,14 +27,7 @@ WORDS = tuple(f"w{a}{b}" for a in "bdfgjklpqruvxz" for b in "bdfgjklpqruvxz")
 
 
 class Made(NamedTuple):
-    """What a person has in a notebook after running a model.
-
-    Args:
-        tokenizer: of the library, with a vocabulary of its own.
-        inputs: what it made of the text.
-        model: with attention that is not fused.
-        outputs: of the model, with all attentions; a batch of one.
-    """
+    """What a person has in a notebook after running a model on a batch of one."""
 
     tokenizer: Any
     inputs: Any
@@ -129,14 +122,7 @@ EXPLORE_BOTH = "explore(AttentionTrace.from_huggingface(outputs, encoder_tokens,
 
 
 class Line(NamedTuple):
-    """One wish.
-
-    Args:
-        wish: in words.
-        model: a name of `MODELS`.
-        theirs: the line for BertViz; none where it has no such thing.
-        ours: the line here.
-    """
+    """A wish, a name of `MODELS`, and the lines for it: none where BertViz has no such thing."""
 
     wish: str
     model: str

@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,9 +20,9 @@ from hypothesis.strategies import SearchStrategy
 from transformer import HeadlightError
 
 T = TypeVar("T")
-IS_LONG = not settings.default.derandomize  # --hypothesis-profile=long
-SECONDS = 20
-"""Time that one input may take."""
+IS_LONG = not settings().derandomize  # --hypothesis-profile=long
+SECONDS, GIGABYTES = 20, 3
+"""Time that one input may take, and address space beyond what the process has."""
 
 
 def examples(count: int, long: int) -> settings:
@@ -45,10 +46,28 @@ def assert_plain(sentence: str) -> None:
 
 
 @contextlib.contextmanager
+def bounded_memory() -> Iterator[None]:
+    """Limit the address space, so that whoever asks for much more gets a MemoryError."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        yield
+        return
+    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    used = int(fields["VmSize"].split()[0]) * 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + GIGABYTES * 2**30, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@contextlib.contextmanager
 def accepted_or_refused() -> Iterator[None]:
     """Let the block refuse its input in one plain sentence; any other exception fails the test."""
     try:
-        yield
+        with bounded_memory():
+            yield
     except HeadlightError as error:
         assert_plain(str(error))
         event("refused")
@@ -77,7 +96,7 @@ def run_main(
 
 @contextlib.contextmanager
 def no_errors_logged() -> Iterator[None]:
-    """Fail if the block logs an error, as Streamlit does with each exception of a page."""
+    """Bound the memory, and fail if an error is logged, as each exception of a page is."""
     messages: list[str] = []
 
     class Collect(logging.Handler):
@@ -89,7 +108,8 @@ def no_errors_logged() -> Iterator[None]:
     for logger in loggers:
         logger.addHandler(handler)
     try:
-        yield
+        with bounded_memory():
+            yield
     finally:
         for logger in loggers:
             logger.removeHandler(handler)

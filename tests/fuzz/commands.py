@@ -16,8 +16,9 @@ import torch
 from headlight.__main__ import COMMANDS
 from tests.conftest import Pair
 from training.download import __main__ as download
-from transformer import Tokenizer, Transformer
+from transformer import Tokenizer, Transformer, TransformerConfig
 from transformer.checkpoints import checkpoint
+from transformer.config import EOS
 
 SENTENCE = "The old cat waits in the garden."
 RECIPE = """
@@ -61,12 +62,18 @@ WRITING = sorted(ARGUMENTS.keys() - {"app", "evaluate aer", "evaluate bleu", "tr
 
 @pytest.fixture(scope="module")
 def pristine(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    pairs: list[Pair],
-    tmp_path_factory: pytest.TempPathFactory,
+    tokenizer: Tokenizer, pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Write everything that sound arguments name, and some files that hostile ones do."""
+    config = TransformerConfig(
+        vocab_size=tokenizer.vocab_size, N=1, d_model=16, d_ff=16, h=2, max_length=128
+    )
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(3)
+        model = Transformer(config)
+        # sentences that end: dimensions 8 and 9 are a slow wave of the position
+        model.shared_embedding[EOS, 8] += 2.5
+        model.shared_embedding[EOS, 9] -= 2.5
     folder = tmp_path_factory.mktemp("commands") / "pristine"
     extra = {"MODEL_CARD.md": "# A small model\n", "run.jsonl": '{"step": 1, "loss": 5.0}\n'}
     checkpoint.save(folder / "model", model, tokenizer, extra=extra)

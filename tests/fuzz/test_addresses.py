@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from hypothesis import event, given
@@ -29,7 +30,7 @@ VALUES: list[str | list[str]] = [
 ]
 
 
-def _opened(page: str, query: dict[str, str | list[str]]) -> AppTest:
+def _opened(page: str, query: Mapping[str, str | list[str]]) -> AppTest:
     app = AppTest.from_file(str(FILES / "app.py"), default_timeout=SECONDS)
     # Streamlit's tests walk to files; ours are pages by their path
     app._page_hash = calc_hash("" if page == "translate" else page)

@@ -194,7 +194,7 @@ def damage_and_sign(folder: Path, file: str, **damage: Any) -> Accepted:
 
 FILE, SIGNED = sampled_from(FILES), sampled_from([file for file in FILES if file != MANIFEST])
 HEADER = [*NUMBERS, "F32", "F4", "C64", "I8", [2**60, 2**60], [-1], [0, 10**19]]
-CHECKSUMS = ["", None, 0, [], "0" * 64, "x" * 10_000]
+CHECKSUMS: list[Any] = ["", None, 0, [], "0" * 64, "x" * 10_000]
 DAMAGES = st.one_of(
     calls(replace, file=FILE, kind=sampled_from(SPECIAL)),
     calls(write, file=FILE, content=sampled_from(TEXTS)),

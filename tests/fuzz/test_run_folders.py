@@ -108,6 +108,11 @@ def _full(value: float) -> Any:
     return np.full((3, 8, 9, 8), value, np.float32)
 
 
+WORDS: list[dict[str, Any]] = [
+    *({"target": None}, {"source_pieces": [[1, 2, 3]] * 8}, {"source_pieces": []}),
+    *({"source_pieces": [[9, "a", 9 - n] for n in range(8)]}, {"source": "\ud800"}),
+    *({"source": "<script>alert(1)</script>" * 50}, {"source": "Another."}),
+]
 PROBES: list[Change] = [
     *(partial(put_special, kind=kind) for kind in SPECIAL),
     lambda path: path.write_bytes(b""),
@@ -127,14 +132,7 @@ PROBES: list[Change] = [
     ),
     partial(_save, encoder_self=np.full((3, 8, 8, 8), np.inf, np.float32)),
     partial(_save, words=np.array("[" * 100_000)),
-    *(
-        partial(_save_words, **words)
-        for words in (
-            *({"target": None}, {"source_pieces": [[1, 2, 3]] * 8}, {"source_pieces": []}),
-            *({"source_pieces": [[9, "a", 9 - n] for n in range(8)]}, {"source": "\ud800"}),
-            *({"source": "<script>alert(1)</script>" * 50}, {"source": "Another."}),
-        )
-    ),
+    *(partial(_save_words, **words) for words in WORDS),
 ]
 
 

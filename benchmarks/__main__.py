@@ -5,17 +5,13 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
-    age,
     app,
     confidence,
-    huggingface_traces,
+    huggingface,
     inference,
     layers,
-    lenses,
     marian,
     models,
-    notebook,
-    notebook_jupyter,
     pages,
     profile,
     readers,
@@ -23,33 +19,23 @@ from benchmarks import (
     sentences,
     training,
 )
-from benchmarks.campaign import entrances
+from benchmarks.notebook import examples, jupyter
 from transformer.cli import command
 from transformer.cli.arguments import Parser
+
+MODULES = (
+    *(training, inference, app, pages, layers, marian, models, profile, readers, scale),
+    *(confidence, sentences, examples, jupyter, huggingface),
+)
+"""Each has `add_arguments`, which registers one command or two."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; the exit status is 2 when something is wrong with what was asked."""
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="name")
-    training.add_arguments(commands)
-    inference.add_arguments(commands)
-    app.add_arguments(commands)
-    pages.add_arguments(commands)
-    layers.add_arguments(commands)
-    lenses.add_arguments(commands)
-    marian.add_arguments(commands)
-    models.add_arguments(commands)
-    profile.add_arguments(commands)
-    readers.add_arguments(commands)
-    age.add_arguments(commands)
-    scale.add_arguments(commands)
-    entrances.add_arguments(commands)
-    confidence.add_arguments(commands)
-    sentences.add_arguments(commands)
-    notebook.add_arguments(commands)
-    notebook_jupyter.add_arguments(commands)
-    huggingface_traces.add_arguments(commands)
+    for module in MODULES:
+        module.add_arguments(commands)
     options = parser.parse_args(arguments)
     return command.run("benchmarks", lambda: options.run(options))
 

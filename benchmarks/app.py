@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import time
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bertviz
-from benchmarks.browser import chromium, served
-from benchmarks.machine import describe
+from benchmarks.browser import chromium
+from benchmarks.machine import describe, spread
 from benchmarks.made_trace import made_trace
+from benchmarks.notebook import bertviz
+from benchmarks.server import served
 from transformer import Translator
 from transformer.analysis.alignment_settings import Row, read_alignment
 from transformer.cli.arguments import whole_number
@@ -75,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
     translator = Translator.load(os.environ.get(CHECKPOINT_VARIABLE) or None)
     print(describe())
     with chromium() as browser:
-        with served() as address:
+        with served() as server:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             # what one page has asked for, the server remembers for the other
             fresh = iter(sentences(2 * (options.sentences + 1)))
@@ -83,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
                 ("", TRANSLATED, "translation and map", read_alignment(translator).row),
                 ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
             ):
-                page.goto(address + path)
+                page.goto(server.address + path)
                 page.wait_for_selector(".hl", timeout=60_000)
                 texts = list(islice(fresh, options.sentences + 1))
                 # the first one warms up what every later one finds warm
@@ -98,14 +97,14 @@ def run(options: argparse.Namespace) -> None:
 
 def _print_made(browser: Any, n: int, layers: int, heads: int) -> None:
     """Attention of a given size on the heads page: seconds, bytes and memory."""
-    with served("benchmarks/heads_page.py") as address:
+    with served("benchmarks/heads_page.py") as server:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         received: list[int] = []
         page.on(
             "websocket",
             lambda socket: socket.on("framereceived", lambda data: received.append(len(data))),
         )
-        page.goto(f"{address}/?n={n}&N={layers}&h={heads}")
+        page.goto(f"{server.address}/?n={n}&N={layers}&h={heads}")
         page.wait_for_function(ALL_MAPS, arg=_made_queries(n, 0), timeout=120_000)
         seconds, sizes = [], []
         for seed in range(1, 4):
@@ -143,14 +142,6 @@ def _print_opening(page: Any, layers: int, heads: int) -> None:
         title = f"L{layer + 1} H{head + 1} · cross"
         seconds.append(cell.evaluate(OPENED, title) / 1000)
     print(f"  opening a head: {spread(seconds)}")
-
-
-def spread(seconds: Sequence[float]) -> str:
-    """Median, smallest and largest in words."""
-    return (
-        f"median {statistics.median(seconds):.2f} s of {len(seconds)}, "
-        f"{min(seconds):.2f} to {max(seconds):.2f} s"
-    )
 
 
 def sentences(count: int) -> list[str]:

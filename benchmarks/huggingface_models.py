@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -22,16 +20,20 @@ Shape = Literal["encoder-decoder", "speech", "encoder", "decoder"]
 
 
 class Family(NamedTuple):
-    """One architecture.
-
-    Args:
-        shape: what it reads and writes.
-        make: its model.
-    """
+    """An architecture: the end of its model's name, and fields of its configuration."""
 
     name: str
     shape: Shape
-    make: Callable[[], Any]
+    head: str
+    fields: dict[str, Any]
+
+    def make(self) -> Any:
+        """Make a model of random weights."""
+        import transformers
+
+        config = getattr(transformers, f"{self.name}Config")(**_IDS, **self.fields)
+        torch.manual_seed(len(self.name))
+        return getattr(transformers, f"{self.name}{self.head}")(config).eval()
 
 
 def tokenizer() -> Any:
@@ -47,25 +49,6 @@ def tokenizer() -> Any:
         eos_token="</s>",
         bos_token="<s>",
         unk_token="<unk>",
-    )
-
-
-def families() -> tuple[Family, ...]:
-    """All of them."""
-    return (
-        Family("T5", "encoder-decoder", lambda: _made("T5", _T5, {"initializer_factor": 1.5})),
-        *(
-            Family(name, "encoder-decoder", partial(_made, name, _TWO_STACKS))
-            for name in ("Bart", "MBart", "Marian", "M2M100")
-        ),
-        Family("Whisper", "speech", lambda: _made("Whisper", {**_TWO_STACKS, **_SPEECH})),
-        Family("Bert", "encoder", lambda: _made("Bert", _ENCODER, head="Model")),
-        Family("GPT2", "decoder", lambda: _made("GPT2", _GPT2, head="LMHeadModel")),
-        Family(
-            "Llama",
-            "decoder",
-            lambda: _made("Llama", {**_ENCODER, "num_key_value_heads": 2}, head="ForCausalLM"),
-        ),
     )
 
 
@@ -125,6 +108,7 @@ _T5 = {
     "d_ff": 64,
     "num_layers": LAYERS,
     "num_heads": HEADS,
+    "initializer_factor": 1.5,
     "decoder_start_token_id": PAD,
 }
 _ENCODER = {
@@ -143,16 +127,14 @@ _GPT2 = {
     "initializer_range": SPREAD,
 }
 
-
-def _made(
-    name: str,
-    fields: dict[str, Any],
-    further: dict[str, Any] | None = None,
-    head: str = "ForConditionalGeneration",
-) -> Any:
-    import transformers
-
-    head = "MTModel" if name == "Marian" else head
-    config = getattr(transformers, f"{name}Config")(**_IDS, **fields, **(further or {}))
-    torch.manual_seed(len(name))
-    return getattr(transformers, f"{name}{head}")(config).eval()
+_GENERATION = "ForConditionalGeneration"
+FAMILIES = (
+    Family("T5", "encoder-decoder", _GENERATION, _T5),
+    *(Family(name, "encoder-decoder", _GENERATION, _TWO_STACKS) for name in ("Bart", "MBart")),
+    Family("Marian", "encoder-decoder", "MTModel", _TWO_STACKS),
+    Family("M2M100", "encoder-decoder", _GENERATION, _TWO_STACKS),
+    Family("Whisper", "speech", _GENERATION, {**_TWO_STACKS, **_SPEECH}),
+    Family("Bert", "encoder", "Model", _ENCODER),
+    Family("GPT2", "decoder", "LMHeadModel", _GPT2),
+    Family("Llama", "decoder", "ForCausalLM", {**_ENCODER, "num_key_value_heads": 2}),
+)

@@ -1,8 +1,8 @@
 """Speed of translation: this project, CTranslate2 on the same weights, MarianMT of the same sizes.
 
-The sides take turns in one process, so that a machine that slows down slows all. One sentence runs
-on one core, and its time is the processor's, which others on the machine hardly change; a file runs
-on all cores by the clock.
+The engines take turns in one process, so that a machine that slows down slows all. One sentence
+runs on one core, and its time is the processor's, which others on the machine hardly change; a
+file runs on all cores by the clock.
 """
 
 from __future__ import annotations
@@ -12,32 +12,176 @@ import functools
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
-from benchmarks.inference_sides import CTranslate2, Marian, OurEngine, Ours, OursTraced, Side
-from benchmarks.machine import describe
+from benchmarks.machine import describe, ratio, table
 from transformer import Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import ctranslate2 as exported_folder
+from transformer.checkpoints.export import folder as exported_folder
+from transformer.checkpoints.export.specification import vocabulary
 from transformer.cli.arguments import whole_number
-from transformer.config import EOS
+from transformer.config import BOS, EOS, PAD, TransformerConfig
+from transformer.decoding import ALPHA, MAX_EXTRA
 from transformer.decoding.settings import SearchSettings
+from transformer.engine import CTranslate2Translator
 from transformer.errors import InputError, unreadable
 from transformer.files.installed import ASSETS, BUNDLED
-from transformer.translation.batch import usable_cores
+from transformer.masks import pad_sequences
+from transformer.translation.batch import LineSearch, batches, usable_cores
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)
 REPEATS = 5
 """Searches of one sentence in a turn; the turn's time is their median."""
 
-Seconds = dict[str, list[float]]
-"""By side, one for each turn."""
+Rows = Sequence[list[int]]
+
+
+class Engine(Protocol):
+    """One engine with the weights of the checkpoint, or with random ones of the same sizes."""
+
+    def sentence(self, row: list[int], K: int, steps: int) -> None:
+        """Translate one sentence on one core; `steps` are those of our best translation."""
+
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:
+        """Translate all lines on all cores; nothing is returned where the weights are random."""
+
+
+class Ours:
+    """A translator of this project, with its own search or with that of CTranslate2."""
+
+    def __init__(self, translator: Translator, cores: int) -> None:
+        self._translator, self._cores = translator, cores
+
+    def sentence(self, row: list[int], K: int, steps: int) -> None:  # noqa: ARG002
+        """Search alone: text in and text out take a tenth of a millisecond."""
+        self._translator.search([row], SearchSettings(beam_size=K, n_best=1))
+
+    def traced_sentence(self, row: list[int], K: int) -> None:
+        """Search, and one forced pass with the hook points watched."""
+        text = self._translator.target_tokenizer.decode(row)
+        self._translator.trace_of(self._translator.translate(text, beam_size=K, n_best=1))
+
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """As `python -m transformer` does."""
+        search = LineSearch(
+            self._translator,
+            SearchSettings(beam_size=K, n_best=1),
+            lambda _, best: self._translator.target_tokenizer.decode(best[0].tokens),
+            self._cores,
+        )
+        return [str(text) for block in search.results(lines) for text in block]
+
+
+class CTranslate2:
+    """CTranslate2 as its documentation calls it, on the weights that we export.
+
+    Args:
+        folder: an export by `transformer.export`.
+    """
+
+    def __init__(self, translator: Translator, folder: Path, cores: int) -> None:
+        import ctranslate2
+
+        self._translator = translator
+        self._pieces = vocabulary(translator.tokenizer)
+        self._engine: Any = ctranslate2.Translator(
+            str(folder), inter_threads=cores, intra_threads=1
+        )
+
+    def sentence(self, row: list[int], K: int, steps: int) -> None:  # noqa: ARG002
+        """One sentence in, its best translation out."""
+        self._translate([row], K)
+
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """It sorts and batches by itself."""
+        ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
+        results = self._translate(
+            _rows(self._translator, lines), K, max_batch_size=1024, batch_type="tokens"
+        )
+        return [
+            self._translator.target_tokenizer.decode([ids[piece] for piece in result.hypotheses[0]])
+            for result in results
+        ]
+
+    def _translate(self, rows: Rows, K: int, **options: Any) -> Any:
+        return self._engine.translate_batch(
+            [[self._pieces[id_] for id_ in row] for row in rows],
+            beam_size=K,
+            length_penalty=ALPHA,
+            max_decoding_length=max(map(len, rows)) + MAX_EXTRA,
+            max_input_length=0,
+            **options,
+        )
+
+
+class Marian:
+    """MarianMT of `transformers` with random weights of our sizes.
+
+    Such weights never end a sentence, so it is made to write as many pieces as our translation has.
+    """
+
+    def __init__(self, translator: Translator, cores: int) -> None:
+        from transformers import MarianConfig, MarianMTModel
+
+        self._translator, self._cores = translator, cores
+        torch.manual_seed(0)
+        self._model: Any = MarianMTModel(_marian(MarianConfig, translator.model.config)).eval()
+
+    def sentence(self, row: list[int], K: int, steps: int) -> None:
+        """Exactly `steps` pieces."""
+        self._generate([row], K, steps)
+
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:
+        """Sorted by length and batched by tokens as ours are; each batch to its longest."""
+        rows = _rows(self._translator, lines)
+        torch.set_num_threads(self._cores)
+        try:
+            for part in batches([len(row) for row in rows], 1024):
+                longest = max(steps[index] for index in part)
+                self._generate([rows[index] for index in part], K, longest)
+        finally:
+            torch.set_num_threads(1)
+        return []
+
+    @torch.inference_mode()
+    def _generate(self, rows: Rows, K: int, steps: int) -> None:
+        source = pad_sequences(rows)
+        self._model.generate(
+            input_ids=source,
+            attention_mask=(source != PAD).long(),
+            num_beams=K,
+            do_sample=False,
+            min_new_tokens=steps,
+            max_new_tokens=steps,
+            **({"length_penalty": ALPHA} if K > 1 else {}),
+        )
+
+
+def _marian(kind: Any, config: TransformerConfig) -> Any:
+    return kind(
+        vocab_size=config.vocab_size,
+        d_model=config.d_model,
+        encoder_layers=config.N,
+        decoder_layers=config.N,
+        encoder_attention_heads=config.h,
+        decoder_attention_heads=config.h,
+        encoder_ffn_dim=config.d_ff,
+        decoder_ffn_dim=config.d_ff,
+        activation_function="relu",
+        max_position_embeddings=config.max_length,
+        scale_embedding=True,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
+        forced_eos_token_id=EOS,
+        bos_token_id=BOS,
+        decoder_start_token_id=BOS,
+    )
 
 
 def add_arguments(commands: Any) -> None:
@@ -62,119 +206,115 @@ def run(options: argparse.Namespace) -> None:
         float32, int8 = Path(temporary) / "float32", Path(temporary) / "int8"
         exported_folder.write(loaded, float32)
         exported_folder.write(loaded, int8, "int8")
-        sides: dict[str, Side] = {
+        engines: dict[str, Engine] = {
             "ours": Ours(translator, cores),
             "CTranslate2": CTranslate2(translator, float32, cores),
             "int8": CTranslate2(translator, int8, cores),
             "MarianMT": Marian(translator, cores),
         }
-        traced = OursTraced(translator)
-        print(_sentences(translator, sides, traced, options.turns, lines), flush=True)
-        sides["--engine ctranslate2"] = OurEngine(float32, cores)
-        print(_file(translator, sides, options.turns, lines, cores))
+        _print_sentences(translator, engines, options.turns, lines)
+        engines["--engine ctranslate2"] = Ours(
+            CTranslate2Translator.load(float32, threads=cores), cores
+        )
+        _print_file(translator, engines, options.turns, lines, cores)
 
 
-def _sentences(
-    translator: Translator,
-    sides: Mapping[str, Side],
-    traced: OursTraced,
-    turns: int,
-    lines: list[str],
-) -> str:
-    names = [*sides, "with the trace"]
-    table = [
-        "",
-        f"One sentence on one core: milliseconds of the processor, median of {turns} turns; ratios "
-        f"of turns, with the least and the largest",
-        "",
-        "| pieces | beam | " + " | ".join(names) + " | ours / CTranslate2 | trace / ours |",
-        "|" + "---|" * (len(names) + 4),
-    ]
+def _print_sentences(
+    translator: Translator, engines: Mapping[str, Engine], turns: int, lines: list[str]
+) -> None:
+    ours = Ours(translator, 1)
+    calls: dict[str, Callable[[list[int], int, int], None]] = {
+        **{name: engine.sentence for name, engine in engines.items()},
+        "with the trace": lambda row, K, _: ours.traced_sentence(row, K),
+    }
+    rows = []
     for pieces in PIECES:
         row = sentence_of(translator, lines, pieces)
         for K in BEAMS:
-            settings = SearchSettings(beam_size=K, n_best=1)
-            steps = len(translator.search([row], settings)[0][0].tokens)
-            found: Seconds = {name: [] for name in names}
+            steps = _steps(translator, row, K)
+            seconds: dict[str, list[float]] = {name: [] for name in calls}
             for _ in range(turns):
-                for name, side in sides.items():
-                    found[name].append(_median(functools.partial(side.sentence, row, K, steps)))
-                with_trace = functools.partial(traced.sentence, row, K, steps)
-                found[names[-1]].append(_median(with_trace))
-            times = " | ".join(f"{1000 * statistics.median(found[name]):.1f}" for name in names)
-            table.append(
-                f"| {pieces} | {K} | {times} | {_ratio(found, 'ours', 'CTranslate2')} "
-                f"| {_ratio(found, names[-1], 'ours')} |"
-            )
-    return "\n".join(table)
+                for name, call in calls.items():
+                    seconds[name].append(_median(functools.partial(call, row, K, steps)))
+            times = [f"{1000 * statistics.median(turn):.1f}" for turn in seconds.values()]
+            ours_to_others = ratio(seconds["ours"], seconds["CTranslate2"])
+            trace_to_ours = ratio(seconds["with the trace"], seconds["ours"])
+            rows.append([pieces, K, *times, ours_to_others, trace_to_ours])
+    print(
+        f"\nOne sentence on one core: milliseconds of the processor, median of {turns} turns; "
+        "ratios of turns, with the least and the largest\n"
+    )
+    header = ["pieces", "beam", *calls, "ours / CTranslate2", "trace / ours"]
+    print(table(header, rows), flush=True)
 
 
-def _file(
+def _print_file(
     translator: Translator,
-    sides: Mapping[str, Side],
+    engines: Mapping[str, Engine],
     turns: int,
     lines: list[str],
     cores: int,
-) -> str:
+) -> None:
     K = BEAMS[-1]
-    settings = SearchSettings(beam_size=K, n_best=1)
-    rows = [[one.id for one in translator.reader.text(line)] for line in lines]
-    steps: dict[tuple[int, ...], int] = {}
-    for row in rows:
-        if tuple(row) not in steps:
-            steps[tuple(row)] = len(translator.search([row], settings)[0][0].tokens)
+    rows = _rows(translator, lines)
+    steps = {row: _steps(translator, list(row), K) for row in set(map(tuple, rows))}
     counts = [steps[tuple(row)] for row in rows]
-    found: Seconds = {name: [] for name in sides}
-    busy: Seconds = {name: [] for name in sides}
+    seconds: dict[str, list[float]] = {name: [] for name in engines}
+    busy: dict[str, list[float]] = {name: [] for name in engines}
     texts: dict[str, list[str]] = {}
     for _ in range(turns):
-        for name, side in sides.items():
+        for name, engine in engines.items():
             busy_before, started = time.process_time(), time.perf_counter()
-            texts[name] = side.file(lines, K, counts)
-            found[name].append(time.perf_counter() - started)
+            texts[name] = engine.file(lines, K, counts)
+            seconds[name].append(time.perf_counter() - started)
             busy[name].append(time.process_time() - busy_before)
-    table = [
-        "",
-        f"A file of {len(lines):,} lines, {statistics.mean(map(len, rows)):.0f} pieces on average, "
-        f"beam {K}, {cores} cores: sentences a second, median of {turns} turns",
-        "",
-        "| side | sentences a second | of one core's time | time / ours | lines unlike ours |",
-        "|---|---|---|---|---|",
-    ]
-    for name, seconds in found.items():
-        speed = len(lines) / statistics.median(seconds)
-        ratio = "" if name == "ours" else _ratio(found, name, "ours")
-        of_core = len(lines) / statistics.median(busy[name])
-        unlike = _unlike(texts[name], texts["ours"])
-        table.append(f"| {name} | {speed:.0f} | {of_core:.0f} | {ratio} | {unlike} |")
-    return "\n".join(table)
+    print(
+        f"\nA file of {len(lines):,} lines, {statistics.mean(map(len, rows)):.0f} pieces on "
+        f"average, beam {K}, {cores} cores: sentences a second, median of {turns} turns\n"
+    )
+    header = (
+        "side",
+        "sentences a second",
+        "of one core's time",
+        "time / ours",
+        "lines unlike ours",
+    )
+    speeds = (
+        (
+            name,
+            f"{len(lines) / statistics.median(seconds[name]):.0f}",
+            f"{len(lines) / statistics.median(busy[name]):.0f}",
+            "" if name == "ours" else ratio(seconds[name], seconds["ours"]),
+            # nothing where the weights are random
+            f"{sum(map(str.__ne__, texts[name], texts['ours'])):,}" if texts[name] else "",
+        )
+        for name in engines
+    )
+    print(table(header, speeds))
 
 
-def _unlike(texts: list[str], ours: list[str]) -> str:
-    """How many lines differ; nothing where the weights are random."""
-    if not texts:
-        return ""
-    return f"{sum(one != other for one, other in zip(texts, ours, strict=True)):,}"
-
-
-def _ratio(found: Seconds, side: str, other: str) -> str:
-    ratios = [a / b for a, b in zip(found[side], found[other], strict=True)]
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+def _steps(translator: Translator, row: list[int], K: int) -> int:
+    settings = SearchSettings(beam_size=K, n_best=1)
+    return len(translator.search([row], settings)[0][0].tokens)
 
 
 def _median(call: Callable[[], None]) -> float:
-    return statistics.median(_seconds(call, time.process_time) for _ in range(REPEATS))
+    """Seconds of the processor, the median of some calls."""
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.process_time()
+        call()
+        seconds.append(time.process_time() - started)
+    return statistics.median(seconds)
 
 
-def _seconds(call: Callable[[], None], clock: Callable[[], float]) -> float:
-    started = clock()
-    call()
-    return clock() - started
+def _rows(translator: Translator, lines: Sequence[str]) -> list[list[int]]:
+    return [[piece.id for piece in translator.reader.text(line)] for line in lines]
 
 
 def sentence_of(translator: Translator, lines: list[str], pieces: int) -> list[int]:
     """The line that has as many pieces; or several lines in a row, cut after as many."""
-    rows = [[one.id for one in translator.reader.text(line)] for line in lines]
+    rows = _rows(translator, lines)
     for row in rows:
         if len(row) == pieces:
             return row

@@ -1,4 +1,4 @@
-"""One layer of each sort as the sequence grows: time and memory, turn by turn (Table 1)."""
+"""Layers of each sort (Table 1) and lenses as the sequence grows: time and memory."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.machine import describe
-from transformer import TransformerConfig
-from transformer.analysis.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
+from transformer import Transformer, TransformerConfig, Translator
+from transformer.analysis import lenses
+from transformer.analysis.paper.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
+from transformer.config import EOS
+from transformer.kinds import KINDS
+from transformer.text.tokenizer import Piece
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
 LENGTHS = tuple(2**n for n in range(4, 13))
@@ -27,7 +33,7 @@ Layer = Callable[[Tensor], Tensor]
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m benchmarks layers`."""
+    """Register `python -m benchmarks layers` and `lenses`."""
     parser = commands.add_parser("layers", help="attention, recurrence and convolution as n grows")
     parser.add_argument("--d", type=whole_number(1), default=256, help="width")
     parser.add_argument("--h", type=whole_number(1), default=4, help="heads")
@@ -39,6 +45,10 @@ def add_arguments(commands: Any) -> None:
     )
     parser.add_argument("--out", type=Path, default=OUT)
     parser.set_defaults(run=run)
+    parser = commands.add_parser("lenses", help="seconds of each lens on a random model")
+    parser.add_argument("--layers", type=whole_number(1), default=6)
+    parser.add_argument("--pieces", type=whole_number(1), default=128, help="of each side")
+    parser.set_defaults(run=run_lenses)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -115,3 +125,28 @@ def _held(layer: Layer, x: Tensor) -> int:
     total = sum(storages.values())
     del kept
     return total
+
+
+TURNS = 3
+
+
+def run_lenses(options: argparse.Namespace) -> None:
+    """Measure and print, the best of three turns."""
+    print(describe())
+    torch.manual_seed(0)
+    config = TransformerConfig(vocab_size=8000, N=options.layers, d_model=256, d_ff=1024, h=8)
+    translator = Translator.__new__(Translator)  # a lens needs its model alone
+    translator.model = Transformer(config).eval()
+    ids = torch.randint(EOS + 1, config.vocab_size, (2, options.pieces)).tolist()
+    sides = [[Piece(number, str(number), word) for word, number in enumerate(row)] for row in ids]
+    pair = AttentionTrace.from_fields(capture(translator.model, "", "", *sides))
+    for name in lenses.NAMES:
+        best = []
+        for kind in KINDS:
+            seconds = []
+            for _ in range(TURNS):
+                started = time.perf_counter()
+                lenses.lens(name, translator, pair, kind)
+                seconds.append(time.perf_counter() - started)
+            best.append(f"{kind} {min(seconds):.2f} s")
+        print(f"{name}: {', '.join(best)}", flush=True)

@@ -1,9 +1,11 @@
-"""The machine that a figure was measured on, in words."""
+"""The machine that a figure was measured on, and the figures, in words."""
 
 from __future__ import annotations
 
 import os
 import platform
+import statistics
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -17,6 +19,26 @@ def describe() -> str:
         f"{_processor()}, {cores} cores, {_memory()}{gpu}, "
         f"Python {platform.python_version()}, torch {torch.__version__}"
     )
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """Median, smallest and largest in words."""
+    return (
+        f"median {statistics.median(seconds):.2f} s of {len(seconds)}, "
+        f"{min(seconds):.2f} to {max(seconds):.2f} s"
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> str:
+    """Median, smallest and largest of the ratios of two sides, turn by turn."""
+    ratios = [a / b for a, b in zip(numerators, denominators, strict=True)]
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def _processor() -> str:

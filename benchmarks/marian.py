@@ -1,36 +1,70 @@
-"""MarianMT folders here and in `transformers`: random ones, and the export of our own model.
-
-Random weights are the harder case: no head is sharp, so that no difference hides behind a zero.
-"""
+"""MarianMT folders read here and in transformers, and an export of our own read there."""
 
 from __future__ import annotations
 
 import argparse
 import random
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+from benchmarks.confidence import groups
 from benchmarks.machine import describe
-from benchmarks.marian_export import compare_export
-from benchmarks.marian_folders import SHAPES, write_folder
-from benchmarks.marian_pass import largest_differences
-from transformer import InputError
+from benchmarks.models import require_transformers
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer import KINDS, Transformer, Translator
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.checkpoints.export import marian as export
+from transformer.checkpoints.marian.mapping import halves_to_pairs
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding import Hypothesis, beam_search
-from transformer.files.installed import ASSETS
+from transformer.decoding import MAX_EXTRA, Hypothesis, beam_search
+from transformer.files.installed import ASSETS, BUNDLED
+from transformer.kinds import attention_name
 
+SHAPES: dict[str, dict[str, Any]] = {
+    "d_model 64, swish": {"d_model": 64, "layers": 2, "d_ff": 96, "h": 4},
+    "d_model 64, gelu, stored positions": {
+        "d_model": 64, "layers": 1, "d_ff": 96, "h": 2, "activation": "gelu",
+        "positions": "formula",
+    },
+    "d_model 128, relu, separate vocabularies": {
+        "d_model": 128, "layers": 3, "d_ff": 256, "h": 8, "activation": "relu", "separate": True,
+    },
+    "d_model 256, half precision, stored positions": {
+        "d_model": 256, "layers": 3, "d_ff": 512, "h": 8, "dtype": torch.float16,
+        "positions": "formula",
+    },
+    "d_model 512, 6 + 6 layers": {"d_model": 512, "layers": 6, "d_ff": 2048, "h": 8},
+}  # fmt: skip
 BEAM_SIZE, LONGEST = 4, 20
 _TIE = 1e-4
 """Log-probabilities of two translations, in nats, that float32 cannot tell apart."""
+
+UNUSUAL = (
+    "Mr. Baker lives at 12 Mill Lane.",
+    "The lift is out of order again...",
+    "“Nobody saw us,” she whispered.",
+    "It's raining cats and dogs – take an umbrella.",
+    "My cousin's café opens at 8:30 a.m. (not at 7)",
+    "  Two   spaces   between   the   words  ",
+    "The ½-price sale ends at ５ o'clock.",
+    "GOOD MORNING EVERYBODY",
+    "naïve, façade, Zoë, Dvořák",
+    "We met in München near the Straße des 17. Juni.",
+    "A 😀 for you, and 汉字 for me.",
+    "email me: anna@example.org, x < y & y > z, so x | z",
+    "One\u00a0two\u2009three spaces",
+    "?",
+)
+"""Lines of which some have characters that the vocabulary has not."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -48,58 +82,74 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         InputError: if `transformers` is not installed.
     """
-    try:
-        import transformers
-    except ImportError as error:
-        raise InputError(
-            "transformers is not installed: install the extra bench, pip install '.[bench]'."
-        ) from error
-    print(f"{describe()}, transformers {transformers.__version__}")
-    print(compare_export())
+    version = require_transformers()
+    print(f"{describe()}, transformers {version}")
     lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
     with tempfile.TemporaryDirectory() as place:
+        _compare_export(Path(place) / "export", [*UNUSUAL, *groups()["everyday sentences"], *lines])
         for name, shape in SHAPES.items():
-            folder = write_folder(Path(place) / name, shape, lines)
-            print(compare(folder, name, options.inputs))
+            folder = marian_folder.write(Path(place) / name, **shape)
+            _compare(folder, name, options.inputs)
+            if "positions" not in shape:  # which transformers does not store
+                _save_again(folder)
+                _compare(folder, f"{name}, saved by transformers", options.inputs)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One folder read by both libraries.
+def _save_again(folder: Path) -> None:
+    """Let transformers write the weights and the configuration."""
+    from transformers import MarianMTModel
 
-    Args:
-        name: of its shape.
-        inputs: how many were compared.
-        largest: absolute difference of each kind of value.
-        greedy: inputs with the same greedy translation.
-        beam: inputs with the same translation by beam search at α = 0.
-        cut: others, where theirs is more probable because the limit of length cut it off: here,
-            translations that end come before those that do not.
-        ties: others, whose two translations are as probable as each other.
-        ours, theirs: others, where this library found the more probable one, and where not.
-    """
-
-    name: str
-    inputs: int
-    largest: Mapping[str, float]
-    greedy: int
-    beam: int
-    cut: int
-    ties: int
-    ours: int
-    theirs: int
-
-    def __str__(self) -> str:
-        values = ", ".join(f"{what} {value:.1e}" for what, value in self.largest.items())
-        return (
-            f"{self.name}: largest difference: {values}; of {self.inputs}: greedy equal "
-            f"{self.greedy}, beam equal {self.beam} (else theirs without an end {self.cut}, "
-            f"equally probable {self.ties}, ours more probable {self.ours}, theirs {self.theirs})"
-        )
+    MarianMTModel.from_pretrained(folder, dtype="auto").save_pretrained(folder)
 
 
 @torch.inference_mode()
-def compare(folder: Path, name: str, inputs: int) -> Comparison:
+def _compare_export(folder: Path, lines: list[str]) -> None:
+    """Export the bundled checkpoint, and translate lines here and by transformers."""
+    from transformers import MarianMTModel, MarianTokenizer
+
+    ours = Translator.load()
+    export.write(export.load_to_export(BUNDLED), folder)
+    loaded: Any = MarianMTModel.from_pretrained(
+        folder, attn_implementation="eager", output_loading_info=True
+    )
+    model, loading = loaded
+    unread = {key: names for key, names in loading.items() if names}
+    assert not unread, f"transformers did not find its own names: {unread}"
+    tokenizer = MarianTokenizer.from_pretrained(folder)
+    model.eval()
+    passes: list[tuple[list[int], tuple[int, ...]]] = []
+    equal: Counter[str] = Counter()
+    for line in lines:
+        inputs = tokenizer(line, return_tensors="pt")
+        source = [*ours.tokenizer.encode(line), EOS]
+        equal["pieces"] += inputs["input_ids"][0].tolist() == source
+        best = ours.translate(line, beam_size=1)
+        passes.append((source, best.best.hypothesis.tokens))
+        longest = 1 + len(source) + MAX_EXTRA  # the start is counted
+        greedy = model.generate(**inputs, num_beams=1, do_sample=False, max_length=longest)
+        equal["greedy"] += tokenizer.decode(greedy[0], skip_special_tokens=True) == best.text
+        searched = tokenizer.decode(model.generate(**inputs)[0], skip_special_tokens=True)
+        equal["beam"] += searched == ours.translate(line).text
+    every = range(ours.model.config.vocab_size)
+    largest: list[dict[str, float]] = []
+    for dtype in (torch.float32, torch.float64):  # in which rounding hides no difference
+        ours.model.to(dtype)
+        model.to(dtype)
+        largest.append({})
+        for source, written in passes:
+            target = [BOS, *written]
+            expected = _forced(model, source, target)
+            _update(largest[-1], _differences(ours.model, source, target, expected, (every, every)))
+    print(
+        f"export of our own: of {len(lines)} sentences the same pieces {equal['pieces']}; "
+        f"largest difference in float32: {_listed(largest[0])}; in float64: "
+        f"{_listed(largest[1])}; greedy equal {equal['greedy']}, by the search of its own "
+        f"generation_config.json equal {equal['beam']}"
+    )
+
+
+@torch.inference_mode()
+def _compare(folder: Path, name: str, inputs: int) -> None:
     """Read a folder by both libraries and run random inputs through both."""
     from transformers import MarianMTModel
 
@@ -107,18 +157,85 @@ def compare(folder: Path, name: str, inputs: int) -> Comparison:
     theirs = MarianMTModel.from_pretrained(
         folder, attn_implementation="eager", dtype=torch.float32
     ).eval()
-    draw, largest, counts = random.Random(0), dict[str, float](), dict[str, int]()
+    source_numbers, target_numbers = _numbers(ours.tokenizer), _numbers(ours.target_tokenizer)
+    known = [id_ for id_, number in enumerate(target_numbers) if number >= 0]
+    pieces = known, [target_numbers[id_] for id_ in known]
+    draw, largest, count = random.Random(0), dict[str, float](), Counter[str]()
     for _ in range(inputs):
         source, target = _random_input(ours, draw)
-        for what, difference in _differences(ours, theirs, source, target).items():
-            largest[what] = max(largest.get(what, 0), difference)
-        counts["greedy"] = counts.get("greedy", 0) + (_verdict(ours, theirs, source, 1) == "equal")
-        verdict = _verdict(ours, theirs, source, BEAM_SIZE)
-        counts[verdict] = counts.get(verdict, 0) + 1
-    verdicts = (
-        counts.get(verdict, 0) for verdict in ("greedy", "equal", "cut", "tie", "ours", "theirs")
+        start = theirs.config.decoder_start_token_id
+        expected = _forced(
+            theirs,
+            [source_numbers[id_] for id_ in source],
+            [start, *(target_numbers[id_] for id_ in target)],
+        )
+        _update(largest, _differences(ours.model, source, [BOS, *target], expected, pieces))
+        count["greedy"] += _verdict(ours, theirs, source, 1) == "equal"
+        count[_verdict(ours, theirs, source, BEAM_SIZE)] += 1
+    print(
+        f"{name}: largest difference: {_listed(largest)}; of {inputs}: greedy equal "
+        f"{count['greedy']}, beam equal {count['equal']} (else theirs without an end "
+        f"{count['cut']}, equally probable {count['tie']}, ours more probable {count['ours']}, "
+        f"theirs {count['theirs']})"
     )
-    return Comparison(name, inputs, largest, *verdicts)
+
+
+def _forced(model: Any, source: Sequence[int], target: Sequence[int]) -> Any:
+    """Run one teacher-forced pass of transformers."""
+    return model(
+        input_ids=torch.tensor([source]),
+        decoder_input_ids=torch.tensor([target]),
+        output_attentions=True,
+    )
+
+
+def _update(largest: dict[str, float], differences: dict[str, float]) -> None:
+    for key, difference in differences.items():
+        largest[key] = max(largest.get(key, 0.0), difference)
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{key} {value:.1e}" for key, value in values.items())
+
+
+def _differences(
+    ours: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    theirs: Any,
+    pieces: tuple[Sequence[int], Sequence[int]],
+) -> dict[str, float]:
+    """Measure the largest absolute difference of each kind of value in a forced pass.
+
+    Args:
+        ours: the model, which reads `source` and `target`, ids of its own.
+        source: with its end.
+        target: with its start.
+        theirs: what `transformers` gave for the same pieces, attention included.
+        pieces: those that both libraries know, by our ids and by theirs.
+    """
+    ids = torch.tensor([source])
+    logits, cache = ours.run_with_cache(
+        ids, torch.tensor([target]), names=lambda name: name.endswith("hook_pattern")
+    )
+    own_logits, their_logits = logits[0][:, pieces[0]], theirs.logits[0][:, pieces[1]]
+    found = {
+        "encoder states": (
+            ours.encode(ids)[0],
+            halves_to_pairs(theirs.encoder_last_hidden_state[0], 1),
+        ),
+        "logits": (own_logits, their_logits),
+        "log P": (own_logits.log_softmax(-1), their_logits.log_softmax(-1)),
+    }
+    attentions = theirs.encoder_attentions, theirs.decoder_attentions, theirs.cross_attentions
+    for kind, layers in zip(KINDS, attentions, strict=True):
+        own = [cache[f"{attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
+        found[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
+    return {what: _largest(*both) for what, both in found.items()}
+
+
+def _largest(first: torch.Tensor, second: torch.Tensor) -> float:
+    return float(np.abs(first.double().numpy() - second.double().numpy()).max())
 
 
 def _random_input(ours: Checkpoint, draw: random.Random) -> tuple[list[int], list[int]]:
@@ -138,24 +255,12 @@ def _numbers(tokenizer: Any) -> list[int]:
     return [vocabulary.numbers.get(text, -1) for text in vocabulary.texts]
 
 
-def _differences(
-    ours: Checkpoint, theirs: Any, source: list[int], target: list[int]
-) -> dict[str, float]:
-    """The largest absolute difference of each kind of value in one teacher-forced pass."""
-    of_source, of_target = _numbers(ours.tokenizer), _numbers(ours.target_tokenizer)
-    start = theirs.config.decoder_start_token_id
-    expected = theirs(
-        input_ids=torch.tensor([[of_source[id_] for id_ in source]]),
-        decoder_input_ids=torch.tensor([[start, *(of_target[id_] for id_ in target)]]),
-        output_attentions=True,
-    )
-    known = [id_ for id_, number in enumerate(of_target) if number >= 0]
-    pieces = known, [of_target[id_] for id_ in known]
-    return largest_differences(ours.model, source, [BOS, *target], expected, pieces)
-
-
 def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -> str:
-    """Whose translation is more probable: "equal" where it is one and the same."""
+    """Compare two translations: "equal", or "ours" or "theirs" by which is more probable.
+
+    "cut": the limit of length cut theirs off, and here translations that end come before those
+    that do not; "tie": both are as probable as each other.
+    """
     numbers = _numbers(ours.target_tokenizer)
     best = beam_search(
         ours.model, torch.tensor([source]), beam_size=beam_size, alpha=0, max_length=LONGEST

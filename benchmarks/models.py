@@ -1,21 +1,26 @@
-"""A model of 74 M parameters from its folder to a translation of 20 words with all its maps."""
+"""A MarianMT model of 74 M parameters, from its folder to a translation with all its maps."""
 
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import sentencepiece
 import torch
 
-from benchmarks.app import ALL_MAPS, MOST, sentences, spread
-from benchmarks.browser import chromium, served
-from benchmarks.machine import describe
-from benchmarks.marian_folders import write_folder
+from benchmarks.app import ALL_MAPS, MOST, sentences
+from benchmarks.browser import chromium
+from benchmarks.machine import describe, spread
+from benchmarks.server import served
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number
 from transformer.files.installed import ASSETS
@@ -24,16 +29,11 @@ from viz.app.models.model_cache import size_of_model
 from viz.draw.labels import display_tokens
 
 NAME = "opus-mt-74M"
-SHAPE = {
-    "d_model": 512,
-    "layers": 6,
-    "ffn_dim": 2048,
-    "attention_heads": 8,
-    "more_pieces": 57_400,
-    "model_type": "bpe",
-    # random weights write until they must stop; trained ones write about as much as they read
-    "max_position_embeddings": 30,
-}
+MORE_PIECES = 57_400
+"""Pieces that no text has, which make the vocabulary as large as a real one."""
+
+LONGEST = 30
+"""Pieces: random weights write until they must stop; trained ones write about what they read."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -52,19 +52,53 @@ def run(options: argparse.Namespace) -> None:
         InputError: if `transformers` is not installed.
         NoBrowser: if no Chromium is.
     """
-    try:
-        import transformers  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            "transformers is not installed: install the extra bench, pip install '.[bench]'."
-        ) from error
+    require_transformers()
     print(describe())
     with tempfile.TemporaryDirectory() as place:
         texts = sentences(options.turns + 1)
         lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
-        folder = write_folder(Path(place) / NAME, SHAPE, [*lines, *sentences(MOST) * 5])
+        folder = Path(place) / NAME
+        _write_folder(folder, [*lines, *sentences(MOST) * 5])
         _print_library(folder, texts)
         _print_app(folder, texts)
+
+
+def require_transformers() -> str:
+    """Return the version of transformers.
+
+    Raises:
+        InputError: if it is not installed.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise InputError(
+            "transformers is not installed: install the extra bench, pip install '.[bench]'."
+        ) from error
+    transformers.logging.set_verbosity_error()
+    return transformers.__version__
+
+
+def _write_folder(folder: Path, lines: Sequence[str]) -> None:
+    """Write a model of random weights, with a source vocabulary learnt from these lines."""
+    marian_folder.write(
+        folder, d_model=512, h=8, layers=6, d_ff=2048, more_pieces=MORE_PIECES, max_length=LONGEST
+    )
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        model_type="bpe",
+        vocab_size=300,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    (folder / "source.spm").write_bytes(written.getvalue())
+    numbers = json.loads((folder / "vocab.json").read_bytes())
+    for n, piece in enumerate(marian_folder.pieces(written.getvalue())):
+        if piece not in numbers:
+            numbers[piece] = numbers.pop(f"▁no{n}")
+    (folder / "vocab.json").write_text(json.dumps(numbers), "utf-8")
 
 
 def _print_library(folder: Path, texts: list[str]) -> None:
@@ -101,11 +135,11 @@ def _print_app(folder: Path, texts: list[str]) -> None:
     os.environ[MEMORY_VARIABLE] = "1"  # so that each turn loads it anew
     translator = Translator.load(folder)
     seconds = []
-    with chromium() as browser, served() as address:
+    with chromium() as browser, served() as server:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(60_000)
         for text in texts:
-            page.goto(f"{address}/heads?{urlencode({'text': text, 'model': BUNDLED_NAME})}")
+            page.goto(f"{server.address}/heads?{urlencode({'text': text, 'model': BUNDLED_NAME})}")
             page.get_by_role("gridcell").first.wait_for()
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_role("combobox", name="Model").click()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import statistics
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from benchmarks.browser import chromium, served
-from benchmarks.machine import describe
+from benchmarks.browser import chromium
+from benchmarks.machine import describe, spread
+from benchmarks.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 
@@ -61,9 +61,7 @@ class Control(NamedTuple):
     """Two choices between which a page is switched back and forth.
 
     Args:
-        page: its path.
         url: further choices in the URL.
-        what: in words.
         choices: selectors of what is clicked.
         menu: which offers them; it is opened before the clock starts.
         prefix: with which its translations must begin.
@@ -85,80 +83,55 @@ def _buttons(key: str) -> tuple[str, str]:
     return f"{button}(1)", f"{button}(2)"
 
 
+def _cells(key: str, first: int, second: int) -> tuple[str, str]:
+    cell = f".st-key-{key} [role=gridcell] >> nth="
+    return f"{cell}{first}", f"{cell}{second}"
+
+
+TAKEN_AWAY, LOST_MASK = {"roles_view": "Take away"}, {"mask-view": "take it away"}
 CONTROLS = (
     Control(
-        "",
-        {},
-        "another word forced in the editor",
-        (".hl-card [role=option] >> nth=0", ""),
-        menu=".hl-editor-field",
-        anew="heavy box",
+        *("", {}, "another word forced in the editor", (".hl-card [role=option] >> nth=0", "")),
+        menu=".hl-editor-field", anew="heavy box",
     ),
     Control(
-        "",
-        {},
-        "a forced prefix released",
+        *("", {}, "a forced prefix released"),
         (".st-key-release [role=button], .st-key-release button >> nth=0", ""),
-        prefix="Ein junge Herr",
-        anew="yellow kite",
+        prefix="Ein junge Herr", anew="yellow kite",
     ),
     Control("heads", {}, "another kind", _buttons("kind")),
     *(
         Control(
-            "heads",
-            {},
-            f"another lens: {lens}",
-            (f"[role=option] >> text='{lens}'", ""),
-            menu=".st-key-lens input",
-            anew="heavy box",
+            *("heads", {}, f"another lens: {lens}", (f"[role=option] >> text='{lens}'", "")),
+            menu=".st-key-lens input", anew="heavy box",
         )
         for lens in ("norms", "ALTI", "value zeroing")
     ),
     Control("inside", {}, "another kind", _buttons("kind")),
     Control("masks", {}, "another use of attention", _buttons("kind")),
     Control(
-        "roles",
-        {"roles_view": "Take away"},
-        "another head switched off or on",
-        (
-            ".st-key-roles-grid [role=gridcell] >> nth=3",
-            ".st-key-roles-grid [role=gridcell] >> nth=19",
-        ),
+        *("roles", TAKEN_AWAY, "another head switched off or on", _cells("roles-grid", 3, 19)),
         anew="heavy box",
     ),
-    Control(
-        "masks",
-        {"mask-view": "take it away"},
-        "another mask removed",
-        _buttons("kind"),
-    ),
+    Control("masks", LOST_MASK, "another mask removed", _buttons("kind")),
     Control(
         "positions", {"pe_view": "Rotation"}, "all 512 × 512 numbers of M_k", _buttons("pe_part")
     ),
     Control("positions", {"pe_view": "Your sentence"}, "another stack", _buttons("pe_stack")),
     Control("schedule", {}, "other axes", _buttons("axes")),
     Control(
-        "training",
-        {"training_view": "Heads forming"},
-        "another head opened",
-        (
-            ".st-key-forming-grid [role=gridcell] >> nth=0",
-            ".st-key-forming-grid [role=gridcell] >> nth=30",
-        ),
+        *("training", {"training_view": "Heads forming"}, "another head opened"),
+        _cells("forming-grid", 0, 30),
     ),
     Control(
-        "architecture",
-        {},
-        "another box opened",
+        *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
     Control(
-        "architecture",
-        {"arch_view": "work and memory"},
-        "memory instead of work",
+        *("architecture", {"arch_view": "work and memory"}, "memory instead of work"),
         _buttons("arch_quantity"),
     ),
-)
+)  # fmt: skip
 
 
 def add_arguments(commands: Any) -> None:
@@ -174,17 +147,13 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     print(describe())
-    with chromium() as browser, served() as address:
+    with chromium() as browser, served() as server:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         for control in CONTROLS:
             clicks = range(options.clicks + WARM_UP)
-            seconds = [_seconds(page, address, control, n) for n in clicks][WARM_UP:]
+            seconds = [_seconds(page, server.address, control, n) for n in clicks][WARM_UP:]
             name = control.page or "translate"
-            print(
-                f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
-                f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s",
-                flush=True,
-            )
+            print(f"{name}, {control.what}: {spread(seconds)}", flush=True)
 
 
 @cache

@@ -14,9 +14,8 @@ import torch
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as record
 
-from benchmarks.inference import PIECES, sentence_lines, sentence_of
-from benchmarks.inference_sides import CTranslate2
-from benchmarks.machine import describe
+from benchmarks.inference import PIECES, CTranslate2, sentence_lines, sentence_of
+from benchmarks.machine import describe, table
 from transformer import Translator
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2 as exported_folder
@@ -60,29 +59,30 @@ def run(options: argparse.Namespace) -> None:
         f"{size / 2**20:.0f} MiB together.\n"
     )
     shares = [*GROUPS, "other operations"]
-    print(
-        f"| pieces | steps | search | its matrix products alone | GB/s of them | "
-        f"CTranslate2, all | {' | '.join(shares)} |"
-    )
-    print("|" + "---|" * (6 + len(shares)))
+    header = ("pieces", "steps", "search", "its matrix products alone", "GB/s of them")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "float32"
         exported_folder.write(loaded, folder)
         engine = CTranslate2(translator, folder, 1)
-        for pieces in PIECES:
-            row = sentence_of(translator, lines, pieces)
-            print(_row(translator, matrices, engine, row, options.turns), flush=True)
+        rows = [
+            _row(translator, matrices, engine, sentence_of(translator, lines, n), options.turns)
+            for n in PIECES
+        ]
+    print(table([*header, "CTranslate2, all", *shares], rows))
 
 
 def _row(
     translator: Translator, matrices: list[Linear], engine: CTranslate2, row: list[int], turns: int
-) -> str:
+) -> list[str]:
     settings = SearchSettings(beam_size=K, n_best=1)
 
     def search() -> None:
         translator.search([row], settings)
 
-    steps = _steps(translator, row)
+    beam, steps = BeamSearch(translator.model, torch.tensor([row]), beam_size=K, n_best=1), 0
+    while beam.unfinished:
+        beam.step()
+        steps += 1
     inputs = [torch.randn(K, 1, matrix.weight.size(1)) for matrix in matrices]
 
     @torch.inference_mode()
@@ -94,7 +94,7 @@ def _row(
     calls = (search, multiply, lambda: engine.sentence(row, K, steps))
     whole, alone, other = _in_turns(calls, turns)
     size = sum(matrix.weight.nbytes for matrix in matrices)
-    cells = [
+    return [
         str(len(row)),
         str(steps),
         f"{1e3 * whole:.1f}",
@@ -103,7 +103,6 @@ def _row(
         f"{1e3 * other:.1f}",
         *(f"{share:.0%}" for share in _shares(search)),
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def _matrices(translator: Translator) -> Iterator[Linear]:
@@ -114,15 +113,6 @@ def _matrices(translator: Translator) -> Iterator[Linear]:
         yield from (own.QKV, own.output_add_norm.linear, cross.Q, cross.output_add_norm.linear)
         yield from (feed_forward.W_1, feed_forward.inner_add_norm.linear)
     yield weights.projection
-
-
-def _steps(translator: Translator, row: list[int]) -> int:
-    search = BeamSearch(translator.model, torch.tensor([row]), beam_size=K, n_best=1)
-    steps = 0
-    while search.unfinished:
-        search.step()
-        steps += 1
-    return steps
 
 
 def _in_turns(calls: tuple[Callable[[], None], ...], turns: int) -> list[float]:

@@ -17,10 +17,70 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import describe
-from benchmarks.made_text import write_text
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from benchmarks.machine import describe, table
+from training.data.corpus import SOURCE, TARGET
+from training.data.sentences import spans
 from transformer.cli.arguments import whole_number
 from transformer.errors import ConfigError
+
+WORDS = 300_000  # of each language
+CHUNK = 100_000  # pairs that are made at one time
+MEAN_LOG, SPREAD, LONGEST = 3.0, 0.6, 120  # of the number of words: about 24 on average
+SYLLABLES = [a + b + c for a in "bdfghklmnprstvw" for b in "aeiou" for c in ("", "n", "r", "s")]
+
+
+class MadeLanguage:
+    """Words of some syllables, of which the nth is used in proportion to 1/(n + 2.7).
+
+    Args:
+        seed: of its words.
+    """
+
+    def __init__(self, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        # frequent words are short
+        syllables = 1 + (np.log(np.arange(WORDS) + 2) / 5 + random.random(WORDS)).astype(int)
+        parts = random.integers(len(SYLLABLES), size=syllables.sum()).tolist()
+        ends = np.cumsum(syllables).tolist()
+        words = [
+            "".join(SYLLABLES[p] for p in parts[end - n : end]) + " "
+            for end, n in zip(ends, syllables.tolist(), strict=True)
+        ]
+        self._letters = np.frombuffer("".join(words).encode(), np.uint8)
+        self._lengths = np.array([len(word) for word in words])
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        share = 1 / (np.arange(WORDS) + 2.7)
+        self._until = np.cumsum(share / share.sum())
+
+    def text(self, lengths: NDArray[np.int64], random: np.random.Generator) -> bytes:
+        """Lines of so many words each."""
+        words = np.searchsorted(self._until[:-1], random.random(int(lengths.sum())))
+        letters = self._letters[spans(self._starts[words], self._lengths[words])]
+        last = np.cumsum(lengths) - 1  # word of each line
+        letters[np.cumsum(self._lengths[words])[last] - 1] = ord("\n")
+        return letters.tobytes()
+
+
+def write_text(prefix: Path, pairs: int, seed: int) -> None:
+    """Write `prefix.en` and `prefix.de`, whose lines have about the same number of words."""
+    random = np.random.default_rng(seed)
+    languages = MadeLanguage(1), MadeLanguage(2)
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(Path(f"{prefix}.{name}").open("wb")) for name in (SOURCE, TARGET)
+        ]
+        for start in tqdm(range(0, pairs, CHUNK), "made-up text", disable=None):
+            count = min(CHUNK, pairs - start)
+            drawn = random.lognormal(MEAN_LOG, SPREAD, count)
+            for language, file in zip(languages, files, strict=True):
+                about = drawn * random.normal(1, 0.1, count)
+                lengths = np.clip(about.round(), 1, LONGEST).astype(np.int64)
+                file.write(language.text(lengths, random))
+
 
 ROOT = Path(__file__).parents[1]
 BATCH_TOKENS = 25_000
@@ -44,6 +104,8 @@ average = 1
 """
 
 Report = dict[str, Any]
+Row = tuple[str, ...]
+"""A line of the table: rows of text, seconds, and three sizes."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -85,15 +147,14 @@ def run(options: argparse.Namespace) -> None:
         recipe.write_text(RECIPE.format(vocabulary=options.vocabulary, steps=options.steps))
         _make_text(folder, options)
         prepared = folder / "prepared"
-        rows = [_row("", "rows", "seconds", "peak memory", "of it alone", "mapped")]
-        rows.append(_row(*["---"] * 6))
-        rows.append(_preparing(recipe, folder, options))
-        found = _process("batches", runs, str(prepared), str(BATCH_TOKENS))
-        rows += _reading("prepared text", found)
+        rows = [_preparing(recipe, folder, options)]
+        rows += _reading(
+            "prepared text", _process("batches", runs, str(prepared), str(BATCH_TOKENS))
+        )
         text = ("text", runs, str(folder / "small"), str(prepared), str(BATCH_TOKENS))
         rows += _reading("text", _process(*text))
         rows += _training(recipe, prepared, runs / "run", options)
-    print("\n".join(rows))
+    print(table(["", "rows", "seconds", "peak memory", "of it alone", "mapped"], rows))
 
 
 def _make_text(folder: Path, options: argparse.Namespace) -> None:
@@ -106,28 +167,28 @@ def _make_text(folder: Path, options: argparse.Namespace) -> None:
         write_text(place / "valid", 100, seed=2)
 
 
-def _preparing(recipe: Path, folder: Path, options: argparse.Namespace) -> str:
+def _preparing(recipe: Path, folder: Path, options: argparse.Namespace) -> Row:
     started = time.monotonic()
     found = _process(
         "prepare", recipe.parent, "--config", str(recipe), "--data", str(folder / "text"),
         "--out", str(folder / "prepared"), "--sample-lines", str(options.sample_lines),
     )  # fmt: skip
     name = f"training.prepare, vocabulary on {options.sample_lines:,} lines"
-    return _row(name, "", f"{time.monotonic() - started:.0f}", _gib(found["peak"]), "", "")
+    return (name, "", f"{time.monotonic() - started:.0f}", _gib(found["peak"]), "", "")
 
 
-def _reading(name: str, found: Report) -> list[str]:
+def _reading(name: str, found: Report) -> list[Row]:
     sizes = [_gib(found[part]) for part in ("peak", "private", "mapped")]
     return [
-        _row(f"{name}, opened", f"{found['rows']:,}", f"{found['open']:.1f}", *sizes),
+        (f"{name}, opened", f"{found['rows']:,}", f"{found['open']:.1f}", *sizes),
         *(
-            _row(f"{name}, batches of the {epoch}", "", f"{found[epoch]:.1f}", "", "", "")
+            (f"{name}, batches of the {epoch}", "", f"{found[epoch]:.1f}", "", "", "")
             for epoch in ("first epoch", "next epoch")
         ),
     ]
 
 
-def _training(recipe: Path, prepared: Path, out: Path, options: argparse.Namespace) -> list[str]:
+def _training(recipe: Path, prepared: Path, out: Path, options: argparse.Namespace) -> list[Row]:
     """Several processes at once, as torchrun starts them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -148,15 +209,15 @@ def _training(recipe: Path, prepared: Path, out: Path, options: argparse.Namespa
     ]  # fmt: skip
     for process in processes:
         process.wait()
-    rows = []
+    rows: list[Row] = []
     for rank, report in enumerate(reports):
         found = _read(report)
         sizes = [_gib(found[part]) for part in ("peak", "private", "mapped")]
         name = f"process {rank}, start to first step"
-        rows.append(_row(name, "", f"{found['first'] - started:.1f}", *sizes))
+        rows.append((name, "", f"{found['first'] - started:.1f}", *sizes))
         each = (found["last"] - found["first"]) / max(1, found["steps"] - 1)
         name = f"process {rank}, each of {found['steps']} steps"
-        rows.append(_row(name, "", f"{each:.2f}", "", "", ""))
+        rows.append((name, "", f"{each:.2f}", "", "", ""))
     return rows
 
 
@@ -179,7 +240,3 @@ def _read(report: Path) -> Report:
 
 def _gib(size: float) -> str:
     return f"{size / 2**30:.2f} GiB"
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -10,10 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from training.data.training_text import TrainingText
 
 Report = dict[str, Any]
-KIB = 2**10
 
 
 def memory() -> Report:
@@ -30,7 +32,7 @@ def memory() -> Report:
 def _fields(path: Path) -> dict[str, int]:
     """The lines of /proc that say `Name: 123 kB`, in bytes."""
     lines = (line.split() for line in path.read_text("utf-8").splitlines())
-    return {w[0].rstrip(":"): int(w[1]) * KIB for w in lines if len(w) == 3 and w[2] == "kB"}
+    return {w[0].rstrip(":"): int(w[1]) * 1024 for w in lines if len(w) == 3 and w[2] == "kB"}
 
 
 def prepare(arguments: Sequence[str]) -> Report:
@@ -43,18 +45,13 @@ def prepare(arguments: Sequence[str]) -> Report:
 
 def batches(arguments: Sequence[str]) -> Report:
     """A prepared folder opened, and the batches of two epochs: FOLDER BATCH_TOKENS."""
-    from training.data.batches import TokenBatches, make_batch
+    from training.data.batches import make_batch
     from training.data.prepared import open_prepared
 
     folder, batch_tokens = arguments
     seconds = Stopwatch()
     text = open_prepared(Path(folder)).text
-    seconds.lap("open")
-    cut = TokenBatches(text.encoded, int(batch_tokens), 1)
-    first = cut.epoch(0, text.rows(1, 0))
-    seconds.lap("first epoch")
-    following = cut.epoch(1, text.rows(1, 1))
-    seconds.lap("next epoch")
+    first, following = _epochs(text, int(batch_tokens), seconds)
     for rows in following[:100]:
         make_batch(text.encoded, rows)
     seconds.lap("100 batches")
@@ -63,25 +60,31 @@ def batches(arguments: Sequence[str]) -> Report:
 
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
-    from training.data.batches import TokenBatches
-    from training.data.corpus import DataFolder, read_parallel
+    from training.data.folders import DataFolder, read_training_texts
     from training.data.prepared import TOKENIZER
-    from training.data.run_data import encode_texts
+    from training.data.training_text import encode_texts
     from transformer.text.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments
     folders = [DataFolder(Path(folder))]
     tokenizer = Tokenizer.load(Path(checkpoint) / TOKENIZER)
     seconds = Stopwatch()
-    texts = [read_parallel(Path(folder) / "train")]
-    read = encode_texts(folders, texts, tokenizer, 256)
-    seconds.lap("open")
-    cut = TokenBatches(read.encoded, int(batch_tokens), 1)
-    first = cut.epoch(0, read.rows(1, 0))
-    seconds.lap("first epoch")
-    cut.epoch(1, read.rows(1, 1))
-    seconds.lap("next epoch")
+    read = encode_texts(folders, read_training_texts(folders), tokenizer, 256)
+    first, _ = _epochs(read, int(batch_tokens), seconds)
     return {"rows": len(read.encoded), "batches": len(first), **seconds.laps, **memory()}
+
+
+def _epochs(text: TrainingText, batch_tokens: int, seconds: Stopwatch) -> tuple[Any, Any]:
+    """Cut two epochs of opened text into batches."""
+    from training.data.batches import TokenBatches
+
+    seconds.lap("open")
+    cut = TokenBatches(text.encoded, batch_tokens, 1)
+    first = cut.epoch(0, text.rows(1, 0))
+    seconds.lap("first epoch")
+    following = cut.epoch(1, text.rows(1, 1))
+    seconds.lap("next epoch")
+    return first, following
 
 
 def train(arguments: Sequence[str]) -> Report:

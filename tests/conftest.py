@@ -27,6 +27,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 # the same examples in every run, however slow the machine
 hypothesis.settings.register_profile("headlight", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("headlight")
+# other examples in every run, and as many as tests/fuzz names: --hypothesis-profile=long
+hypothesis.settings.register_profile("long", derandomize=False, deadline=None)
 
 
 # modules and tests stay to the end, and are many: looking through them for garbage again and again

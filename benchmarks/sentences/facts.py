@@ -1,8 +1,9 @@
-"""A sentence, what the model makes of it, and what pages call that."""
+"""A sentence with everything that the model makes of it, and the lines of the sentence bar."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -10,10 +11,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from transformer import AttentionTrace, Kind, Translation, Translator
-from transformer.config import BOS
+from transformer.config import BOS, UNK
+from transformer.decoding import NEVER_WRITTEN
 from transformer.hooks import Hook
+from transformer.masks import pad_sequences
 from viz.draw.labels import display_tokens
 
 Floats = npt.NDArray[np.float64]
@@ -46,9 +50,22 @@ class Facts:
         return [piece.id for piece in self.trace.target_pieces]
 
     @cached_property
-    def beside(self) -> list[Facts]:
-        """The sentences beside this one in a batch, unless somebody types others."""
-        return [Facts(self.translator, text) for text in BATCH]
+    def batch(self) -> list[Facts]:
+        """This sentence and those beside it, unless somebody types others."""
+        return [self, *(Facts(self.translator, text) for text in BATCH)]
+
+    @property
+    def inputs(self) -> tuple[Tensor, Tensor]:
+        """Token ids that the model reads to write the translation, `[1, token]` on each side."""
+        return torch.tensor([self.source]), torch.tensor([[BOS, *self.target[:-1]]])
+
+    def queries(self, kind: Kind) -> int:
+        """Rows of a map of the sentence."""
+        return len(self.source if kind == "encoder_self" else self.target)
+
+    def keys(self, kind: Kind) -> int:
+        """Columns of a map of the sentence."""
+        return len(self.target if kind == "decoder_self" else self.source)
 
     @property
     def sides(self) -> dict[str, list[str]]:
@@ -68,6 +85,11 @@ class Facts:
         pairs = zip(self.sides["reads"], self.sides["writes"], strict=True)
         return [f"the row that reads “{read}” and writes “{written}”" for read, written in pairs]
 
+    def drawn_rows(self, kind: Kind = "cross") -> Iterator[str]:
+        """Name each row as a map of it does."""
+        for n, row in enumerate(self.rows(kind), start=1):
+            yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
+
     def log_p(self, target: list[int], edits: Mapping[str, Hook] | None = None) -> Floats:
         """Log P of every piece of the vocabulary at each step of a translation, `[step, piece]`."""
         with torch.inference_mode(), self.model.hooks(edits or {}):
@@ -83,6 +105,12 @@ class Facts:
         """What the model writes while hooks change it."""
         with self.model.hooks(edits):
             return self.translator.translate(self.text if text is None else text)
+
+
+def padded_inputs(batch: list[Facts]) -> tuple[Tensor, Tensor]:
+    """Token ids of several sentences, padded, `[sentence, token]` on each side."""
+    target = pad_sequences([[BOS, *facts.target[:-1]] for facts in batch])
+    return pad_sequences([facts.source for facts in batch]), target
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -103,7 +131,103 @@ class Marked:
     other: str
 
 
+ROUNDING = 1e-5
 MAYBE = "\0"
 Expected: TypeAlias = str | Marked
 """A sentence that stands on a page; after … it may be a part of one, with other words at each
 further …; after `MAYBE` it may be missing."""
+
+
+def bar(facts: Facts) -> Iterator[str]:
+    """The two lines over every page."""
+    best = facts.found.best
+    count = len(facts.target)
+    log_p = number(facts.score(facts.target))
+    yield f"log p {log_p} · {count} {'piece' if count == 1 else 'pieces'} · 0 ms"
+    yield best.text
+    unknown = [p.text.strip("▁") for p in facts.trace.source_pieces if p.id == UNK]
+    if unknown:
+        names = ", ".join(f"“{text}”" for text in dict.fromkeys(unknown))
+        yield (
+            f"The vocabulary has no {names}: the model reads <unk> there, as for every unknown "
+            "character."
+        )
+    yield from unsure(facts, facts.score(facts.target) / count)
+
+
+def noticed(facts: Facts, other: Translation) -> Iterator[str]:
+    """What stands below a second translation."""
+    tokens, complete = other.best.hypothesis.tokens, other.best.hypothesis.complete
+    if not complete:
+        yield (
+            f"The model did not end the sentence within {len(tokens)} pieces, its limit for this "
+            "text."
+        )
+    yield from unsure(facts, other.log_prob / len(tokens))
+
+
+def unsure(facts: Facts, mean: float) -> Iterator[str]:
+    """The notice of a translation whose log P per piece is below that of text the model knows."""
+    domain = facts.translator.domain
+    if domain is not None and mean < domain.least_log_prob:
+        yield (
+            f"The model is unsure of this translation: log p is {number(mean)} per piece, and "
+            f"above {number(domain.least_log_prob)} on text that it knows. It is made for "
+            f"{domain.made_for}."
+        )
+
+
+def translate(facts: Facts) -> Iterator[Expected]:
+    """The map, the alternatives and the other sentences."""
+    yield from facts.drawn_rows()
+    log_p = facts.log_p(facts.target)
+    pieces: list[str] = []
+    probabilities: list[float] = []
+    for step, written in enumerate(facts.target):
+        row = log_p[step].copy()
+        row[[*NEVER_WRITTEN, written]] = -np.inf
+        ids = [written, *np.argsort(-row)[:4].tolist()]
+        names = [piece.text for piece in facts.translator.tokenizer.pieces_of(ids)]
+        pieces += [facts.trace.target_tokens[step], *names[1:]]
+        probabilities += [math.exp(log_p[step, piece]) for piece in ids]
+    # marked alike at all steps
+    for token, p in zip(display_tokens(pieces), probabilities, strict=True):
+        yield f"step_bars {token} {p:.2f}"
+    best = facts.found.best
+    for candidate in facts.found.candidates:
+        tokens = list(candidate.hypothesis.tokens)
+        total = facts.score(tokens)
+        figures = f"score {number(total / ((5 + len(tokens)) / 6) ** 0.6)} · log p {number(total)}"
+        if candidate is best:
+            yield f"…That one has {figures}.…"
+        else:
+            yield figures + " · the same words, in other pieces" * (candidate.text == best.text)
+            yield Marked(candidate.text, best.text)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign, where it does not round to 0."""
+    text = number(value, digits)
+    return text if value < 0 or not float(text) else f"+{text}"
+
+
+def extremes(
+    distances: Iterable[tuple[float, str]], count: int, least: float = -math.inf
+) -> Iterator[tuple[str, str, float]]:
+    """Yield the largest of some numbers with their names, as far as they are named.
+
+    Numbers as large as the last of them may be named or not, as float32 rounds.
+
+    Args:
+        distances: each number with its name.
+        count: of them, so many are named.
+        least: and no smaller ones.
+
+    Yields:
+        `MAYBE` or nothing, the name, the number.
+    """
+    ordered = sorted(distances, reverse=True)
+    last = max(ordered[min(count, len(ordered)) - 1][0], least)
+    for value, name in ordered:
+        if value > last - ROUNDING:
+            yield MAYBE if value < last + ROUNDING else "", name, value

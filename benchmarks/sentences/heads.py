@@ -1,71 +1,83 @@
-"""What the Heads page says: the numbers of the open head, and what stands at the small maps."""
+"""Sentences on heads: their numbers, roles, neighbours, and the translation without some."""
 
 from __future__ import annotations
 
+import json
 import math
+import statistics
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, MAYBE, Facts, Floats, number, sentence
-from benchmarks.sentences.translate import bar
-from transformer import Kind
+from benchmarks.sentences.facts import (
+    KINDS,
+    MAYBE,
+    ROUNDING,
+    Expected,
+    Facts,
+    Floats,
+    Marked,
+    extremes,
+    number,
+    sentence,
+    signed,
+    unsure,
+)
+from transformer import Kind, Translator
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.hooks import Hook
+from transformer.kinds import KIND_TITLES, attention_name
 from transformer.text.words import has_letter
+from viz.pages.roles.corpus_roles.open_head import SHOWN
+from viz.pages.roles.corpus_roles.text import ROLE_TEXTS
 
-_ROUNDING = 1e-5
 
-
-def heads(
-    kind_name: str, layer: int, head: int, step: int | None
-) -> Callable[[Facts], Iterator[str]]:
+def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None) -> Iterator[str]:
     """With one head open; the step counts from 0, and one that is not there is the first."""
     kind = KINDS[kind_name]
-
-    def check(facts: Facts) -> Iterator[str]:
-        yield from bar(facts)
-        now = 0 if step is not None and step >= len(facts.target) else step
-        every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
-        weights = every[kind][layer, head].astype(np.float64)
-        first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
-        entropies, most, offsets, squares = [], [], [], []
-        for q, row in enumerate(weights):
-            if q < first:
-                continue
-            entropies.append(-sum(w * math.log2(w) for w in row if w > 0))
-            most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
-            offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
-            squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
-        yield f"Entropy: {np.mean(entropies):.2f} bit"
-        yield (
-            f"Mean over the rows: 0 where each looks at one piece alone, {np.mean(most):.2f} where "
-            "each looks at all pieces that it sees alike."
-        )
-        if kind != "cross":
-            offset = float(np.mean(offsets))
-            spread = math.sqrt(max(float(np.mean(squares)) - offset**2, 0))
-            sign = number(offset, 1) if offset < 0 else f"+{offset:.1f}"
-            yield f"Offset: {sign} ± {spread:.1f}"
-        query, key = np.unravel_index(weights[first:].argmax(), weights[first:].shape)
-        query += first
-        yield f"Largest weight: {weights[query, key]:.2f}"
-        keys = facts.sides["reads" if kind == "decoder_self" else "english"]
-        yield sentence(f"{facts.rows(kind)[query]} looks at “{keys[key]}”")
-        for name, part in every.items():
-            yield from strongest_cells(name, part)
-            yield from _roles(facts, name, part)
-        rows = facts.rows(kind)[: len(weights)]
-        if kind != "encoder_self":
-            for n, row in enumerate(rows, start=1):
-                yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
-                yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
-        if now is not None:
-            yield f"Step {now + 1}: {facts.rows('cross')[now]}."
-            yield f"…does most up to step {now + 1}.…"
-        c = facts.config
-        yield f"…One small map for each of the {c.N} × {c.h} heads of each kind,…"
-
-    return check
+    now = 0 if step is not None and step >= len(facts.target) else step
+    every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
+    weights = every[kind][layer, head].astype(np.float64)
+    first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
+    entropies, most, offsets, squares = [], [], [], []
+    for q, row in enumerate(weights):
+        if q < first:
+            continue
+        entropies.append(-sum(w * math.log2(w) for w in row if w > 0))
+        most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
+        offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
+        squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
+    yield f"Entropy: {np.mean(entropies):.2f} bit"
+    yield (
+        f"Mean over the rows: 0 where each looks at one piece alone, {np.mean(most):.2f} where "
+        "each looks at all pieces that it sees alike."
+    )
+    if kind != "cross":
+        offset = float(np.mean(offsets))
+        spread = math.sqrt(max(float(np.mean(squares)) - offset**2, 0))
+        sign = number(offset, 1) if offset < 0 else f"+{offset:.1f}"
+        yield f"Offset: {sign} ± {spread:.1f}"
+    query, key = np.unravel_index(weights[first:].argmax(), weights[first:].shape)
+    query += first
+    yield f"Largest weight: {weights[query, key]:.2f}"
+    keys = facts.sides["reads" if kind == "decoder_self" else "english"]
+    yield sentence(f"{facts.rows(kind)[query]} looks at “{keys[key]}”")
+    for name, part in every.items():
+        yield from strongest_cells(name, part)
+        yield from _roles(facts, name, part)
+    rows = facts.rows(kind)[: len(weights)]
+    if kind != "encoder_self":
+        for n, row in enumerate(rows, start=1):
+            yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
+            yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
+    if now is not None:
+        yield f"Step {now + 1}: {facts.rows('cross')[now]}."
+        yield f"…does most up to step {now + 1}.…"
+    c = facts.config
+    yield f"…One small map for each of the {c.N} × {c.h} heads of each kind,…"
 
 
 def _crop(weights: npt.NDArray, kind: Kind, step: int | None) -> npt.NDArray:
@@ -90,9 +102,9 @@ def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
     for layer, head in np.ndindex(weights.shape[:2]):
         one = weights[layer, head].astype(np.float64)
         role, score = role_of(one, kind, tokens, facts)
-        if score > 1 - _ROUNDING:
+        if score > 1 - ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
-            maybe = MAYBE if score < 1 + _ROUNDING else ""
+            maybe = MAYBE if score < 1 + ROUNDING else ""
             yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {role}"
 
 
@@ -174,3 +186,158 @@ def _aligned(weights: Floats) -> float:
         return 0.0
     share = sum(weights[q, k] for q, k in links) / queries
     return float((share - 1 / keys) / (1 - 1 / keys))
+
+
+_IMPORTANCE = {"gradient", "loss without", "BLEU without"}
+_LEAST = {"same word": 0.25, "aligns": 0.5, "spread": 0.9}
+"""From which a role is given; from 0.4 where none is named."""
+
+
+def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
+    """The card of one head; layer and head count from 0."""
+    kind = KINDS[kind_name]
+    weights = facts.trace.weights(kind)[layer, head].astype(np.float64)
+    role, strength = role_of(weights, kind, facts.trace.labels(kind).keys, facts)
+    of = "of the largest possible entropy" if role == "spread" else "beyond chance"
+    score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% {of}"
+    if strength < 1:
+        yield f"On the sentence in the bar nothing dominates: nearest is “{role}”, {score}."
+    else:
+        looks = ROLE_TEXTS[role]
+        yield f"On the sentence in the bar it {looks[0].lower()}{looks[1:]} ({score})."
+    yield from _nearest(facts, kind_name, layer, head)
+    yield from _nearest_by_corpus(facts, kind_name, layer, head)
+
+
+def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
+    """The heads of this kind that look most alike: half of what lies elsewhere in a row."""
+    kind = KINDS[kind_name]
+    counted = facts.trace.weights(kind)[:, :, kind == "decoder_self" :].astype(np.float64)
+    apart = {
+        f"L{at[0] + 1} H{at[1] + 1} · {kind_name}": float(
+            np.mean([np.abs(a - b).sum() / 2 for a, b in zip(one, other, strict=True)])
+        )
+        for at in np.ndindex(counted.shape[:2])
+        for one, other in ((counted[layer, head], counted[at]),)
+        if at != (layer, head)
+    }
+    yield from _least(apart)
+
+
+def _nearest_by_corpus(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
+    """The heads whose stored measures differ least, each in standard deviations over all heads."""
+    heads = json.loads((facts.translator.folder / "heads.json").read_text())["heads"]
+    common = set.intersection(*(set(one["measures"]) for one in heads)) - _IMPORTANCE
+    squares = dict.fromkeys(range(len(heads)), 0.0)
+    open_head = [one["head"] for one in heads].index([KINDS[kind_name], layer, head])
+    for name in common:
+        values = [one["measures"][name][0] for one in heads]
+        spread = statistics.pstdev(values)
+        for n, value in enumerate(values):
+            squares[n] += ((value - values[open_head]) / spread) ** 2 / len(common)
+    del squares[open_head]
+    names = {kind: name for name, kind in KINDS.items()}
+    apart = {}
+    for n, square in squares.items():
+        kind, of_layer, number_of = heads[n]["head"]
+        apart[f"L{of_layer + 1} H{number_of + 1} · {names[kind]}"] = math.sqrt(square)
+    yield from _least(apart)
+
+
+def _least(apart: dict[str, float]) -> Iterator[str]:
+    """Name the heads that are nearest."""
+    for maybe, name, distance in extremes(((-d, name) for name, d in apart.items()), SHOWN):
+        yield f"{maybe}{name} {-distance:.2f}"
+
+
+def uniform(facts: Facts, kind_name: str) -> Iterator[str]:
+    """Uniform weights in all heads of a kind."""
+    kind = KINDS[kind_name]
+
+    def even(weights: Tensor, _name: str) -> Tensor:
+        rows = torch.ones_like(weights)
+        if kind == "decoder_self":
+            rows = rows.tril()
+        return rows / rows.sum(-1, keepdim=True)
+
+    edits: dict[str, Hook] = {
+        f"{attention_name(kind, layer)}.hook_pattern": even for layer in range(facts.config.N)
+    }
+    change = facts.score(facts.target, edits) - facts.score(facts.target)
+    total, each = signed(change), signed(change / len(facts.target))
+    yield (
+        f"With uniform attention in all heads of {KIND_TITLES[kind]}, all layers, log P of "
+        f"the translation in the bar changes by {total}, {each} a piece."
+    )
+
+
+_NAMED = 8
+
+
+def off(translator: Translator) -> tuple[tuple[Kind, int, int], ...]:
+    """The heads with z = 0: the one by which words are aligned, or one beside it, and another."""
+    aligns = read_alignment(translator)
+    return ("cross", aligns.layer, aligns.head or 0), ("encoder_self", 0, 5)
+
+
+def link(translator: Translator) -> str:
+    """These heads as the address has them."""
+    return ",".join(f"{kind[0]}{layer}.{head}" for kind, layer, head in off(translator))
+
+
+def taken_away(facts: Facts) -> Iterator[Expected]:
+    """The new translation, log P, the small maps, and which heads look elsewhere."""
+    heads = off(facts.translator)
+    edits = {f"{attention_name(kind, layer)}.hook_z": _zero(head) for kind, layer, head in heads}
+    new = facts.translated(edits)
+    total = len(KINDS) * facts.config.N * facts.config.h
+    yield f"{len(heads)} of {total} heads are changed, and the model writes:"
+    yield Marked(new.text, facts.found.text)
+    pieces = list(new.best.hypothesis.tokens)
+    written = facts.score(pieces, edits)
+    before, now = facts.score(facts.target), facts.score(facts.target, edits)
+    yield (
+        f"log p {number(written)} · of the translation in the bar {number(now)}, "
+        f"{signed(now - before)} by the change"
+    )
+    yield from unsure(facts, written / len(pieces))
+    maps, plain = _maps(facts, edits), _maps(facts, {})
+    for kind, weights in maps.items():
+        yield from strongest_cells(kind, weights)
+    yield from facts.drawn_rows()
+    yield from _changed(maps, plain)
+
+
+def _zero(head: int) -> Hook:
+    def edit(z: Tensor, _name: str) -> Tensor:
+        part = torch.arange(z.size(1))[:, None, None] == head
+        return z.masked_fill(part, 0)
+
+    return edit
+
+
+def _maps(facts: Facts, edits: dict[str, Hook]) -> dict[Kind, Floats]:
+    """The weights of every head on the translation in the bar, `[layer, head, query, key]`."""
+    model = facts.model
+    with torch.inference_mode(), model.hooks(edits):
+        _, seen = model.run_with_cache(
+            *facts.inputs, names=lambda name: name.endswith("hook_pattern")
+        )
+    layers = range(facts.config.N)
+    return {
+        kind: np.stack([seen[f"{attention_name(kind, n)}.hook_pattern"][0].numpy() for n in layers])
+        for kind in KINDS.values()
+    }
+
+
+def _changed(maps: dict[Kind, Floats], plain: dict[Kind, Floats]) -> Iterator[str]:
+    """The heads whose rows lie farthest from before: half the sum of what moved, row by row."""
+    moved = []
+    for name, kind in KINDS.items():
+        # the decoder's first row sees one key alone, in every head
+        change = np.abs(maps[kind] - plain[kind])[:, :, kind == "decoder_self" :]
+        for layer, head in np.ndindex(change.shape[:2]):
+            distance = float(change[layer, head].sum(-1).mean()) / 2
+            moved.append((distance, f"L{layer + 1} H{head + 1} · {name}"))
+    for maybe, name, distance in extremes(moved, _NAMED, 0.005):
+        yield f"{maybe}{name} {distance:.2f}"

@@ -1,4 +1,4 @@
-"""What speaks for a piece, in float64 and by other ways than the library's.
+"""Sentences on what speaks for a piece, in float64 and by other ways than the library's.
 
 Slopes are taken by differences, with one run of the model for each head: no backward pass. Direct
 logits go forward: each part of the residual stream is put through all later norms, with their
@@ -8,6 +8,7 @@ deviations held. A layer is read by a decoder that ends with it.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -15,13 +16,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, Facts, Floats
+from benchmarks.sentences.facts import (
+    KINDS,
+    ROUNDING,
+    Expected,
+    Facts,
+    Floats,
+    extremes,
+    number,
+    signed,
+)
 from transformer import Kind, Transformer
 from transformer.config import BOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from transformer.layers import AddAndNorm
+from viz.draw.labels import display_tokens
 
 _STEP = 1e-4  # of a difference: errors of 1e-8 in nats
 SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
@@ -98,9 +109,7 @@ def direct(facts: Facts, step: int, direction: Tensor) -> dict[str, Floats]:
     """
     model, config = doubled(facts.model), facts.config
     kinds = {"self_attention": "decoder_self", "cross_attention": "cross"}
-    _, seen = model.run_with_cache(
-        torch.tensor([facts.source]), torch.tensor([[BOS, *facts.target[:-1]]])
-    )
+    _, seen = model.run_with_cache(*facts.inputs)
     found = {kind: np.zeros((config.N, config.h)) for kind in kinds.values()}
     for at, (layer, part) in enumerate(_parts(config.N)):
         if part not in kinds:
@@ -137,8 +146,7 @@ def output_matrix(facts: Facts) -> Tensor:
 @torch.inference_mode()
 def logits(facts: Facts) -> Floats:
     """`[step, vocab]`, in float64."""
-    target = torch.tensor([[BOS, *facts.target[:-1]]])
-    values: Floats = doubled(facts.model)(torch.tensor([facts.source]), target)[0].numpy()
+    values: Floats = doubled(facts.model)(*facts.inputs)[0].numpy()
     return values
 
 
@@ -152,6 +160,203 @@ def read_after(facts: Facts, layer: int) -> Floats:
     decoder._modules = dict(model.decoder._modules)
     decoder.layers = model.decoder.layers[: layer + 1]
     short.decoder = decoder
-    target = torch.tensor([[BOS, *facts.target[:-1]]])
-    values: Floats = short(torch.tensor([facts.source]), target)[0].softmax(-1).numpy()
+    values: Floats = short(*facts.inputs)[0].softmax(-1).numpy()
     return values
+
+
+_OFFERED, _NAMED, _MOST_ROWS = 6, 5, 40
+
+
+def why(
+    facts: Facts,
+    kind_name: str,
+    layer: int,
+    head: int,
+    step: int | None = None,
+    by_logits: bool = False,
+) -> Iterator[Expected]:
+    """Against the most probable other piece, with one head open; layer, head and step from 0.
+
+    Args:
+        step: the least certain one unless given.
+        by_logits: whether the heads are ordered by direct logits.
+    """
+    at, message = _shown_step(facts, step)
+    yield from message
+    others = others_by_probability(facts, at)
+    other, log_p = others[0], facts.log_p(facts.target)[at]
+    one, another = (_name(facts, piece) for piece in (facts.target[at], other))
+    for piece in others[:_OFFERED]:
+        yield f"{_name(facts, piece)} {probability(log_p[piece])}"
+    odds = log_p[facts.target[at]] - log_p[other]
+    yield f"Why “{one}” and not “{another}”?"
+    yield (
+        f"P is {probability(log_p[facts.target[at]])} for “{one}” and "
+        f"{probability(log_p[other])} for “{another}”: log-odds {signed(odds)} nats, for "
+        f"“{one if odds >= 0 else another}”."
+    )
+    slope = slopes(facts, at, other)
+    by_gradient = {n: slope[kind] for n, kind in KINDS.items()}
+    matrix = output_matrix(facts)
+    along = direct(facts, at, matrix[facts.target[at]] - matrix[other])
+    by_logit = {n: along[kind] for n, kind in KINDS.items() if kind in along}
+    yield from _heads(by_logit if by_logits else by_gradient, one, another)
+    yield f"L{layer + 1} H{head + 1} · {kind_name}"
+    about = f"{signed(by_gradient[kind_name][layer, head])} nats by gradient × value"
+    if kind_name in by_logit:
+        about += f", {signed(by_logit[kind_name][layer, head])} by direct logits"
+    yield f"{about}: above 0 it speaks for “{one}”, below for “{another}”."
+    yield f"…Above 0 a piece speaks for “{one}”, below for “{another}”.…"
+    if (count := len(facts.source)) > _MOST_ROWS:
+        yield (f"These are the {_MOST_ROWS} largest of {count} pieces, in the order of the text.")
+
+
+def _shown_step(facts: Facts, step: int | None) -> tuple[int, list[str]]:
+    """Return the step itself where it exists, or the least certain one and what is said of it."""
+    count = len(facts.target)
+    if step is not None and step < count:
+        return step, []
+    at = least_certain_step(facts)
+    if step is None:
+        return at, []
+    return at, [
+        f"The translation has {count} pieces and no piece {step + 1}: this is piece {at + 1}."
+    ]
+
+
+def probability(log_p: float) -> str:
+    """As the screen has it."""
+    p = math.exp(log_p)
+    return "< 0.01" if 0 < p < 0.005 else f"{p:.2f}"
+
+
+def _name(facts: Facts, piece: int) -> str:
+    (found,) = facts.translator.tokenizer.pieces_of([piece])
+    return display_tokens([found.text, "▁"])[0]
+
+
+def _heads(values: dict[str, Floats], one: str, another: str) -> Iterator[str]:
+    """The sums, the colour, and the heads that speak most for either."""
+    for kind_name, of in values.items():
+        yield f"{kind_name} {signed(of.sum())}"
+    most = max(float(np.abs(of).max()) for of in values.values())
+    yield (
+        f"Purple speaks for “{one}”, olive for “{another}”; the full colour is {most:.2f} nats. "
+        "Beside each kind stands the sum of its heads."
+    )
+    every = [
+        (float(of[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
+        for kind_name, of in values.items()
+        for at in np.ndindex(of.shape)
+    ]
+    for name, sign in ((one, 1), (another, -1)):
+        side = [(sign * value, head) for value, head in every if sign * value > 0]
+        yield f"For “{name}”" if side else f"No head speaks for “{name}”."
+        if side:
+            for maybe, head, value in extremes(side, _NAMED):
+                yield f"{maybe * (len(side) > _NAMED)}{head} {signed(sign * value)}"
+
+
+_TOP = 5
+
+
+def layers(facts: Facts, step: int | None = None) -> Iterator[Expected]:
+    """With the heads of one step; from 0, the least certain one unless given."""
+    at, message = _shown_step(facts, step)
+    yield from message
+    read = [read_after(facts, layer) for layer in range(facts.config.N)]
+    yield from _table(facts, read)
+    yield f"Step {at + 1} {facts.rows('cross')[at].removeprefix('the row that ')}"
+    yield from _at_step(facts, read, at)
+    yield from _sum(facts, at)
+
+
+def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
+    """Each cell, and what a hover says of it."""
+    tokens = display_tokens(facts.trace.target_tokens)
+    for step, token in enumerate(tokens):
+        ranks = [_ranks(facts, p[step], step) for p in read]
+        stays = _stays(ranks)
+        for layer, p in enumerate(read):
+            where = f"L{layer + 1} at {step + 1} {token}"
+            best = _best(facts, p[step])
+            yield f"{where} hover: {', '.join(f'{name} {p}' for name, p in best)}"
+            name, first = best[0]
+            low, high = ranks[layer]
+            if high == 0:
+                kept = ", stays from here" if layer == stays else ""
+                yield f"{where}: {name} {first}{kept}"
+            elif low == high:
+                yield f"{where}: {name} rank {low + 1:,}"
+            else:  # another piece is as probable, as float32 rounds
+                yield f"…{where}: {name} rank …"
+
+
+def _at_step(facts: Facts, read: list[Floats], step: int) -> Iterator[str]:
+    written = display_tokens(facts.trace.target_tokens)[step]
+    stays = _stays([_ranks(facts, p[step], step) for p in read])
+    yield (
+        f"The last layer finds another piece more probable than “{written}”: the search kept this "
+        "one."
+        if stays is None
+        else f"“{written}” is the most probable piece from layer {stays + 1} on."
+    )
+    for layer, p in enumerate(read, start=1):
+        yield f"L{layer}"
+        yield from (f"{name} {shown_p}" for name, shown_p in _best(facts, p[step]))
+
+
+def _ranks(facts: Facts, p: Floats, step: int) -> tuple[int, int]:
+    """How many pieces are more probable than the written one, at least and at most."""
+    own = p[facts.target[step]]
+    others = np.delete(p, NEVER_WRITTEN)
+    return (
+        int((others > own * (1 + ROUNDING)).sum()),
+        int((others > own * (1 - ROUNDING)).sum()) - 1,  # itself
+    )
+
+
+def _stays(ranks: list[tuple[int, int]]) -> int | None:
+    """The first layer from which no later one has another piece first."""
+    stays = None
+    for layer in reversed(range(len(ranks))):
+        if ranks[layer][1]:
+            break
+        stays = layer
+    return stays
+
+
+def _best(facts: Facts, p: Floats) -> list[tuple[str, str]]:
+    p = p.copy()
+    p[list(NEVER_WRITTEN)] = -1
+    ids = np.argsort(-p)[:_TOP].tolist()
+    names = [
+        display_tokens([piece.text, "▁"])[0] for piece in facts.translator.tokenizer.pieces_of(ids)
+    ]
+    return [(name, probability(np.log(p[n]))) for name, n in zip(names, ids, strict=True)]
+
+
+def _sum(facts: Facts, step: int) -> Iterator[str]:
+    """The logit, in how many parts, and which head adds most."""
+    yield f"What makes the logit {number(logits(facts)[step, facts.target[step]])}"
+    # token, position and biases beside the sub-layers
+    parts = len(SUBLAYERS) * facts.config.N + 3
+    yield (
+        f"The {parts} parts add up to the logit. Each figure is rounded by itself, so the printed "
+        f"ones may miss it by up to {(parts + 1) * 0.005:.2f}."
+    )
+    found = direct(facts, step, output_matrix(facts)[facts.target[step]])
+    every: list[tuple[float, str]] = []
+    for kind_name, kind in (("decoder", "decoder_self"), ("cross", "cross")):
+        of = found[kind]
+        yield f"{kind_name} {signed(of.sum())}"
+        every += [
+            (float(of[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
+            for at in np.ndindex(of.shape)
+        ]
+    most = max(abs(value) for value, _ in every)
+    value, head = max(every)
+    yield (
+        f"Purple adds to the logit, olive takes from it; the full colour is {most:.2f}. Most is "
+        f"added by {head}, {signed(value)}."
+    )

@@ -1,148 +1,124 @@
-"""What the Masks page says: who may see whom, and what leaks without a mask."""
+"""Sentences on masks and positions: what each row sees, and what happens without them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import statistics
+from collections.abc import Iterator
+from itertools import groupby
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, Expected, Facts, number, sentence
-from benchmarks.sentences.translate import bar
+from benchmarks.sentences.facts import (
+    KINDS,
+    Expected,
+    Facts,
+    Marked,
+    noticed,
+    number,
+    padded_inputs,
+    sentence,
+)
+from tests.transformer.reference import positions
 from transformer import Kind
-from transformer.config import BOS, PAD
+from transformer.hooks import Hook
+from transformer.kinds import attention_name
 
 HIDDEN = {"encoder_self": "padding", "decoder_self": "what comes later", "cross": "padding"}
 
 
-def batch(facts: Facts) -> list[Facts]:
-    """The sentence and those beside it."""
-    return [facts, *facts.beside]
-
-
-def grids(kind_name: str, row: int = 2, number_of: int = 0) -> Callable[[Facts], Iterator[str]]:
+def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Iterator[str]:
     """One row of one sentence in words, both from 0."""
     kind = KINDS[kind_name]
-
-    def check(facts: Facts) -> Iterator[str]:
-        yield from bar(facts)
-        every = batch(facts)
-        source = max(len(one.source) for one in every)
-        target = max(len(one.target) for one in every)
-        longest = source if kind == "encoder_self" else target
-        for n, one in enumerate(every, start=1):
-            real = len(one.source if kind == "encoder_self" else one.target)
-            title = f"Sentence {n}: {real} tokens"
-            yield f"mask_grids title: {title}"
-            for q, name in enumerate(_names(one, kind, longest), start=1):
-                yield f"mask_grids row {q} of {title}: {sentence(name)}"
-        one = every[number_of]
-        english = [*one.sides["english"], *["<pad>"] * (source - len(one.source))]
-        read = [*one.sides["reads"], *["<pad>"] * (target - len(one.target))]
-        keys = read if kind == "decoder_self" else english
-        at = min(row, longest - 1)
-        name = sentence(_names(one, kind, longest)[at])
-        if kind == "decoder_self":
-            seen, hidden = keys[: at + 1], keys[at + 1 :]
-            one_why, why = "it comes later", "they come later"
-        else:
-            seen, hidden = keys[: len(one.source)], keys[len(one.source) :]
-            one_why, why = "it is padding", "they are padding"
-        yield f"{name} may see {_listed(seen)}."
-        if hidden:
-            yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
-        if at >= len(one.source if kind == "encoder_self" else one.target):
-            yield "This row is padding itself: it is computed, and nobody reads it."
-
-    return check
+    every = facts.batch
+    longest = max(one.queries(kind) for one in every)
+    columns = max(one.keys(kind) for one in every)
+    for n, one in enumerate(every, start=1):
+        title = f"Sentence {n}: {one.queries(kind)} tokens"
+        yield f"mask_grids title: {title}"
+        for q, name in enumerate(_names(one, kind, longest), start=1):
+            yield f"mask_grids row {q} of {title}: {sentence(name)}"
+    one = every[number_of]
+    keys = one.sides["reads" if kind == "decoder_self" else "english"]
+    keys = [*keys, *["<pad>"] * (columns - len(keys))]
+    at = min(row, longest - 1)
+    name = sentence(_names(one, kind, longest)[at])
+    if kind == "decoder_self":
+        seen, hidden = keys[: at + 1], keys[at + 1 :]
+        one_why, why = "it comes later", "they come later"
+    else:
+        seen, hidden = keys[: len(one.source)], keys[len(one.source) :]
+        one_why, why = "it is padding", "they are padding"
+    yield f"{name} may see {_listed(seen)}."
+    if hidden:
+        yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
+    if at >= one.queries(kind):
+        yield "This row is padding itself: it is computed, and nobody reads it."
 
 
 def _names(facts: Facts, kind: Kind, longest: int) -> list[str]:
     names = facts.rows(kind)
-    pad = "the row of “<pad>”"
-    if kind != "encoder_self":
-        pad = "the row that reads “<pad>” and writes “<pad>”"
+    alone = kind == "encoder_self"
+    pad = "the row of “<pad>”" if alone else "the row that reads “<pad>” and writes “<pad>”"
     return [*names, *[pad] * (longest - len(names))]
 
 
 def _listed(tokens: list[str]) -> str:
-    counted: list[tuple[str, int]] = []
-    for token in tokens:
-        if counted and counted[-1][0] == token:
-            counted[-1] = token, counted[-1][1] + 1
-        else:
-            counted.append((token, 1))
-    names = [f"“{token}”" if n == 1 else f"{n} × “{token}”" for token, n in counted]
+    counts = ((token, len(list(group))) for token, group in groupby(tokens))
+    names = [f"“{token}”" if n == 1 else f"{n} × “{token}”" for token, n in counts]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def removed(kind_name: str) -> Callable[[Facts], Iterator[Expected]]:
+def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     """Without the mask of one kind."""
     kind = KINDS[kind_name]
-
-    def check(facts: Facts) -> Iterator[Expected]:
-        yield from bar(facts)
-        every = batch(facts)
-        # alone there is no padding that a mask could hide: each sentence without the others
-        masked = [-one.log_p(one.target)[range(len(one.target)), one.target] for one in every]
-        losses, shares, padding = _without(every, kind)
-        before, after = (float(np.concatenate(found).mean()) for found in (masked, losses))
-        yield f"Loss with the mask: {before:.3f} nats"
-        yield f"Loss without it: {after:.3f} nats"
-        yield f"Attention to {HIDDEN[kind]}: {shares:.1%}"
-        yield (
-            f"Mean over all heads without the mask; {padding:.1%} goes to padding. With the mask "
-            "it is 0.0000 in every head."
-        )
-        yield (
-            f"Loss on each next token of sentence 1: {masked[0].mean():.3f} nats with the mask, "
-            f"{losses[0].mean():.3f} without it"
-        )
-        source = max(len(one.source) for one in every)
-        padded = [len(one.source) < source for one in every]
-        hides = [True] * len(every) if kind == "decoder_self" else padded
-        if not hides[0]:
-            yield "This sentence has no padding: nothing can leak into it."
-        yield f"…{_effect(masked, losses, hides)}…"
-
-    return check
+    every = facts.batch
+    # alone there is no padding that a mask could hide: each sentence without the others
+    masked = [-one.log_p(one.target)[range(len(one.target)), one.target] for one in every]
+    losses, shares, padding = _without(every, kind)
+    before, after = (float(np.concatenate(found).mean()) for found in (masked, losses))
+    yield f"Loss with the mask: {before:.3f} nats"
+    yield f"Loss without it: {after:.3f} nats"
+    yield f"Attention to {HIDDEN[kind]}: {shares:.1%}"
+    yield (
+        f"Mean over all heads without the mask; {padding:.1%} goes to padding. With the mask "
+        "it is 0.0000 in every head."
+    )
+    yield (
+        f"Loss on each next token of sentence 1: {masked[0].mean():.3f} nats with the mask, "
+        f"{losses[0].mean():.3f} without it"
+    )
+    source = max(len(one.source) for one in every)
+    padded = [len(one.source) < source for one in every]
+    hides = [True] * len(every) if kind == "decoder_self" else padded
+    if not hides[0]:
+        yield "This sentence has no padding: nothing can leak into it."
+    yield f"…{_effect(masked, losses, hides)}…"
 
 
 def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, float]:
     """Losses of each sentence, the share of attention to hidden keys, and that to padding."""
     facts = every[0]
-    source = torch.tensor(_padded([one.source for one in every]))
-    target = torch.tensor(_padded([[BOS, *one.target[:-1]] for one in every]))
-    stack, sublayer = {
-        "encoder_self": ("encoder", "self_attention"),
-        "decoder_self": ("decoder", "self_attention"),
-        "cross": ("decoder", "cross_attention"),
-    }[kind]
-    places = [f"{stack}.layers.{n}.{sublayer}" for n in range(facts.config.N)]
+    places = [attention_name(kind, layer) for layer in range(facts.config.N)]
     edits = {f"{place}.hook_mask": lambda mask, _name: mask | True for place in places}
     with torch.inference_mode(), facts.model.hooks(edits):
         logits, cache = facts.model.run_with_cache(
-            source, target, names=lambda name: name.endswith(f"{sublayer}.hook_pattern")
+            *padded_inputs(every), names=lambda name: name.endswith("hook_pattern")
         )
     log_p = logits.double().log_softmax(-1).numpy()
     losses = [-log_p[n, range(len(one.target)), one.target] for n, one in enumerate(every)]
     patterns = [cache[f"{place}.hook_pattern"].double().numpy() for place in places]
     hidden, padding = [], []
     for n, one in enumerate(every):
-        length = len(one.source if kind != "decoder_self" else one.target)
-        queries = len(one.source if kind == "encoder_self" else one.target)
-        for q in range(queries):
+        length = one.keys(kind)
+        for q in range(one.queries(kind)):
             first = q + 1 if kind == "decoder_self" else length
             for pattern in patterns:
                 hidden.append(pattern[n, :, q, first:].sum(-1).mean())
                 padding.append(pattern[n, :, q, max(first, length) :].sum(-1).mean())
     return losses, float(np.mean(hidden)), float(np.mean(padding))
-
-
-def _padded(rows: list[list[int]]) -> list[list[int]]:
-    longest = max(map(len, rows))
-    return [[*row, *[PAD] * (longest - len(row))] for row in rows]
 
 
 def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:
@@ -152,10 +128,7 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
     after = np.concatenate([one for one, hid in zip(losses, hides, strict=True) if hid])
     changes = (after - before).tolist()
     mean = sum(changes) / len(changes)
-    error = math.inf
-    if len(changes) > 1:
-        variance = sum((one - mean) ** 2 for one in changes) / (len(changes) - 1)
-        error = math.sqrt(variance / len(changes))
+    error = statistics.stdev(changes) / math.sqrt(len(changes)) if len(changes) > 1 else math.inf
     names = [str(n) for n, hid in enumerate(hides, start=1) if hid]
     where = ""
     if len(names) < len(hides):
@@ -175,3 +148,92 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
         )
     slightly = " slightly" if abs(mean) < 0.05 else ""
     return f"Without the mask the loss {'rises' if mean > 0 else 'falls'}{slightly}, {numbers}"
+
+
+SEED, MOVED = 3, 64
+
+
+def foot(facts: Facts) -> Iterator[Expected]:
+    """What the first layer of the encoder reads."""
+    d = facts.config.d_model
+    weight = facts.model.shared_embedding.detach().double().numpy()
+    tokens = weight[facts.source] * math.sqrt(d)
+    waves = positions(len(tokens), d)
+    for label, values in (("RMS token", tokens), ("position", waves), ("sum", tokens + waves)):
+        yield f"{label}: {math.sqrt(float((values**2).mean())):.4f}"
+
+
+def _move(values: Tensor, _name: str) -> Tensor:
+    """Turn each pair of waves by what a distance of `MOVED` is to it."""
+    pairs = torch.view_as_complex(
+        values.double().reshape(*values.shape[:-1], -1, 2).flip(-1).contiguous()
+    )
+    d = values.shape[-1]
+    angle = torch.tensor([MOVED / 10_000 ** (i / d) for i in range(0, d, 2)], dtype=torch.float64)
+    turned = torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flip(-1)
+    return turned.reshape(values.shape).to(values.dtype)
+
+
+def _remove(values: Tensor, _name: str) -> Tensor:
+    return values * 0
+
+
+def _shuffle(values: Tensor, _name: str) -> Tensor:
+    return values[:, np.random.default_rng(SEED).permutation(values.shape[1])]
+
+
+def _on(hook: Hook, *stacks: str) -> dict[str, Hook]:
+    return {f"{stack}.embedding.hook_positions": hook for stack in stacks}
+
+
+def _candidate(facts: Facts, name: str, edits: dict[str, Hook]) -> Iterator[Expected]:
+    new = facts.translated(edits)
+    yield name
+    yield Marked(new.text, facts.found.text)
+    yield (
+        f"log p {number(new.log_prob)} · of the translation in the bar "
+        f"{number(facts.score(facts.target, edits))}"
+    )
+    yield from noticed(facts, new)
+
+
+def beyond(facts: Facts) -> Iterator[Expected]:
+    """Moved by a distance."""
+    yield from _candidate(facts, "both stacks moved by 64", _on(_move, "encoder", "decoder"))
+    yield from _candidate(facts, "encoder alone moved by 64", _on(_move, "encoder"))
+
+
+def without(facts: Facts) -> Iterator[Expected]:
+    """Removed and shuffled."""
+    every = {
+        "encoder removed": _on(_remove, "encoder"),
+        "encoder shuffled": _on(_shuffle, "encoder"),
+        "decoder removed": _on(_remove, "decoder"),
+        "both removed": _on(_remove, "encoder", "decoder"),
+    }
+    changed = []
+    for name, edits in every.items():
+        yield from _candidate(facts, name, edits)
+        if facts.translated(edits).text != facts.found.text:
+            changed.append(name)
+    own = facts.score(facts.target)
+    scores = {name: facts.score(facts.target, edits) for name, edits in every.items()}
+    most = max(scores, key=lambda name: abs(scores[name] - own))
+    listed = ", ".join(changed[:-1]) + " and " * (len(changed) > 1) + "".join(changed[-1:])
+    which = f", {listed}" if changed else ""
+    change = "changes" if len(changed) == 1 else "change"
+    yield (
+        f"On this sentence {len(changed)} of 4 edits {change} what the model writes{which}. The "
+        f"log p of the translation in the bar is {number(own)} as the model is, and changes most, "
+        f"to {number(scores[most])}, with {most}."
+    )
+    tokens = facts.sides["english"]
+    places = np.random.default_rng(SEED).permutation(len(tokens)).tolist()
+    yield " ".join(tokens[places.index(place)] for place in range(len(tokens)))
+    pair = ("The dog bites the man.", "The man bites the dog.")
+    edited = [facts.translated(every["encoder removed"], text).text for text in pair]
+    for text, new in zip(pair, edited, strict=True):
+        own_text = facts.translator.translate(text).text
+        yield (f"“{text}” becomes “{own_text}”, and without the encoder's positions “{new}”.")
+    assert edited[0] == edited[1]
+    yield "The pieces are the same, so without positions the two are one sentence to the encoder."

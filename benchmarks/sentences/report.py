@@ -1,29 +1,25 @@
 """Every sentence on the pages that follows the English one, against numbers computed once more.
 
 A page is rendered by Streamlit without a browser, for each of ten sentences and in each view that
-shows them. What `benchmarks.sentences.views` expects there is computed from the model by other code
-than the page's. What varies with the sentence and is expected by no check is a fault, too.
+shows them. The sentences expected there are computed from the model by other code than the page's.
+What varies with the sentence and is expected by no check is a fault, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked
-from benchmarks.sentences.tables import cells
+from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked, bar
 from benchmarks.sentences.views import View, views
+from tests.viz.draw.message import decode
 from transformer import Translator
 from viz.app.cache.memory import forget_server_wide
 
@@ -82,7 +78,7 @@ def check(sentences: Sequence[str], wanted: Callable[[View], bool] = lambda _vie
         left: dict[str, list[str]] = {}
         for sentence, facts in every.items():
             found = list(statements(_render(name, {**url, "text": sentence})))
-            wrong, rest = compare(found, list(expected(facts)))
+            wrong, rest = compare(found, [*bar(facts), *expected(facts)])
             where = f"{name} {url} on “{sentence}”"
             report.checked += len(found) - len(rest)
             report.wrong += [f"{where}: {text}" for text in wrong]
@@ -174,7 +170,7 @@ def statements(app: AppTest) -> Iterator[str]:
             if words.strip():
                 yield _plain(unescape(words))
     for component in app.get("bidi_component"):
-        meta, arrays = _message(component.proto.bytes)
+        meta, arrays = decode(component.proto.bytes)
         yield from (_plain(f"{meta['component']} {text}") for text in _told(meta))
         if meta["component"] == "step_bars":
             pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
@@ -213,17 +209,28 @@ def _told(meta: dict[str, Any]) -> Iterator[str]:
                     yield f"{name} role: {role}"
 
 
-def _message(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[np.generic]]]:
-    _, length = struct.unpack_from("<II", content)
-    header = json.loads(content[8 : 8 + length])
-    start = 8 + length + -(8 + length) % 8
-    arrays = {
-        entry["name"]: np.frombuffer(
-            content, entry["dtype"], int(np.prod(entry["shape"])), start + entry["offset"]
-        )
-        for entry in header["arrays"]
-    }
-    return header["meta"], arrays
+def cells(html: str) -> Iterator[str]:
+    """Yield `L3 at 2 schwarze: schwarze 0.93`: row, number and name of the column, and the text.
+
+    The text of a hover follows its cell.
+    """
+    names: list[str] = []
+    for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL):
+        parts = re.findall(r"<(t[dh])\b([^>]*)>(.*?)</\1>", row, re.DOTALL)
+        texts = [" ".join(_text(re.sub("<br[^>]*>", " ", inner)).split()) for *_, inner in parts]
+        if all(tag == "th" for tag, *_ in parts):
+            names = texts
+            continue
+        for column, (_, attributes, _) in list(enumerate(parts))[1:]:
+            named = f" {names[column]}" if column < len(names) else ""
+            where = f"{texts[0]} at {column}{named}"
+            yield f"{where}: {texts[column]}"
+            if hover := re.search('title="([^"]+)"', attributes):
+                yield f"{where} hover: {', '.join(unescape(hover[1]).splitlines())}"
+
+
+def _text(html: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", html))
 
 
 def _plain(text: str) -> str:

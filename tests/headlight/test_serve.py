@@ -1,11 +1,7 @@
 import os
-import socket
-from pathlib import Path
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from benchmarks.campaign import forged_session, messages, uploads
 from headlight import serve
 from transformer.files.installed import FILES
 
@@ -77,58 +73,3 @@ def test_the_folder_of_models_is_the_option_or_the_variable(
             serve.main(["--models", folder])
         assert left.value.code == 2
     assert "argument --models: 'none' is no folder" in capsys.readouterr().err
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """The app as `headlight app` serves it."""
-    log = tmp_path_factory.mktemp("server") / "log"
-    with forged_session.served(log, "--logger.enableRich=false") as running:
-        yield running
-
-
-def listening(port: int) -> set[str]:
-    """The addresses at which something listens on a port, by the tables of Linux."""
-    addresses = set()
-    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        path = Path("/proc/net") / table
-        rows = path.read_text("ascii").splitlines()[1:] if path.exists() else []
-        for _, local, _, state, *_ in map(str.split, rows):
-            address, at = local.split(":")
-            if state == "0A" and int(at, 16) == port:
-                words = [bytes.fromhex(address[n : n + 8])[::-1] for n in range(0, len(address), 8)]
-                addresses.add(socket.inet_ntop(family, b"".join(words)))
-    return addresses
-
-
-@pytest.mark.timeout(120)
-def test_the_app_listens_on_this_machine_alone(server):
-    assert {"127.0.0.1"} <= listening(server.port) <= {"127.0.0.1", "::1"}
-    assert "this machine alone" in server.log.read_text("utf-8")
-
-
-@pytest.mark.timeout(120)
-def test_a_file_that_is_sent_is_refused_and_takes_no_memory(server):
-    with forged_session.ForgedSession(server) as session:
-        session.run()
-        before = server.megabytes()
-        path = f"/_stcore/upload_file/{session.id}/1"
-        assert [uploads.send(server, "PUT", path, 50_000_000) for _ in range(4)] == [405] * 4
-        assert server.megabytes() - before < 20
-
-
-@pytest.mark.timeout(120)
-def test_forged_messages_raise_nowhere_in_our_code(server):
-    with forged_session.ForgedSession(server) as session:
-        opened = session.run("heads")
-        (grid,) = (one for one in opened.widgets if one.endswith("-grid"))
-        (text,) = (one for one in opened.widgets if one.endswith("-text"))
-        for state in (
-            messages.trigger(grid, {"event": "picked", "value": ["cross", 0, 0]}),
-            WidgetState(id=text),
-            WidgetState(id=text, bytes_value=b"a"),
-        ):
-            session.run("heads", "", [state])
-    with forged_session.ForgedSession(server) as other:  # nobody else is touched
-        assert other.run("heads").exceptions == []
-    assert messages.own_error(server.log.read_text("utf-8")) == ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.campaign.occupied import fingerprint
+from tests.fingerprint import fingerprint
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign.occupied import fingerprint
+from tests.fingerprint import fingerprint
 from transformer.errors import CheckpointError
 from transformer.files import atomic
 

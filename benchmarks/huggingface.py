@@ -1,0 +1,372 @@
+"""`AttentionTrace.from_huggingface` on the library's own attentions, for every family.
+
+A trace of one pass must hold the library's numbers to the bit. That of a generation is put together
+of steps: each row must be to the bit a row that the library returned in that step, and within 1e-5
+of what one pass over the finished sequence gives. A value planted in the outputs must come back
+under the tokens of its place.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from benchmarks import huggingface_models
+from benchmarks.huggingface_models import END, FRAMES, LAYERS, LENGTHS, Family
+from benchmarks.models import require_transformers
+from transformer import AttentionTrace, HeadlightError, InputError
+from transformer.kinds import KINDS, Kind
+from transformer.traces.fields import Weights
+
+
+class Seen(NamedTuple):
+    """What must stand in a trace.
+
+    Args:
+        weights: of each kind, `[layer, head, query, key]`.
+        source: tokens of the source.
+        reads: what the decoder reads at each position.
+    """
+
+    weights: dict[Kind, Weights]
+    source: list[str]
+    reads: list[str]
+
+    def axes(self, kind: Kind) -> tuple[list[str], list[str]]:
+        """The tokens of queries and keys, a decoder position by what it reads."""
+        queries = self.source if kind == "encoder_self" else self.reads
+        return queries, self.reads if kind == "decoder_self" else self.source
+
+
+def differences(trace: AttentionTrace, seen: Seen, tolerance: float) -> list[str]:
+    """Kinds, weights and tokens that are others, in words.
+
+    Args:
+        tolerance: absolute; at 0 every bit counts.
+    """
+    expected = tuple(kind for kind in KINDS if kind in seen.weights)
+    if trace.kinds != expected:
+        return [f"the kinds are {trace.kinds}, not {expected}"]
+    found = []
+    for kind, weights in seen.weights.items():
+        mine = trace.weights(kind)
+        if mine.shape != weights.shape:
+            found.append(f"{kind} is {mine.shape}, not {weights.shape}")
+            continue
+        apart = float(np.abs(mine - weights).max())
+        if apart > tolerance:
+            found.append(f"{kind} is {apart:.2g} from the library's")
+        labels = trace.labels(kind, None if kind == "encoder_self" else "reads")
+        if tuple(map(list, labels)) != seen.axes(kind):
+            found.append(f"{kind} stands under {labels}, not {seen.axes(kind)}")
+    return found
+
+
+@contextmanager
+def planted(layer: Any, place: tuple[int, ...]) -> Iterator[None]:
+    """Change one weight of a layer within a block; a context manager."""
+    before = layer.clone()
+    layer[place] = PLANTED
+    yield
+    layer.copy_(before)
+
+
+def not_read_back(
+    trace: AttentionTrace, kind: Kind, place: tuple[int, int, int, int], seen: Seen
+) -> list[str]:
+    """Report a planted value that stands elsewhere, or under other tokens.
+
+    Args:
+        place: layer, head, query and key of the trace.
+    """
+    queries, keys = seen.axes(kind)
+    frame = trace.to_frame()
+    hits = frame[frame.weight == PLANTED]
+    columns = ["kind", "layer", "head", "query", "key", "key_token"]
+    found = [tuple(row) for row in hits[columns].itertuples(index=False)]
+    wrong = []
+    if found != [(kind, *place, keys[place[3]])]:
+        wrong.append(f"planted in {kind} at {place}, found at {found}")
+    by_read = trace.labels(kind, None if kind == "encoder_self" else "reads").queries
+    if by_read[place[2]] != queries[place[2]]:
+        wrong.append(f"row {place[2]} of {kind} is not named {queries[place[2]]}")
+    return wrong
+
+
+FIELDS: dict[Kind, str] = {
+    "encoder_self": "encoder_attentions",
+    "decoder_self": "decoder_attentions",
+    "cross": "cross_attentions",
+}
+
+
+WRITTEN = 8
+BEAMS, RETURNED = 3, 2
+TOLERANCE = 1e-5
+PLANTED = 7.0
+"""No softmax gives it."""
+LAYER, HEAD, QUERY, KEY, STEP = 1, 3, 4, 2, 3
+"""Where it is planted."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks huggingface`."""
+    parser = commands.add_parser(
+        "huggingface", help="traces of what transformers returns, for every family"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(_options: argparse.Namespace) -> None:
+    """Check every family and print.
+
+    Raises:
+        HeadlightError: if the library is not installed, or something does not agree.
+    """
+    print(f"transformers {require_transformers()}, torch {torch.__version__}")
+    wrong = 0
+    for family in huggingface_models.FAMILIES:
+        with torch.no_grad():
+            for name, found in _Checked(family).all():
+                wrong += len(found)
+                print(f"{family.name}, {name}: {'; '.join(found) or 'agrees'}", flush=True)
+    if wrong:
+        raise HeadlightError(f"{wrong} of the above do not agree.")
+
+
+class _Checked:
+    """One family with two sentences, its own attention, and each way to a trace of it."""
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.model = family, family.make()
+        self.tokenizer = huggingface_models.tokenizer()
+        self.inputs = huggingface_models.inputs_of(family.shape)
+        self.alone = family.shape in ("encoder", "decoder")
+        # taken by `generate`
+        self.given = {k: v for k, v in self.inputs.items() if not k.startswith("decoder")}
+
+    def _seen(self, outputs: Any, index: int) -> Seen:
+        """What a pass returned of one sentence, cut here by its mask."""
+        weights: dict[Kind, Weights] = {}
+        for kind, layers in self._fields(outputs):
+            rows, keys = self._kept(kind, index)
+            weights[kind] = _array([one[index] for one in layers])[:, :, rows][..., keys]
+        texts = []
+        for name in ("", "decoder_"):
+            ids, kept = self.inputs.get(f"{name}input_ids"), self._mask(name, index)
+            texts.append([] if ids is None else self._texts(ids[index][kept]))
+        return self._sides(weights, *texts)
+
+    def _fields(self, outputs: Any) -> list[tuple[Kind, Any]]:
+        """The attentions of each kind."""
+        if self.family.shape == "encoder":
+            return [("encoder_self", outputs["attentions"])]
+        if self.family.shape == "decoder":
+            return [("decoder_self", outputs["attentions"])]
+        return [(kind, outputs[field]) for kind, field in FIELDS.items()]
+
+    def _sides(self, weights: dict[Kind, Weights], read: list[str], decoder: list[str]) -> Seen:
+        if self.family.shape == "decoder":
+            return Seen(weights, [], read)
+        if self.family.shape == "speech":
+            read = [str(n) for n in range(1, FRAMES + 1)]
+        return Seen(weights, read, decoder)
+
+    def _mask(self, name: str, index: int) -> Any:
+        mask = self.inputs.get(f"{name}attention_mask")
+        return slice(None) if mask is None else mask[index].bool()
+
+    def _kept(self, kind: Kind, index: int) -> tuple[Any, Any]:
+        """Which queries and keys of the batch are no padding."""
+        source = self._mask("", index)
+        target = source if self.alone else self._mask("decoder_", index)
+        return source if kind == "encoder_self" else target, (
+            target if kind == "decoder_self" else source
+        )
+
+    def _prompt(self, row: int) -> int:
+        """Tokens that the decoder was given, without padding."""
+        return LENGTHS[row] if self.family.shape == "decoder" else 1
+
+    def _sequence(self, ids: Any, row: int) -> Any:
+        """What was read and written of a sentence, without padding on either side."""
+        first = 0
+        if self.family.shape == "decoder":
+            first = int(self.inputs["attention_mask"][row].argmax())
+        ids = ids[first:]
+        ends = (ids[self._prompt(row) :] == END).nonzero()
+        return ids[: self._prompt(row) + int(ends[0]) + 1] if len(ends) else ids
+
+    def _in_one_pass(self, sequence: Any, row: int) -> Seen:
+        """The finished sequence alone, without padding, read once."""
+        reads = sequence[None, :-1]
+        texts: list[str] = []
+        if self.family.shape == "decoder":
+            inputs = {"input_ids": reads}
+        elif self.family.shape == "speech":
+            features = self.inputs["input_features"][row][None]
+            inputs = {"input_features": features, "decoder_input_ids": reads}
+        else:
+            source = self.inputs["input_ids"][row][self._mask("", row)]
+            texts = self._texts(source)
+            inputs = {"input_ids": source[None], "decoder_input_ids": reads}
+        outputs = self.model(**inputs, output_attentions=True)
+        weights = {kind: _array([one[0] for one in of]) for kind, of in self._fields(outputs)}
+        read = self._texts(reads[0])
+        return self._sides(weights, read if self.family.shape == "decoder" else texts, read)
+
+    def _texts(self, ids: Any) -> list[str]:
+        return [str(one) for one in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
+
+    def all(self) -> Iterator[tuple[str, list[str]]]:
+        """Each way, with what does not agree."""
+        yield "one pass", _caught(lambda: self.one_pass(return_dict=True))
+        yield "one pass as a tuple", _caught(lambda: self.one_pass(return_dict=False))
+        yield "a value planted in one pass", _caught(self.planted_in_one_pass)
+        if self.family.shape == "encoder":
+            return
+        ways: dict[str, dict[str, Any]] = {
+            "greedy": {},
+            "greedy without a cache": {"use_cache": False},
+            "greedy with a static cache": {"cache_implementation": "static"},
+            f"beam of {BEAMS}, {RETURNED} returned": {
+                "num_beams": BEAMS,
+                "num_return_sequences": RETURNED,
+            },
+        }
+        if self.family.shape == "speech":
+            name, options = ways.popitem()
+            yield f"{name}, whose rows it does not", self._refused(**options)
+        for name, options in ways.items():
+            yield name, _caught(partial(self.generated, **options))
+        yield "a value planted in a step", _caught(self.planted_in_a_step)
+
+    def one_pass(self, *, return_dict: bool) -> list[str]:
+        """Both sentences of a batch, each without its padding."""
+        named = self.model(**self.inputs, output_attentions=True)
+        outputs = self.model(**self.inputs, output_attentions=True, return_dict=return_dict)
+        return [
+            f"sentence {index}: {one}"
+            for index in range(len(LENGTHS))
+            for one in differences(
+                self._trace(outputs, self.inputs, index), self._seen(named, index), 0.0
+            )
+        ]
+
+    def planted_in_one_pass(self) -> list[str]:
+        """One value in each kind, where layer, head, query and key all differ."""
+        outputs = self.model(**self.inputs, output_attentions=True)
+        wrong = []
+        for index in range(len(LENGTHS)):
+            seen = self._seen(outputs, index)
+            for kind in seen.weights:
+                rows, keys = (_positions(kept) for kept in self._kept(kind, index))
+                layer = outputs["attentions" if self.alone else FIELDS[kind]][LAYER]
+                with planted(layer, (index, HEAD, rows[QUERY], keys[KEY])):
+                    trace = self._trace(outputs, self.inputs, index)
+                wrong += not_read_back(trace, kind, (LAYER, HEAD, QUERY, KEY), seen)
+        return wrong
+
+    def generated(self, **options: Any) -> list[str]:
+        """Every sequence that `generate` returns."""
+        outputs = self._generate(**options)
+        wrong = []
+        count = len(outputs.sequences)
+        for index in range(count):
+            row = index * len(LENGTHS) // count
+            trace = self._trace(outputs, self.given, index)
+            sequence = self._sequence(outputs.sequences[index], row)
+            found = differences(trace, self._in_one_pass(sequence, row), TOLERANCE)
+            if list(trace.target_tokens) != self._texts(sequence[1:]):
+                found.append(f"writes {trace.target_tokens}")
+            if not found:
+                found = self._not_of_their_steps(trace, outputs, row)
+            wrong += [f"sequence {index}: {one}" for one in found]
+        return wrong
+
+    def _refused(self, **options: Any) -> list[str]:
+        """Whisper returns no more rows of a step than sequences: none may stand for another."""
+        outputs = self._generate(**options)
+        last = len(outputs.sequences) - 1
+        if int(outputs.beam_indices[last].max()) < len(outputs.decoder_attentions[0][0]):
+            return ["the beam kept to the rows that are there: nothing was tried"]
+        try:
+            self._trace(outputs, self.given, last)
+        except InputError as error:
+            return [] if "decoder_input_ids" in str(error) else [f"refused, but: {error}"]
+        return ["not refused"]
+
+    def planted_in_a_step(self) -> list[str]:
+        """One value in a step of the first sentence, which is the longer one."""
+        outputs = self._generate()
+        sequence = self._sequence(outputs.sequences[0], 0)
+        seen = self._in_one_pass(sequence, 0)
+        query = self._prompt(0) - 1 + STEP
+        wrong = []
+        for kind in seen.weights:
+            if kind == "encoder_self":
+                continue
+            layer = outputs["attentions" if self.alone else FIELDS[kind]][STEP][LAYER]
+            with planted(layer, (0, HEAD, -1, KEY)):
+                trace = self._trace(outputs, self.given, 0)
+            wrong += not_read_back(trace, kind, (LAYER, HEAD, query, KEY), seen)
+        return wrong
+
+    def _trace(self, outputs: Any, inputs: Any, index: int) -> AttentionTrace:
+        """As a person would ask for it."""
+        return AttentionTrace.from_huggingface(
+            outputs, inputs, tokenizer=self.tokenizer, index=index
+        )
+
+    def _generate(self, **options: Any) -> Any:
+        return self.model.generate(
+            **self.given,
+            max_new_tokens=WRITTEN,
+            do_sample=False,
+            no_repeat_ngram_size=1,  # so that every row has a name of its own
+            output_attentions=True,
+            return_dict_in_generate=True,
+            **options,
+        )
+
+    def _not_of_their_steps(self, trace: AttentionTrace, outputs: Any, row: int) -> list[str]:
+        wrong = []
+        for kind, every in self._fields(outputs):
+            if kind == "encoder_self":
+                continue
+            last = trace.weights(kind).shape[2] - self._prompt(row)
+            for step, layer in np.ndindex(last + 1, LAYERS):
+                query = self._prompt(row) - 1 + step
+                rows = every[step][layer][:, :, -1].numpy()  # [row, head, key]
+                if kind == "cross":
+                    rows = rows[..., self._mask("", row)]
+                else:
+                    pad = 0 if self.family.shape != "decoder" else max(LENGTHS) - LENGTHS[row]
+                    rows = rows[..., pad : pad + query + 1]
+                mine = trace.weights(kind)[layer, :, query, : rows.shape[-1]]
+                if not (rows == mine).all((1, 2)).any():  # to the bit
+                    wrong.append(f"{kind}, layer {layer}, row {query}: none of its step's rows")
+        return wrong
+
+
+def _caught(check: Callable[[], list[str]]) -> list[str]:
+    try:
+        return check()
+    except HeadlightError as error:
+        return [f"refused: {error}"]
+
+
+def _positions(kept: Any) -> list[int]:
+    if isinstance(kept, slice):
+        return list(range(max(FRAMES, *LENGTHS)))
+    return [int(n) for n in kept.nonzero()[:, 0]]
+
+
+def _array(layers: list[Any]) -> Weights:
+    return torch.stack(layers).float().numpy()

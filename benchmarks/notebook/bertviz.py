@@ -1,0 +1,97 @@
+"""The peer: BertViz, which writes every weight as a decimal number into a page."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+
+from transformer import AttentionTrace, HeadlightError
+from transformer.kinds import KINDS
+
+VIEWS = ("head_view", "model_view")
+MOST = 128
+"""Tokens up to which it is asked: at 512 its page would be near a gigabyte."""
+CDN = "https://cdnjs.cloudflare.com/ajax/libs"
+LIBRARIES = {
+    "require.js/2.3.6/require.min.js": "requirejs/require.js",
+    "d3/5.7.0/d3.min.js": "d3/dist/d3.min.js",
+    "jquery/2.0.0/jquery.min.js": "jquery/dist/jquery.min.js",
+}
+"""What its pages load from the CDN, and where npm puts the same; 2.1.0 is npm's nearest jQuery."""
+INSTALL = "npm install --prefix DIR d3@5.7.0 requirejs@2.3.6 jquery@2.1.0"
+
+
+def model_view(trace: AttentionTrace) -> tuple[int, float]:
+    """Bytes of the HTML for one trace, and the seconds that writing it takes.
+
+    Raises:
+        HeadlightError: if BertViz is not installed.
+    """
+    view = views()["model_view"]
+    encoder, decoder, cross = (
+        tuple(torch.from_numpy(layer)[None] for layer in trace.weights(kind)) for kind in KINDS
+    )
+    started = time.perf_counter()
+    page = view(
+        encoder_attention=encoder,
+        decoder_attention=decoder,
+        cross_attention=cross,
+        encoder_tokens=list(trace.source_tokens),
+        decoder_tokens=list(trace.decoder_tokens),
+        html_action="return",
+    )
+    return len(page.data.encode()), time.perf_counter() - started
+
+
+def views() -> dict[str, Any]:
+    """Its functions by name.
+
+    Raises:
+        HeadlightError: if it is not installed.
+    """
+    try:
+        import bertviz
+    except ImportError as error:
+        raise HeadlightError(
+            "BertViz is not installed: pip install -e '.[bench]', then measure again."
+        ) from error
+    return {name: getattr(bertviz, name) for name in VIEWS}
+
+
+@contextmanager
+def displayed() -> Iterator[list[str]]:
+    """Collect as HTML what its functions hand to a notebook while this lasts; a context manager."""
+    found: list[str] = []
+
+    def collect(shown: Any) -> None:
+        script = type(shown).__name__ == "Javascript"
+        found.append(f"<script>{shown.data}</script>" if script else shown.data)
+
+    views()
+    # its functions hide the modules of the same names
+    head, model = (sys.modules[f"bertviz.{name}"] for name in VIEWS)
+    with mock.patch.object(head, "display", collect), mock.patch.object(model, "display", collect):
+        yield found
+
+
+def libraries(folder: Path) -> dict[str, bytes]:
+    """What its pages load, by path below the CDN's address.
+
+    Args:
+        folder: that npm has installed them in.
+
+    Raises:
+        HeadlightError: if one is missing.
+    """
+    paths = {name: folder / "node_modules" / path for name, path in LIBRARIES.items()}
+    for path in paths.values():
+        if not path.is_file():
+            raise HeadlightError(f"There is no {path}: {INSTALL}, then --libraries DIR.")
+    return {name: path.read_bytes() for name, path in paths.items()}

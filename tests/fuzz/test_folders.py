@@ -1,0 +1,207 @@
+"""No command changes a byte of what a person has at or beside its output."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from headlight.__main__ import main
+from tests.fingerprint import fingerprint
+from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
+from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
+from training.data.preparation import BEGUN
+from training.data.prepared import MANIFEST as PREPARED
+from training.trainer import Trainer
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
+from transformer.checkpoints.export.manifest import EXPORT
+
+__all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
+MANIFESTS = (MANIFEST, EXPORT, PREPARED, BEGUN)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+BESIDE = (
+    ".new", ".before", ".tmp", ".unfinished", ".unfinished.new", ".unfinished.before",
+    ".unfinished.lock",
+)  # fmt: skip
+"""Endings of names beside the target that a command has used, or might."""
+
+OUR_NAMES = (
+    "train.en", "valid.de", "run.jsonl", "tokenizer.model", "line-0001.csv", "line-0002.npz",
+    "state.json", "vocab.json", "heads.json", "head_means.safetensors", "progress.json", "reasons",
+)  # fmt: skip
+
+MINE = "Mine."
+FOLDERS: dict[str, dict[str, str]] = {
+    "empty manifests": dict.fromkeys(MANIFESTS, "{}"),
+    "manifests of another program": dict.fromkeys(
+        MANIFESTS,
+        json.dumps({"name": "other", "format": 1, "sha256": {"thesis.txt": sha256(MINE)}}),
+    ),
+    "a read-only folder": {},
+    "only a hidden file": {".secret": MINE},
+    "files with our names": {
+        f"{folder}/{name}": MINE
+        for folder in (".", "state", "checkpoints", "averaged", "archives")
+        for name in OUR_NAMES
+    },
+}
+"""Files of folders that hold no checkpoint; most of them have a thesis, too."""
+
+CHECKPOINTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "a manifest that lists a file outside": ({"../mine.txt": MINE}, {"../mine.txt": MINE}),
+    "a checkpoint with a further file": ({"thesis.txt": MINE}, {}),
+    "a checkpoint with an edited file": ({CONFIG: MINE}, {}),
+    "a checkpoint with measured files": ({"heads.json": "{}"}, {"heads.json": "{}"}),
+    "a repository": ({".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads": ""}, {}),
+    "a link": ({"thesis.txt": MINE}, {}),
+}
+"""Files written into a copy of a checkpoint, and those of them that its manifest lists."""
+
+KINDS = (*FOLDERS, *CHECKPOINTS, "a file")
+
+
+def _write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+
+def _put(kind: str, path: Path, model: Path) -> None:
+    """Put something of a person at a path, by a copy of a model where it is a checkpoint."""
+    if kind == "a file":
+        path.write_text(MINE)
+    elif kind in FOLDERS:
+        thesis = {} if kind == "only a hidden file" else {"thesis.txt": MINE}
+        _write_files(path, FOLDERS[kind] | thesis)
+        path.chmod(0o555 if kind == "a read-only folder" else 0o755)
+    else:
+        files, listed = CHECKPOINTS[kind]
+        target = path.with_name(f"{path.name}-elsewhere") if kind == "a link" else path
+        if target != path:
+            path.symlink_to(target.name)
+        # all that training.average would replace: the model card is not of it
+        shutil.copytree(model, target, ignore=shutil.ignore_patterns("MODEL_CARD.md"))
+        _write_files(target, files)
+        manifest = json.loads((target / MANIFEST).read_bytes())
+        del manifest["sha256"]["MODEL_CARD.md"]
+        manifest["sha256"] |= {name: sha256(text) for name, text in listed.items()}
+        (target / MANIFEST).write_text(json.dumps(manifest))
+        if "../mine.txt" in listed:
+            manifest["engine"] = "marian"
+            (target / EXPORT).write_text(json.dumps(manifest))
+
+
+OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING} | {
+    "report --traces": (
+        *("--lines", "data/valid.en", "--checkpoint", "model", "--beam", "1", "-o", "page.html"),
+    )
+}
+"""Arguments beside each option that names an output."""
+
+FILES = ("report --out", "card --out", "evaluate heads --out", "evaluate faithfulness --out")
+"""Outputs that are one file: a file of this name is replaced, as was asked for."""
+
+INPUTS = {
+    "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
+    "--notes", "--ref", "--src", "--start-from", "--tgt", "--tokenizer",
+}  # fmt: skip
+"""Options that take a path and write nothing there."""
+
+# names that are those of the work of training.prepare, which is then refused
+WORK = {".unfinished", ".unfinished.lock"}
+REPLACING = ("average", "export ctranslate2", "export marian", "prepare", "train")
+pytestmark = pytest.mark.usefixtures("_commands_run_here")
+
+
+@pytest.fixture(autouse=True)
+def _there(pristine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(pristine)
+
+
+def _run_beside(kind: str, endings: Iterable[str], output: str, out: Path) -> object:
+    """Run a command where a person has something at these endings of its output.
+
+    Returns:
+        The exit status, after everything of the person was found unchanged.
+    """
+    out.parent.mkdir()
+    for ending in endings:
+        _put(kind, out.with_name(out.name + ending), Path("model"))
+    before = fingerprint(out.parent)
+    command, _, option = output.rpartition(" ")
+    arguments = [*command.split(), *OUTPUTS[output], option, str(out)]
+    status, printed, errors = run_main(main, arguments)
+    after = fingerprint(out.parent)
+    assert {path: after.get(path) for path in before} == before, (kind, endings)
+    if status != 0:
+        assert status == 2, errors
+        assert "Traceback" not in printed + errors
+        assert after.keys() == before.keys(), (kind, endings)
+        assert_plain(errors.rstrip("\n").rpartition("\n")[2])
+    return status
+
+
+def test_every_option_that_names_an_output_is_tried() -> None:
+    assert OUTPUTS.keys() == {
+        f"{words} {max(action.option_strings, key=len)}"
+        for words, action in actions()
+        if action.option_strings
+        and (action.type is Path or {"--out", "-o", "--traces"} & {*action.option_strings})
+        and not INPUTS & {*action.option_strings}
+    }
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("ending", ["", *BESIDE] if IS_LONG else [""])
+def test_folders_at_the_output_stay(output: str, ending: str, tmp_path: Path) -> None:
+    for number, kind in enumerate(KINDS):
+        if (kind, ending) != ("a file", "") or output not in FILES:
+            _run_beside(kind, [ending], output, tmp_path / str(number) / "out")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("kind", ["a checkpoint with a further file", "files with our names"])
+def test_folders_beside_the_output_stay(output: str, kind: str, tmp_path: Path) -> None:
+    for number, endings in enumerate((set(BESIDE) - WORK, WORK)):
+        status = _run_beside(kind, endings, output, tmp_path / str(number) / "out")
+        # no server answers, and no run has a log that a card could be made of
+        is_refused = output in ("download --out", "card --out")
+        is_refused |= output == "prepare --out" and endings == WORK
+        assert status == (2 if is_refused else 0)
+
+
+@pytest.mark.parametrize("command", REPLACING)
+def test_own_files_are_replaced_and_others_beside_them_are_not(
+    command: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "out"
+    arguments = [*command.split(), *ARGUMENTS[command], "--out", str(out)]
+    assert main(arguments) == 0
+    made = fingerprint(tmp_path)
+    again = [*arguments, "--resume"] if command == "train" else arguments
+    assert main(again) == 0
+    assert fingerprint(tmp_path).keys() == made.keys()
+    monkeypatch.setattr(Trainer, "run", lambda _: pytest.fail("too late"))
+    places = [out] if command != "train" else [out / "state", out / "averaged"]
+    for place in places:
+        (place / "thesis.txt").write_text("Mine.")
+        before = fingerprint(tmp_path)
+        capsys.readouterr()
+        status = main(again)
+        assert fingerprint(tmp_path) == before
+        # what is prepared is looked at and left
+        assert status == (0 if command == "prepare" else 2)
+        assert "thesis.txt" in capsys.readouterr().err or command == "prepare"
+        (place / "thesis.txt").unlink()

@@ -1,0 +1,36 @@
+"""The addresses of all views of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
+    "translate": ({},),
+    "heads": (
+        {},
+        {"view": "step by step"},
+        {"view": "compare"},
+        {"view": "compare", "with": "another sentence"},
+    ),
+    "inside": ({},),
+    "roles": (
+        {},
+        *({"roles_view": "Take away", "removed_how": how} for how in ("painted", "patched z")),
+        *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
+        {"roles_view": "Faithful?", "faithful_test": "permuted attention"},
+    ),
+    "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "take it away"}),
+    "positions": (
+        {},
+        *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
+        *({"pe_view": view} for view in ("Your sentence", "Learned", "Beyond", "Without")),
+    ),
+    "schedule": ({},),
+    "training": ({}, {"training_view": "Heads forming"}),
+    "architecture": (
+        {},
+        *({"arch_view": view} for view in ("parameters", "work and memory", "norms")),
+        {"arch_view": "tables 2 and 3"},
+    ),
+}
+"""By the path of its page: the parameters that open each view."""

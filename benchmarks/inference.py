@@ -23,7 +23,7 @@ from benchmarks.machine import describe, ratio, table
 from transformer import Translator
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import folder as exported_folder
-from transformer.checkpoints.export.specification import vocabulary
+from transformer.checkpoints.export.ctranslate2 import vocabulary
 from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding import ALPHA, MAX_EXTRA

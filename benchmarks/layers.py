@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from benchmarks.machine import describe
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis import lenses
-from transformer.analysis.paper.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
+from transformer.analysis.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS

@@ -21,8 +21,8 @@ from transformer import KINDS, Transformer, Translator
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.checkpoints.export import marian as export
-from transformer.checkpoints.marian.mapping import halves_to_pairs
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import MAX_EXTRA, Hypothesis, beam_search

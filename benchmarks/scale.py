@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from benchmarks.machine import describe, table
 from training.data.corpus import SOURCE, TARGET
-from training.data.sentences import spans
+from training.data.encoded_text import spans
 from transformer.cli.arguments import whole_number
 from transformer.errors import ConfigError
 

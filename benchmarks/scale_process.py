@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from training.data.training_text import TrainingText
+    from training.data.encoded_text import TrainingText
 
 Report = dict[str, Any]
 
@@ -60,9 +60,11 @@ def batches(arguments: Sequence[str]) -> Report:
 
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
-    from training.data.folders import DataFolder, read_training_texts
+    from training.data.folders import read_training_texts
+
+    from training.data.corpus import DataFolder
     from training.data.prepared import TOKENIZER
-    from training.data.training_text import encode_texts
+    from training.data.run_data import encode_texts
     from transformer.text.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments

@@ -31,8 +31,8 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.hooks import Hook
 from transformer.kinds import KIND_TITLES, attention_name
 from transformer.text.words import has_letter
-from viz.pages.roles.corpus_roles.open_head import SHOWN
-from viz.pages.roles.corpus_roles.text import ROLE_TEXTS
+from viz.pages.roles.corpus_map import ROLE_TEXTS
+from viz.pages.roles.corpus_roles import SHOWN
 
 
 def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -66,11 +65,6 @@ def enter(page: Page, address: str) -> None:
 
 def german(page: Page):
     return page.locator(".st-key-translation")
-
-
-def notices(page: Page):
-    """The sentences below the translation, wherever they stand."""
-    return page.locator(".st-key-notices")
 
 
 def choose(page: Page, menu: str, option: str) -> None:
@@ -167,18 +161,6 @@ def expect_url(page: Page, **wanted: str) -> None:
 def url(page: Page) -> dict[str, str]:
     query = parse_qs(urlsplit(page.evaluate("location.href")).query, keep_blank_values=True)
     return {name: values[-1] for name, values in query.items()}
-
-
-def saved_files(page: Page, key: str, folder: Path) -> dict[str, Path]:
-    """Save a picture by its buttons, in both formats."""
-    saved = {}
-    for form in ("SVG", "PNG"):
-        button = page.locator(f".st-key-{key}").get_by_role("button", name=f"Save as {form}")
-        with page.expect_download() as download:
-            button.click()
-        saved[form] = folder / download.value.suggested_filename
-        download.value.save_as(saved[form])
-    return saved
 
 
 def no_traceback(page: Page) -> None:

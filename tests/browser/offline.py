@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from pathlib import Path
 
@@ -22,16 +21,19 @@ def js_bytes(content: bytes) -> str:
     return f'Uint8Array.from(atob("{text}"), (byte) => byte.charCodeAt(0))'
 
 
-def _loaded(script: bytes) -> str:
-    """Statements that load a module from its text, as a page without a network can.
-
-    `serve` is the function that Streamlit calls.
-    """
-    address = "data:text/javascript;base64," + base64.b64encode(script).decode()
-    return f"const {{ default: serve, render }} = await import({json.dumps(address)});"
+# statements that load the components as a page without a network can
+_ADDRESS = "data:text/javascript;base64," + base64.b64encode(_SCRIPT.read_bytes()).decode()
+COMPONENTS = f'const {{ render }} = await import("{_ADDRESS}");'
 
 
-COMPONENTS = _loaded(_SCRIPT.read_bytes())
+def save(root, form, folder):
+    """Save a picture by its button, as a file of its own name in `folder`."""
+    button = root.get_by_role("button", name=f"Save as {form}")
+    with button.page.expect_download() as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
 
 
 class Still:
@@ -127,12 +129,7 @@ class Still:
         return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     def save(self, form, folder):
-        """The saved file, by its own name, in `folder`."""
-        with self.page.expect_download() as download:
-            self.page.get_by_role("button", name=f"Save as {form}").click()
-        path = folder / download.value.suggested_filename
-        download.value.save_as(path)
-        return path
+        return save(self.page, form, folder)
 
 
 class Saved:

@@ -19,10 +19,10 @@ SELECTED = Head("cross", 1, 2)
 ROLE = "a role that is far too long for its map"
 
 
-def grid(queries=9, keys=7, heads=HEADS, **options):
-    """All three kinds for a sentence of so many tokens; each row looks at its first key."""
-    source = tuple(f"▁s{n}" for n in range(keys))
-    target = tuple(f"▁t{n}" for n in range(queries))
+def grid(heads=HEADS, **options):
+    """All three kinds; each row looks at its first key."""
+    source = tuple(f"▁s{n}" for n in range(7))
+    target = tuple(f"▁t{n}" for n in range(9))
     roles = [["", "<b>first</b>", ROLE, *[""] * (heads - 3)]] * LAYERS
     parts = []
     for kind, labels in zip(
@@ -71,14 +71,11 @@ def test_a_head_is_read_and_moves_under_its_focus(still, tmp_path):
     assert focused(page) == label("encoder_self", 1, 1)
     lefts = [cell(page, *head).bounding_box()["x"] for head in order]
     assert lefts == sorted(lefts)
-    assert page.page.locator("[role=gridcell]").count() == 3
     page.show(grid(step=8, order=order[1:]))
     assert chosen.count() == 0  # cross is not shown
     assert page.page.locator("[tabindex='0']").count() == 1
-    note = page.page.locator("[role=status]")
-    assert note.inner_text() == "Step 9 of 9: rows after it do not exist yet."
-    page.show(grid(300, 200))
-    assert "blocks of 2 × 2 (encoder), 3 × 3 (decoder), 3 × 2 (cross)" in note.inner_text()
+    note = page.page.locator("[role=status]").inner_text()
+    assert note == "Step 9 of 9: rows after it do not exist yet."
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-heads.svg"
     root = ElementTree.parse(path).getroot()

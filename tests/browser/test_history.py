@@ -2,20 +2,12 @@
 
 import re
 import time
-from collections.abc import Callable
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import (
-    PATIENCE,
-    choose,
-    enter,
-    expect,
-    expect_url,
-    until,
-)
+from tests.browser.app_page import PATIENCE, choose, enter, expect, expect_url, until
 from tests.browser.servers import APP
 from viz.app.sentence.source_box import EXAMPLES
 
@@ -24,7 +16,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
 TYPED = "The cat sleeps."
-
 
 # the app on a machine that has no time: a run for `LATE` begins half a second after it was asked
 # for, and the model takes a second for `SLOW`
@@ -61,15 +52,6 @@ ANSWERED = """() => {
     return pathname === location.pathname
         && `${searchParams}` === `${new URLSearchParams(location.search)}`;
 }"""
-
-# the last run that came to its end, whether another one is going on, and whether `history.js` waits
-RUN = """() => {
-    const { address, restored, at } = document.querySelector("[data-address]")?.dataset ?? {};
-    const { testScriptState } = document.querySelector("[data-testid=stApp]").dataset;
-    const { settling = null } = document.documentElement.dataset;
-    return { address, restored, at, testScriptState, settling };
-}"""
-State = tuple[str, set[tuple[str, str]], str, list[str]]
 
 
 class Wire:
@@ -147,11 +129,11 @@ def state(page):
 def whole_state(page):
     """The state once nothing more comes: the last boxes may be drawn after the page is at rest."""
     at_rest(page)
-    before, found = None, state(page)
-    while found != before:
+    before, shown = None, state(page)
+    while shown != before:
         page.wait_for_timeout(200)
-        before, found = found, state(page)
-    return found
+        before, shown = shown, state(page)
+    return shown
 
 
 def expect_state(page, wanted, stays=0):
@@ -159,18 +141,15 @@ def expect_state(page, wanted, stays=0):
 
     A run that was asked for once more may begin when the page is at rest already.
     """
-    end = time.monotonic() + PATIENCE / 1000
-    before, since = None, 0.0
-    while (now := time.monotonic()) < end:
-        reading = state(page), page.evaluate(RUN)
-        if reading != before:
-            before, since = reading, now
-        shown, run = reading
-        resting = run["testScriptState"] == "notRunning" and run["settling"] is None
-        if shown == wanted and (not stays or (resting and now - since > stays)):
+    since = began = time.monotonic()
+    while (now := time.monotonic()) - began < PATIENCE / 1000:
+        shown = state(page)
+        if shown != wanted or (stays and not page.evaluate(ANSWERED)):
+            since = now
+        if shown == wanted and now - since >= stays:
             return
         page.wait_for_timeout(50)
-    pytest.fail(f"{before}\nis not to be\n{wanted}")
+    assert shown == wanted, "it does not stay"
 
 
 def type_with_pauses(page):
@@ -185,7 +164,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
     page, _, missing = opened
     assert missing == []
     link = lambda name: page.get_by_role("link", name=name, exact=True).click()  # noqa: E731
-    walk: list[tuple[Callable[[], object], dict[str, str]]] = [
+    walk = [
         (lambda: page.get_by_role("gridcell", name="encoder, layer 2, head 3").click(), {}),
         (lambda: page.get_by_role("radio", name="cross").click(), {}),
         (lambda: choose(page, "Head", "4"), {"head": "4"}),

@@ -174,18 +174,3 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     assert page.picked() == heard  # the host hears of no step that plays
     assert page.faults == []
     tab.close()
-
-
-def test_on_a_phone_a_step_fits_and_the_whole_scrolls(still):
-    page = still(content(2), width=390)
-    overflow = "e => e.scrollWidth - e.clientWidth"
-    foot = page.page.locator(".hl-foot").bounding_box()["y"]
-    press(page, "Back")
-    # a lower picture leaves what is under it where it was; its words may be fewer
-    assert page.page.locator(".hl-foot").bounding_box()["y"] >= foot - 40
-    for _ in NAMES[2:]:
-        press(page, "Next")
-        assert page.scroll.evaluate(overflow) == 0
-    press(page, "All")
-    assert page.scroll.evaluate(overflow) > 0
-    assert page.fits()

@@ -15,11 +15,10 @@ from tests.browser.app_page import (
     german,
     no_traceback,
     painted,
-    saved_files,
     until,
     url,
 )
-from tests.browser.offline import SVG, number_of, words_of
+from tests.browser.offline import SVG, number_of, save, words_of
 from tests.browser.spy import plain
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper import masking
@@ -66,20 +65,10 @@ def test_the_controls_and_the_link_have_their_masks(visit, made, tmp_path):
         why = expect_masks(page, made, "cross", "padding")
         expect_url(page, **{"kind": "cross", "mask": "padding", "mask-as": "numbers"})
         page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
-    root = ET.parse(saved_files(page, "mask-grids", tmp_path)["SVG"]).getroot()
+    root = ET.parse(save(page.locator(".st-key-mask-grids"), "SVG", tmp_path)).getroot()
     numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
     legend = ["0", "−∞"]
     assert numbers == ["0" if reason == "seen" else "−∞" for reason in why.ravel()] + legend
-    # without the mask, both charts are drawn
-    page = visit("masks", **LINK, kind="decoder", **{"mask-view": "take it away"})
-    charts = page.locator("[data-testid=stVegaLiteChart] svg")
-    charts.nth(1).wait_for()
-    page.get_by_text("Loss on each next token of sentence 1").wait_for()
-    page.get_by_role("radio", name="shift right").click()
-    until(page, charts.count, 1)
-    for token in ("reads", "writes"):
-        charts.get_by_text(token, exact=True).first.wait_for()
-    no_traceback(page)
 
 
 def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, tmp_path):
@@ -104,11 +93,11 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, 
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         frame.press(key)
     expect_url(page, **{"mask-sentence": "3", "mask-row": "4"})
-    saved = saved_files(page, "mask-grids", tmp_path)
-    root = ET.parse(saved["SVG"]).getroot()
+    picture = page.locator(".st-key-mask-grids")
+    root = ET.parse(save(picture, "SVG", tmp_path)).getroot()
     fills = [node.get("fill") for node in root.iter(f"{SVG}rect")]
     assert fills.count(COLOR["decoder_self"]) >= (why == "seen").sum()
-    image = Image.open(saved["PNG"])
+    image = Image.open(save(picture, "PNG", tmp_path))
     assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
 
     # on a phone the sentences stand below each other, and the batch follows what is typed
@@ -203,7 +192,7 @@ def strip(page):
     return painted(page, "arch-tensor") or {"queries": [], "levels": np.zeros(0)}
 
 
-def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator, tmp_path):
+def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator):
     page = visit("architecture", text=SENTENCE, arch_layer="2")
     heading(page, "Self-attention of the encoder, layer 2")
     trace = translator.trace(SENTENCE)
@@ -257,12 +246,6 @@ def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator, tmp_
     assert shapes["Feed forward of the decoder, layer 2"] == f"{rows} × 32"
     shape = f"4 × {rows} × {len(trace.source_tokens)}"
     assert shapes["Cross-attention of the decoder, layer 2"] == shape
-    saved = saved_files(page, "arch-drawing", tmp_path)
-    assert saved["SVG"].name == "headlight-transformer-layer-2-of-2.svg"
-    root = ET.parse(saved["SVG"]).getroot()
-    assert {box.title for box in BOXES} <= {word["text"] for word in words_of(root)}
-    image = Image.open(saved["PNG"])
-    assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
     # a link leads to the heads of the layer
     page.get_by_role("button", name="Self-attention of the encoder, layer 2:").first.click()
     page.get_by_role("link", name="Heads: every head of this layer").click()

@@ -1,7 +1,6 @@
 """The saved page and the notebook's frame in a real Chromium, without a network.
 
-Each head looks at one known cell. It is read back where it is drawn: in the small map, in the large
-one and on the ribbons; for our own model, and for traces of anybody.
+Each head looks at one known cell, which is read back where it is drawn.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from tests.viz.planted_trace import planted as planted_trace
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
 from transformer.text.languages import OURS
-from viz.draw import explorer, packed_heads
+from viz.draw import explorer
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.open_head import heads_of_kind, open_map
@@ -27,7 +26,6 @@ pytestmark = pytest.mark.browser
 AS_WIDE = "document.documentElement.scrollWidth <= innerWidth"
 SOURCE = ("[CLS]", "un", "##do", "it", "now", "[SEP]")
 TARGET = ("<s>", "▁Mach", "▁es", "▁rück", "gängig")
-PIECES = {"un": "un", "##do": "·do", "▁rück": "rück", "gängig": "·gängig"}
 HOT = 0.8762
 
 
@@ -159,9 +157,6 @@ def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
     page.close()
 
 
-# traces of anybody
-
-
 def planted(counts, rows, keys, *, causal=False):
     """Layers of so many heads; each looks at one cell, with a weight of its own.
 
@@ -190,36 +185,27 @@ def encoder_of(counts=(3, 1, 2), tokens=SOURCE, **options):
 
 def encoder_alone():
     trace, places = encoder_of()
-    return trace, "encoder_self", SOURCE, SOURCE, places
+    return trace, "encoder_self", places
 
 
 def decoder_alone():
     layers, places = planted((2, 2), 5, 5, causal=True)
     trace = AttentionTrace.from_arrays(decoder_self=layers, decoder_tokens=TARGET)
-    return trace, "decoder_self", TARGET, TARGET, places
+    return trace, "decoder_self", places
 
 
 def cross_alone():
     layers, places = planted((2, 3), 5, 6)
     trace = AttentionTrace.from_arrays(cross=layers, source_tokens=SOURCE, decoder_tokens=TARGET)
-    return trace, "cross", TARGET, SOURCE, places
-
-
-def shown(tokens):
-    return [PIECES.get(token, token.strip("▁")) for token in tokens]
+    return trace, "cross", places
 
 
 @pytest.mark.parametrize("made", [encoder_alone, decoder_alone, cross_alone])
 def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
-    trace, kind, *axes, places = made()
-    queries, keys = map(shown, axes)
-    for inside, exact in ((None, None), (0, None), (0, 0)):  # one message, apart, rounded
-        for module, name, size in (
-            (explorer, "INSIDE_BYTES", inside),
-            (packed_heads, "EXACT_BYTES", exact),
-        ):
-            if size is not None:
-                monkeypatch.setattr(module, name, size)
+    trace, kind, places = made()
+    queries, keys = map(display_tokens, trace.labels(kind))
+    for inside in (explorer.INSIDE_BYTES, 0):  # in one message, and apart
+        monkeypatch.setattr(explorer, "INSIDE_BYTES", inside)
         page = saved(report(trace))
         assert page.cells.count() == len(places)
         for layer, head, query, key, weight in places:
@@ -234,8 +220,6 @@ def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
         assert "log p" not in text
         assert "English" not in text
         assert all(note in text for note in trace.notes)
-        assert ("rounded to steps of 0.000015, 16 bits each" in text) == (exact == 0)
-        assert ("numbers are exact" in text) == (exact is None)
         if kind == "decoder_self":
             assert page.told(0, 4) == "“<s>” → “·gängig”hidden, it comes later"
 
@@ -264,7 +248,7 @@ def test_a_pair_of_texts_is_seen_in_four_parts(saved):
     assert "(first text)" in text
     control.get_by_label("both").check()
     page.root.get_by_role("heading", name=title, exact=True).wait_for()
-    assert page.painted()["keys"] == shown(SOURCE)
+    assert page.painted()["keys"] == display_tokens(trace.labels("encoder_self").keys)
 
 
 @pytest.mark.usefixtures("apart")

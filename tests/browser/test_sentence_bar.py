@@ -16,7 +16,6 @@ from tests.browser.app_page import (
     expect_map,
     german,
     no_traceback,
-    notices,
     until,
     url,
 )
@@ -27,6 +26,7 @@ from viz.draw.labels import quoted
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
+NOTICES = ".st-key-notices"
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 
@@ -102,7 +102,7 @@ def test_any_text_is_text_or_gets_one_sentence(visit, translator):
     for text in (HOSTILE, "🐶🎉", "مرحبا", "a\x07b\x1b[31m c", "\u202eabc"):
         page.get_by_label("English").fill(text)
         expect_alignment(page, translator, translator.trace(text))
-        expect(notices(page)).to_contain_text(translator.translate(text).notices[0])
+        expect(page.locator(NOTICES)).to_contain_text(translator.translate(text).notices[0])
         no_traceback(page)
         markup = ".katex, strong, em, a, h1, img, b, code"
         assert page.locator(".st-key-sentence-bar").locator(markup).count() == 0
@@ -249,7 +249,7 @@ def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(many, 
     expect_translated(page, many, SHORT)
     assert url(page)["model"] == NAME
     expect(label).to_have_text("Target")
-    expect(notices(page)).to_contain_text("was not told which one")
+    expect(page.locator(NOTICES)).to_contain_text("was not told which one")
     # the menu of languages writes into the text, and what is typed there moves the menu
     choose(page, "Into", "French (fra)")
     expect_translated(page, many, f">>fra<< {SHORT}")
@@ -277,7 +277,9 @@ def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(many, 
     # what is gone or damaged gets one sentence, and the bar lives
     page = visit("heads", text=SHORT, model="gone", **HEAD)
     expect_translated(page, translator, SHORT)
-    expect(notices(page)).to_contain_text(f"There is no model {quoted('gone')} on this server")
+    expect(page.locator(NOTICES)).to_contain_text(
+        f"There is no model {quoted('gone')} on this server"
+    )
     choose(page, "Model", "damaged")
     expect(page.locator(".st-key-problem")).to_contain_text("MANIFEST.json is missing.")
     choose(page, "Model", NAME)

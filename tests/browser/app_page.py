@@ -1,28 +1,27 @@
-"""What the tests of the app in a browser share: how to read what is on a page."""
+"""The app in a browser: how its pages are entered and read."""
 
 from __future__ import annotations
 
-import base64
-import io
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
-from PIL import Image
+import pytest
 
-from tests.browser.spy import map_on
-from transformer import KINDS, AttentionTrace
+from tests.browser.spy import map_on, plain
+from transformer import KINDS, AttentionTrace, Translator
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.trace import Labels
 from viz.draw.labels import SCREEN_NAMES, display_tokens
-from viz.draw.palette import table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PATIENCE = 45_000  # ms; a training run may hold both cores
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+expect.set_options(timeout=PATIENCE)
 SENTENCE = "The old cat sleeps under the table."
 
 
@@ -31,13 +30,14 @@ ENTER = """(address) => {
     History.prototype.pushState.call(history, null, "", address);
     dispatchEvent(new PopStateEvent("popstate"));
 }"""
+THEME = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 # a run for this address has come to its end
 ARRIVED = """(address) => {
     const named = document.querySelector("[data-address]")?.dataset.address;
     const app = document.querySelector("[data-testid=stApp]");
     if (!named || app.dataset.testScriptState !== "notRunning") return false;
-    const [shown, wanted] = [named, address].map((one) => new URL(one, location.origin));
+    const [shown, wanted] = [named, address].map((url) => new URL(url, location.origin));
     return shown.pathname === wanted.pathname
         && `${shown.searchParams}` === `${wanted.searchParams}`;
 }"""
@@ -67,9 +67,17 @@ def german(page: Page):
     return page.locator(".st-key-translation")
 
 
-def said(page: Page):
-    """The sentences below the translation, wherever they stand."""
-    return page.locator(".st-key-notices")
+def choose(page: Page, menu: str, option: str) -> None:
+    """Choose an option of a menu."""
+    page.get_by_role("combobox", name=menu, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def at_rest(page: Page) -> None:
+    """Wait until no run of the script is under way or about to begin."""
+    for _ in range(2):
+        page.wait_for_timeout(150)
+        page.locator(AT_REST).wait_for()
 
 
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
@@ -79,9 +87,9 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     what comes soon is seen soon, and what comes late is not asked for much more often.
     """
     began = time.monotonic()
-    while (found := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:
+    while (reading := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:
         page.wait_for_timeout(min(max(5, 250 * waited), 50))
-    assert found == wanted
+    assert reading == wanted
 
 
 def expect_german(page: Page, text: str) -> None:
@@ -94,47 +102,25 @@ def painted(page: Page, key: str) -> dict[str, Any] | None:
     return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))
 
 
-# the whole grid as a PNG, and the place of each small map by the name of its cell, in pixels
-TILES = """(root) => {
-    const canvas = root.querySelector("canvas");
-    const ratio = canvas.width / parseFloat(canvas.style.width);
-    const places = [...root.querySelectorAll("[role=gridcell]")].map((node) =>
-        [node.getAttribute("aria-label"), [node.offsetLeft, node.offsetTop, node.offsetWidth,
-            node.offsetHeight].map((side) => Math.round(side * ratio))]);
-    return [canvas.toDataURL().split(",")[1], Object.fromEntries(places)];
-}"""
-
-
 def expect_grid(page: Page, trace: AttentionTrace, key: str = "grid") -> None:
-    """The small maps come to show the weights of these heads, in the colours of their kinds."""
+    """Each head of the grid comes to name its largest weight and the tokens of it."""
+    wanted = {}
+    for kind in KINDS:
+        queries, keys = map(display_tokens, trace.labels(kind))
+        for layer, head in np.ndindex(trace.weights(kind).shape[:2]):
+            weights = trace.weights(kind)[layer, head]
+            query, token = np.unravel_index(weights.argmax(), weights.shape)
+            name = f"{SCREEN_NAMES[kind]}, layer {layer + 1}, head {head + 1}"
+            amount = f"{weights.max():.2f}"
+            wanted[name] = f"from “{queries[query]}” to “{keys[token]}”, {amount}"
 
-    def same() -> bool:
-        png, places = page.locator(f".st-key-{key} .hl").evaluate(TILES)
-        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA"), int)
-        for kind in KINDS:
-            for layer, head in np.ndindex(trace.weights(kind).shape[:2]):
-                name = f"{SCREEN_NAMES[kind]}, layer {layer + 1}, head {head + 1}"
-                left, top, wide, high = places[name]
-                seen = pixels[top : top + high, left : left + wide]
-                weights = _folded(_folded(trace.weights(kind)[layer, head], 0, high), 1, wide)
-                colors = table(kind, "light").astype(int)[np.rint(255 * weights).astype(int)]
-                opaque = seen[..., 3] == 255
-                far = np.abs(seen[..., :3] - colors).max(-1)
-                if far[opaque].max(initial=0) > 4 or (weights[~opaque] > 0).any():
-                    return False
-                if not opaque.any():
-                    return False
-        return True
+    def named() -> dict[str, str]:
+        cells = page.locator(f".st-key-{key} [role=gridcell]").evaluate_all(
+            "all => all.map((cell) => [cell.ariaLabel, cell.getAttribute('aria-description')])"
+        )
+        return {name: plain(text)[-len(wanted.get(name, "")) :] for name, text in cells}
 
-    until(page, same, True)
-
-
-def _folded(weights: np.ndarray, axis: int, pixels: int) -> np.ndarray:
-    """The largest weight that falls on each pixel along an axis."""
-    count = weights.shape[axis]
-    lines = np.moveaxis(weights, axis, 0)
-    spans = [(n * count // pixels, (n + 1) * count // pixels) for n in range(pixels)]
-    return np.moveaxis(np.stack([lines[a : max(a + 1, b)].max(0) for a, b in spans]), 0, axis)
+    until(page, named, wanted)
 
 
 def outlined(page: Page, key: str = "grid") -> list[str]:
@@ -161,21 +147,20 @@ def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> Non
     until(page, read, (display_tokens(labels.queries), display_tokens(labels.keys), True))
 
 
+def expect_alignment(page: Page, translator: Translator, trace: AttentionTrace) -> None:
+    """The page of the translation comes to show which word comes from which."""
+    layer = read_alignment(translator).layer
+    expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
+
+
+def expect_url(page: Page, **wanted: str) -> None:
+    """The address comes to say this; what stands for the default is not in it."""
+    until(page, lambda: {name: url(page).get(name, "") for name in wanted}, wanted)
+
+
 def url(page: Page) -> dict[str, str]:
     query = parse_qs(urlsplit(page.evaluate("location.href")).query, keep_blank_values=True)
     return {name: values[-1] for name, values in query.items()}
-
-
-def saved_files(page: Page, key: str, folder: Path) -> dict[str, Path]:
-    """What the buttons of a picture save, by format."""
-    saved = {}
-    for form in ("SVG", "PNG"):
-        button = page.locator(f".st-key-{key}").get_by_role("button", name=f"Save as {form}")
-        with page.expect_download() as download:
-            button.click()
-        saved[form] = folder / download.value.suggested_filename
-        download.value.save_as(saved[form])
-    return saved
 
 
 def no_traceback(page: Page) -> None:

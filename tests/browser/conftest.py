@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,6 +15,7 @@ import pytest
 
 from benchmarks.browser import QUIET
 from tests.browser.app_page import PATIENCE, enter
+from tests.browser.offline import Still
 from tests.browser.servers import APP, served
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
@@ -33,16 +33,6 @@ __all__ = ["trained_folder"]  # a fixture: used by name
 ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
 # all tabs of a context: starting a process costs more than most tests do
 ONE_PROCESS = ["--renderer-process-limit=1"]
-# each script beside this one is a page of its own
-HOST = """
-from pathlib import Path
-import streamlit as st
-
-scripts = sorted(Path(__file__).parent.glob("script_*.py"))
-pages = [st.Page(script, url_path=script.stem) for script in scripts]
-first = st.Page(lambda: None, url_path="host", default=True)
-st.navigation([first, *pages], position="hidden").run()
-"""
 
 
 @pytest.fixture(scope="session")
@@ -109,6 +99,28 @@ def serve_app(
         yield serve
 
 
+@pytest.fixture(scope="module")
+def serve_script(
+    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
+) -> Iterator[Callable[[str], str]]:
+    """Serve a script or a variant of the app, given as its text; its log stays clean."""
+    folder = tmp_path_factory.mktemp("script")
+    script, log = folder / "script.py", folder / "server.log"
+    with ExitStack() as servers:
+
+        @functools.cache
+        def serve(text: str) -> str:
+            script.write_text(text, encoding="utf-8")
+            return servers.enter_context(
+                served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)})
+            )
+
+        yield serve
+    written = log.read_text("utf-8")
+    assert "Traceback" not in written
+    assert "default value" not in written  # of a widget that a click elsewhere set, as it should
+
+
 @pytest.fixture(scope="session")
 def address(serve_app: Callable[[str], str], trained_folder: Path) -> str:
     """Where the app is served on the tests' small model, for all modules."""
@@ -155,23 +167,18 @@ def visit(shared: Page, address: str) -> Callable[..., Page]:
 
 
 @pytest.fixture(scope="session")
-def _scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A folder of scripts, and the address of the one server that has each of them as a page."""
-    folder = tmp_path_factory.mktemp("scripts")
-    (folder / "host.py").write_text(HOST, encoding="utf-8")
-    with served(folder / "host.py", folder / "server.log", {}) as address:
-        yield folder, address
+def _bare_tab(browser: Browser) -> Page:
+    return browser.new_page(offline=True)
 
 
-@pytest.fixture(scope="session")
-def serve_script(_scripts: tuple[Path, str]) -> Callable[[str], str]:
-    """Serve a small Streamlit script, given as its text, and get the address of its page."""
-    folder, address = _scripts
-    names: dict[str, str] = {}
+@pytest.fixture
+def still(_bare_tab: Page) -> Iterator[Callable[..., Still]]:
+    """Show a component, given as its bytes, on a page without a server."""
+    opened: list[Still] = []
 
-    def serve(script: str) -> str:
-        name = names.setdefault(script, f"script_{len(names)}")
-        (folder / f"{name}.py").write_text(dedent(script), encoding="utf-8")
-        return f"{address}/{name}"
+    def show(content: bytes, **options: Any) -> Still:
+        opened.append(Still(_bare_tab, content, **options))
+        return opened[-1]
 
-    return serve
+    yield show
+    assert [fault for page in opened for fault in page.faults] == []

@@ -2,8 +2,7 @@
 
 `SPY` runs before the page's own scripts. Each canvas then has `painted`, what was painted on it
 since it was last cleared, in CSS pixels of the canvas: its `words`, and its `pictures`, parts of
-rasters with the places where they were put, the last one as `picture` too. `window.words` holds the
-words of all canvases, in order.
+rasters with the places where they were put, the last one as `picture` too.
 """
 
 import functools
@@ -15,7 +14,6 @@ from viz.draw.palette import COLOR, ENDS, difference_table, table
 
 SPY = """
 (() => {
-    window.words = [];
     const { prototype } = CanvasRenderingContext2D;
     const before = (name, act) => {
         const original = prototype[name];
@@ -42,7 +40,6 @@ SPY = """
             bold: context.font.startsWith("600"),
         };
         painted(context).words.push(word);
-        window.words.push(word);
     });
     before("drawImage", (context, raster, left, top, wide, high, x, y, width, height) => {
         if (height === undefined) return; // a layer or a tile
@@ -131,5 +128,13 @@ def map_on(canvas):
     }
 
 
+def middle_of(canvas, query, key):
+    """The middle of a square of the large map, in CSS pixels of its canvas."""
+    origin = map_on(canvas)["origin"]
+    side = origin["square"]
+    return {"x": origin["x"] + (key + 0.5) * side, "y": origin["y"] + (query + 0.5) * side}
+
+
 def plain(text):
+    """A text without the marks that keep the direction of a word."""
     return re.sub("[\u2066-\u2069]", "", text)

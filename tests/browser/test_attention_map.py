@@ -1,225 +1,177 @@
-"""The large map in a real browser: is what is on screen what Python had, under the right words?"""
+"""The large map, alone: the same weight under the same words, read, painted and saved."""
 
-import re
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from tests.browser.map_page import (
-    ENGLISH,
-    GERMAN,
-    HEADS,
-    LABELS,
-    READ,
-    bare_map,
-    ink,
-    new_maps,
-    odd,
-    planted,
-    planted_at,
-)
-from tests.browser.spy import level_of
+from tests.browser.offline import PAPER, SVG, number_of, rgb, words_of
+from tests.browser.spy import level_of, map_on
+from transformer.text.languages import OURS
+from transformer.trace import Labels
+from viz.draw.attention_map import encode_map
 from viz.draw.labels import display_tokens
-from viz.draw.palette import table
+from viz.draw.palette import difference_table, table
 
-__all__ = ["bare_map", "new_maps"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
-
-@pytest.mark.parametrize("kind", list(LABELS))
-def test_a_planted_weight_is_drawn_under_its_words(new_maps, bare_map, kind):
-    labels = LABELS[kind]
-    maps = new_maps() if kind == "cross" else bare_map(labels, kind)
-    query, key = planted_at(1 * HEADS + 2, labels, kind)
-    words = display_tokens(labels.queries)[query], display_tokens(labels.keys)[key]
-    weights = planted(labels, kind)
-
-    painted = maps.painted()
-    assert (painted["levels"] == level_of(weights[1, 2])).all()
-    assert painted["table"] == (kind, "light")
-    assert (painted["queries"], painted["keys"]) == (
-        display_tokens(labels.queries),
-        display_tokens(labels.keys),
-    )
-
-    # from the pixels: of all squares the planted one has the deepest colour, and the right one
-    colors = maps.colors(list(np.ndindex(len(labels.queries), len(labels.keys))))
-    deepest = min(colors, key=lambda at: (-colors[at][3], sum(colors[at])))
-    assert deepest == (query, key)
-    assert colors[deepest] == ink(kind, "light")
-    # and the words that stand at its row and over its column are its own
-    assert maps.words_at(*deepest) == words
-    maps.hover(*deepest)
-    assert (
-        maps.tip.inner_text()
-        .replace("\u2068", "")
-        .replace("\u2069", "")
-        .startswith(f"“{words[0]}” → “{words[1]}”")
-    )
-    assert "0.913" in maps.tip.inner_text()
+ENGLISH = ("▁Two", "▁black", "▁dogs", "▁run", "▁fris", "bee", "</s>")
+GERMAN = ("▁Zwei", "▁schwarze", "▁Hun", "de", "</s>")
+LABELS = Labels(GERMAN, ENGLISH)
+HOT, SOME, FAINT = 0.64, 0.25, 0.04
+SPOT = (2, 5)
+# whether the picture fades at its right side and at its foot
+FADES = """(wanted) => ["::after", "::before"].every((side, n) => wanted[n] ===
+    (getComputedStyle(document.querySelector(".hl-frame"), side).content === '""'))"""
 
 
-def bold(maps):
-    """The words in bold, row's first."""
-    return sorted((word["text"] for word in maps.words() if word["bold"]), key=SORTED.index)
+def planted(labels=LABELS, spot=SPOT):
+    """A strong, a middling and a faint weight in one row, nothing else but a first column."""
+    weights = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
+    weights[:, 0] = 1
+    query, key = spot
+    weights[query] = 0
+    weights[query, [key, key - 1, 0]] = HOT, SOME, FAINT
+    return weights
 
 
-def said_by(maps):
-    return maps.page.locator("[aria-live=polite].hl-unseen").inner_text()
+def content(weights, labels=LABELS, title="L3 H5 · cross", **options):
+    return encode_map(weights, labels, "cross", title=title, languages=OURS, **options)
 
 
-SORTED = [*display_tokens(GERMAN), *display_tokens(ENGLISH)]
+def numbered(count):
+    """A long sentence in which no two words are alike."""
+    return Labels(*(tuple(f"▁{side}{n}" for n in range(count)) for side in "wk"))
 
 
-def test_the_readout_needs_no_server(new_maps):
-    maps = new_maps()
-    query, key = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
-    sent, runs = len(maps.frames), maps.runs()
-    maps.hover(0, 0)
-    maps.hover(query, key)
-    text = maps.tip.inner_text()
-    assert "0.913" in text
-    assert READ[query].removeprefix("▁") in text  # what the decoder had read there
-    assert bold(maps) == [display_tokens(GERMAN)[query]] * 2 + [display_tokens(ENGLISH)[key]]
-    maps.page.mouse.down()
-    maps.page.mouse.up()
-    maps.page.mouse.move(5, 5)
-    assert maps.tip.is_hidden()
-    assert bold(maps) == [display_tokens(GERMAN)[query]] * 2  # the row and its bars
-
-    maps.map.focus()
-    for press in ("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"):
-        maps.page.keyboard.press(press)
-    assert bold(maps) == ["schwarze", "schwarze", "black"]  # nothing else is kept
-    said = said_by(maps)
-    weight = planted(LABELS["cross"], "cross")[1, 2, 1, 1]
-    assert re.sub("[\u2068\u2069]", "", said) == f"“schwarze” → “black” {weight:.3f}"
-    maps.page.keyboard.press("Enter")
-    maps.page.mouse.move(5, 5)
-    assert re.sub("[\u2068\u2069]", "", said_by(maps)) == "row “schwarze” kept"
-    assert bold(maps)[:1] == ["schwarze"]
-    maps.page.wait_for_timeout(300)
-    assert len(maps.frames) == sent
-    assert maps.runs() == runs
-
-
-def test_a_pinned_row_shows_its_weights_as_numbers(bare_map):
-    maps = bare_map(LABELS["cross"])
-    query, key = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
-    maps.hover(query, key)
-    maps.page.mouse.down()
-    maps.page.mouse.up()
-    words = maps.words()
-    (number,) = [word for word in words if word["text"] == "0.91"]
-    assert abs(number["x"] - maps.center(query, key)[0]) < 1  # over its key
-    assert (
-        sum(word["text"] == display_tokens(GERMAN)[query] for word in words) == 2
-    )  # its row and the bars
+def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
+    weights = planted()
+    page = still(content(weights, reads=("<s>", *GERMAN[:-1])))
+    drawn = map_on(page.canvas)
+    assert (drawn["levels"] == level_of(weights)).all()
+    assert drawn["table"] == ("cross", "light")
+    assert [drawn["queries"], drawn["keys"]] == [display_tokens(axis) for axis in LABELS]
+    assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
+    page.move(*page.square(*SPOT))
+    assert page.told() == "“Hun” → “·bee”0.640\nThis row reads “schwarze” and writes “Hun”."
+    assert page.bold() == ["Hun", "·bee", "Hun"]  # beside the bars, too
+    page.click(*page.square(*SPOT))
+    assert page.tip.is_hidden()
+    assert page.bold() == ["Hun", "Hun"]
+    number = page.spot("0.64")
+    assert abs(number[0] - page.square(*SPOT)[0]) < 1  # over its key
+    # the keys
+    page.press("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert page.bold() == ["schwarze", "black", "schwarze"]
+    assert page.read_out() == "“schwarze” → “black” 0"
+    page.press("Enter")
+    assert page.read_out() == "row “schwarze” kept"
+    # it outlives other weights of the same words, and no other words
+    page.show(content(planted(spot=(1, 3)), title="L1 H2"))
+    page.scroll.blur()
+    assert page.page.locator("h3").inner_text() == "L1 H2"
+    assert page.bold() == ["schwarze"] * 2
+    page.show(content(weights, Labels((*GERMAN[:-1], "▁Schnee"), ENGLISH)))
+    assert page.bold() == []
+    # for those who do not see
+    rows = page.page.locator(".hl-unseen table tr")
+    assert rows.first.locator("th").all_inner_texts()[1] == "English: where it looks"
+    assert rows.nth(3).locator("td").all_inner_texts() == ["Hun", "·bee", "0.640"]
 
 
-def test_the_text_alternative_names_each_rows_strongest_key(bare_map):
-    maps = bare_map(LABELS["encoder_self"], "encoder_self")
-    query, key = planted_at(1 * HEADS + 2, LABELS["encoder_self"], "encoder_self")
-    rows = maps.page.locator(".hl-unseen table tbody tr")
-    assert rows.count() == len(ENGLISH)
-    words = rows.nth(query).locator("td").all_inner_texts()
-    assert words == [display_tokens(ENGLISH)[query], display_tokens(ENGLISH)[key], "0.913"]
-    heading = maps.page.locator(".hl-unseen table th").all_inner_texts()
-    assert heading[:2] == ["English: the position that looks", "English: where it looks"]
+def test_scale_threshold_and_difference_change_colours_and_no_number(still):
+    weights, (query, key) = planted(), SPOT
+    page = still(content(weights, scale="by row"))
+    legend = page.page.locator(".hl-legend")
+    beside = page.square(query, key - 1)
+    assert page.color(*beside) == tuple(table("cross", "light")[round(255 * SOME / HOT)])
+    page.move(*beside)
+    assert page.told().endswith("0.250")
+    assert "0.25" in page.texts()  # over its bar
+    assert " ".join(legend.inner_text().split()) == "weight 0 max each row by its largest"
+    page.show(content(weights, threshold=0.05))
+    page.move(*page.square(query, 0))
+    assert page.color(*page.square(query, 0)) == rgb(PAPER["light"])
+    assert page.told().endswith("0.0400")
+    assert legend.inner_text().endswith("below 0.05 not drawn")
+    difference = np.zeros_like(weights)
+    difference[query, key], difference[query, key - 1] = -HOT, SOME
+    page.show(content(difference, signed=True))
+    colors = difference_table("light")
+    for column, value in ((key, -HOT), (key - 1, SOME), (0, 0)):
+        expected = tuple(colors[128 + round(127 * value)])
+        assert page.color(*page.square(query, column)) == expected
+    page.move(*page.square(*SPOT))
+    assert page.told().endswith("−0.640")
+    assert page.spot("−0.64")[1] > page.spot("0.25")[1] + 20  # less hangs down, more stands up
+    assert legend.inner_text().split() == ["difference", "−1", "0", "+1"]
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        ("<img src=x onerror=window.taken=1>", "<b>fett</b>", "שלום", "👩‍🚀🇩🇪", "&amp;"),
-        ("Donau" * 10, "dampf"),  # longer than the screen is wide
-    ],
-    ids=["markup", "long"],
-)
-def test_any_token_is_shown_as_text_and_breaks_nothing(bare_map, tokens):
-    maps = bare_map(odd(tokens), viewport={"width": 390, "height": 800})
-    words = maps.words()
-    # whole, once for its row and once for its column; a column out of sight is not drawn
-    texts = [word["text"] for word in words]
-    assert set(tokens) <= set(texts)
-    assert texts.count(tokens[0]) == 2
-    room = maps.map.evaluate("(node) => node.scrollWidth")
-    for x, y in [end for word in words for end in (word["start"], word["end"])]:
-        assert 0 <= x <= room  # with room for all of it
-        assert y >= 0
-    maps.map.focus()
-    for number, token in enumerate(tokens):
-        if number:
-            maps.page.keyboard.press("ArrowDown")
-        maps.page.keyboard.press("ArrowRight")
-        said = maps.tip.inner_text()
-        assert re.sub("[\u2068\u2069]", "", said).startswith(f"“{token}” → “{token}”")
-        # the page does not grow sideways; the map scrolls in its frame if it must
-        box, tip = maps.map.bounding_box(), maps.tip.bounding_box()
-        assert max(box["x"] + box["width"], tip["x"] + tip["width"]) <= 390
-        assert min(box["x"], tip["x"]) >= 0
-    assert maps.page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    assert maps.page.evaluate("() => window.taken") is None
-    elements = "(node) => node.closest('.hl').querySelectorAll('img, b, script').length"
-    assert maps.map.evaluate(elements) == 0
+def test_a_long_sentence_scrolls_and_any_token_is_text(still):
+    markup = ("<img src=x onerror=window.taken=1>", "<b>fett</b>", "שלום", "👩‍🚀🇩🇪", "&amp;")
+    markup += ("w" * 200,)
+    queries, keys = numbered(60)
+    labels = Labels((*(f"▁{token}" for token in markup), *queries), keys)
+    page = still(content(np.eye(66, 60, dtype=np.float32), labels), width=390)
+    assert set(markup[:5]) <= set(page.texts())
+    page.page.wait_for_function(FADES, arg=[True, True])
+    page.press("ArrowRight", "ArrowDown")
+    assert page.told().startswith(f"“{markup[1]}” → “k0”")
+    page.press("End")
+    frame = page.scroll.bounding_box()
+    assert 0 < page.square(1, 59)[0] < frame["width"]  # the cursor is never out of sight
+    page.scroll.evaluate("(node) => { node.scrollLeft = 1e6; }")
+    page.page.wait_for_function(FADES, arg=[False, True])  # there is more below
+    page.scroll.evaluate("(node) => { node.scrollTop = 1e6; }")
+    page.page.wait_for_function(FADES, arg=[False, False])
+    assert 0 < page.square(65, 59)[1] < frame["height"]
+    x, y = page.square(65, 59)
+    assert abs(page.spot("w59")[1] - y) < 5
+    assert abs(page.spot("k59")[0] - x) < 5
+    assert page.fits()
+    assert page.page.evaluate("() => window.taken") is None
+    assert page.page.locator(".hl img, .hl b, .hl script").count() == 0
 
 
-def test_a_map_of_many_words_scrolls_and_its_words_stay_with_their_squares(bare_map):
-    tokens = [f"w{number}" for number in range(60)]
-    maps = bare_map(odd(tokens), viewport={"width": 390, "height": 800})
-    assert {word["size"] for word in maps.words()} == {10}
-    maps.map.focus()
-    for press in ("ArrowRight", "End"):
-        maps.page.keyboard.press(press)
-    frame = maps.map.bounding_box()
-    assert 0 < maps.center(0, 61)[0] < frame["width"]  # the cursor is never out of sight
-    maps.map.evaluate("(node) => { node.scrollTop = 1e6; }")
-    maps.settle()
-    assert 0 < maps.center(60, 61)[1] < frame["height"]
-    assert maps.words_at(60, 61) == ("</s>", "</s>")
-    assert maps.words_at(41, 45) == ("w41", "w45")
-    color = maps.color(41, 45)
-    weight = planted(odd(tokens), "cross")[1, 2, 41, 45]
-    assert color == (*table("cross", "light")[round(255 * weight)].tolist(), 255)
+def test_a_stroke_is_of_the_map_on_which_it_was_pressed(still):
+    page = still(content(planted(), title="L1 H1", paints=True))
+    touch = "(node) => getComputedStyle(node).touchAction"
+    assert page.scroll.evaluate(touch) == "pan-y"  # a finger paints
+    page.move(*page.square(1, 2))
+    page.page.mouse.down()
+    page.move(*page.square(1, 3))
+    page.show(content(planted(), title="L1 H2", paints=True))  # another head, of the same words
+    page.page.mouse.up()
+    (told,) = page.picked()
+    assert (told["title"], told["squares"]) == ("L1 H1", [[1, 2], [1, 3]])
+    page.show(content(np.eye(60, dtype=np.float32), numbered(60), paints=True))
+    assert page.scroll.evaluate(touch) == "auto"  # it scrolls
 
 
-def test_a_map_fades_on_the_sides_where_there_is_more_of_it(bare_map):
-    def fades(maps) -> list[bool]:
-        maps.settle()
-        return maps.map.evaluate("""(node) => ["::after", "::before"].map(
-            (side) => getComputedStyle(node.parentElement, side).content === '""')""")
-
-    maps = bare_map(
-        odd([f"w{number}" for number in range(60)]), viewport={"width": 390, "height": 800}
-    )
-    assert fades(maps) == [True, True]
-    maps.map.evaluate("(node) => { node.scrollLeft = 1e6; }")
-    assert fades(maps) == [False, True]
-    maps.map.evaluate("(node) => { node.scrollTop = 1e6; }")
-    assert fades(maps) == [False, False]
-    assert fades(bare_map(LABELS["cross"])) == [False, False]
-
-
-def test_dark_and_light_and_the_change_between_them(new_maps):
-    maps = new_maps(color_scheme="dark")
-    spot = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
-
-    def shows(theme):
-        assert maps.painted()["table"] == ("cross", theme)
-        assert maps.color(*spot) == ink("cross", theme)
-
-    shows("dark")
-    runs = maps.runs()
-    maps.page.emulate_media(color_scheme="light")
-    while maps.painted()["table"] != ("cross", "light"):  # within the test's own time
-        maps.page.wait_for_timeout(50)
-    shows("light")
-    assert maps.runs() == runs
-
-
-def test_a_saved_page_draws_the_same_map_with_no_server_at_all(bare_map):
-    maps = bare_map(LABELS["cross"])
-    spot = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
-    assert maps.color(*spot) == ink("cross", "light")
-    maps.hover(*spot)
-    assert "0.913" in maps.tip.inner_text()
+def test_saved_files_hold_the_square_under_its_words(still, tmp_path):
+    page = still(content(planted(), threshold=0.05), theme="dark", width=300)
+    path = page.save("SVG", tmp_path)
+    assert path.name == "headlight-l3-h5-cross.svg"
+    root = ET.parse(path).getroot()
+    hot = tuple(table("cross", "dark")[round(255 * HOT)])
+    (square,) = [
+        node
+        for node in root.iter(f"{SVG}rect")
+        if rgb(node.get("fill", "")) == hot and number_of(node, "height") > 10
+    ]
+    left, top, side = (number_of(square, name) for name in ("x", "y", "width"))
+    words = words_of(root)
+    assert [word["text"] for word in words if top < word["y"] < top + side] == ["Hun"]
+    text = " ".join(word["text"] for word in words)
+    assert all(part in text for part in ("L3 H5 · cross", "Columns → ", "sum to 1.", "below 0.05"))
+    image = Image.open(page.save("PNG", tmp_path)).convert("RGB")
+    assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
+    assert image.getpixel((round(2 * left + side), round(2 * top + side))) == hot
+    assert image.getpixel((2, 2)) == rgb(root[0].get("fill")) == rgb(PAPER["dark"])
+    # what is scrolled out is in the file, too
+    page.show(content(np.eye(80, dtype=np.float32), numbered(80), title="<i> & all"))
+    path = page.save("SVG", tmp_path)
+    assert path.name == "headlight-i-all.svg"
+    texts = {word["text"] for word in words_of(ET.parse(path).getroot())}
+    assert {"w79", "k79", "<i> & all"} <= texts

@@ -1,35 +1,21 @@
 """One action of the reader is one entry of the browser's history; Back and Forward are exact."""
 
-from __future__ import annotations
-
 import re
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, enter, until, url
-from tests.browser.servers import APP, served
-from viz.app.models.menu import CHECKPOINT_VARIABLE
+from tests.browser.app_page import PATIENCE, choose, enter, expect, expect_url, until
+from tests.browser.servers import APP
 from viz.app.sentence.source_box import EXAMPLES
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, WebSocketRoute
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = sync_api.expect
-expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
 # the walk stands beside whatever else holds both cores
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
 TYPED = "The cat sleeps."
-
 
 # the app on a machine that has no time: a run for `LATE` begins half a second after it was asked
 # for, and the model takes a second for `SLOW`
@@ -66,47 +52,25 @@ ANSWERED = """() => {
         && `${searchParams}` === `${new URLSearchParams(location.search)}`;
 }"""
 
-# the last run that came to its end, whether another one is going on, and whether `history.js` waits
-RUN = """() => {
-    const { address, restored, at } = document.querySelector("[data-address]")?.dataset ?? {};
-    const { testScriptState } = document.querySelector("[data-testid=stApp]").dataset;
-    const { settling = null } = document.documentElement.dataset;
-    return { address, restored, at, testScriptState, settling };
-}"""
-State = tuple[str, set[tuple[str, str]], str, list[str]]
-
-
-@pytest.fixture(scope="module")
-def overloaded(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[str]:
-    """The app of `OVERLOADED`."""
-    folder = tmp_path_factory.mktemp("overloaded")
-    script, log = folder / "overloaded.py", folder / "server.log"
-    script.write_text(OVERLOADED, encoding="utf-8")
-    with served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
-        yield address
-    said = log.read_text("utf-8")
-    assert "default value" not in said  # of a widget that a click elsewhere set, as it should
-    assert "Traceback" not in said
-
 
 class Wire:
     """What passes between the page and the server, which can be held or lost on the way."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page):
         self.held: list[str | bytes] | None = None
         self.lost = 0
         page.route_web_socket(re.compile("_stcore/stream"), self._connect)
 
-    def _connect(self, page: WebSocketRoute) -> None:
+    def _connect(self, page):
         server = page.connect_to_server()
         self._page = page
 
-        def to_server(message: str | bytes) -> None:
+        def to_server(message):
             self.lost -= 1
             if self.lost < 0:
                 server.send(message)
 
-        def to_page(message: str | bytes) -> None:
+        def to_page(message):
             if self.held is None:
                 page.send(message)
             else:
@@ -116,7 +80,7 @@ class Wire:
         server.on_message(to_page)
 
     @contextmanager
-    def holding(self) -> Iterator[None]:
+    def holding(self):
         """What the server answers comes when the block ends."""
         self.held = []
         yield
@@ -126,26 +90,26 @@ class Wire:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, overloaded: str) -> Iterator[tuple[Page, Wire, list[str]]]:
+def opened(browser, serve_script):
     """The app at a link to one head, and the addresses that were asked for and not there."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(PATIENCE)
     wire = Wire(page)
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
-    page.goto(f"{overloaded}/heads?{urlencode(FIRST)}")
+    page.goto(f"{serve_script(OVERLOADED)}/heads?{urlencode(FIRST)}")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     at_rest(page)
     yield page, wire, missing
     page.close()
 
 
-def at_rest(page: Page) -> None:
+def at_rest(page):
     """The page shows what its address says."""
     page.wait_for_function(ANSWERED, polling=10)
 
 
-def state(page: Page) -> State:
+def state(page):
     """What the address says, and what the page shows: title, sentence and all menus."""
     href, title, shown = page.evaluate(
         """() => {
@@ -161,54 +125,33 @@ def state(page: Page) -> State:
     return at.path, set(parse_qsl(at.query)), title, shown
 
 
-def whole_state(page: Page) -> State:
+def whole_state(page):
     """The state once nothing more comes: the last boxes may be drawn after the page is at rest."""
     at_rest(page)
-    before, found = None, state(page)
-    while found != before:
+    before, shown = None, state(page)
+    while shown != before:
         page.wait_for_timeout(200)
-        before, found = found, state(page)
-    return found
+        before, shown = shown, state(page)
+    return shown
 
 
-def expect_state(page: Page, wanted: State) -> None:
-    """The page comes to this state; a difference is named part by part."""
-    end = time.monotonic() + PATIENCE / 1000
-    while (found := state(page)) != wanted and time.monotonic() < end:
-        page.wait_for_timeout(50)
-    for one, other in zip(found, wanted, strict=True):
-        assert one == other
+def expect_state(page, wanted, stays=0):
+    """The page comes to this state, and stays in it for so many seconds.
 
-
-def expect_state_to_stay(page: Page, wanted: State) -> None:
-    """The page comes to this state, and stays in it for a second: a run that was asked for once
-    more may begin when the page is at rest already.
+    A run that was asked for once more may begin when the page is at rest already.
     """
-    end = time.monotonic() + PATIENCE / 1000
-    before, since = None, 0.0
-    while (now := time.monotonic()) < end:
-        found = state(page), page.evaluate(RUN)
-        if found != before:
-            before, since = found, now
-        found_state, run = found
-        at_rest = run["testScriptState"] == "notRunning" and run["settling"] is None
-        if found_state == wanted and at_rest and now - since > 1:
+    since = began = time.monotonic()
+    while (now := time.monotonic()) - began < PATIENCE / 1000:
+        shown = state(page)
+        if shown != wanted or (stays and not page.evaluate(ANSWERED)):
+            since = now
+        if shown == wanted and now - since >= stays:
             return
         page.wait_for_timeout(50)
-    pytest.fail(f"{before}\nis not to stay\n{wanted}")
+    assert shown == wanted, "it does not stay"
 
 
-def expect_choices(page: Page, wanted: dict[str, str]) -> None:
-    """The address comes to say this; what stands for the default is not in it."""
-    until(page, lambda: {name: url(page).get(name, "") for name in wanted}, wanted)
-
-
-def choose(page: Page, menu: str, option: str) -> None:
-    page.get_by_role("combobox", name=menu, exact=True).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
-def type_with_pauses(page: Page) -> None:
+def type_with_pauses(page):
     page.get_by_label("English").click()
     page.keyboard.press("Control+A")
     for letter in TYPED:
@@ -216,13 +159,11 @@ def type_with_pauses(page: Page) -> None:
         page.wait_for_timeout(350 if letter == " " else 10)  # an answer comes in between
 
 
-def test_one_action_is_one_entry_and_back_and_forward_are_exact(
-    opened: tuple[Page, Wire, list[str]],
-) -> None:
+def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
     page, _, missing = opened
     assert missing == []
     link = lambda name: page.get_by_role("link", name=name, exact=True).click()  # noqa: E731
-    walk: list[tuple[Callable[[], object], dict[str, str]]] = [
+    walk = [
         (lambda: page.get_by_role("gridcell", name="encoder, layer 2, head 3").click(), {}),
         (lambda: page.get_by_role("radio", name="cross").click(), {}),
         (lambda: choose(page, "Head", "4"), {"head": "4"}),
@@ -233,6 +174,8 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
             {"head": "4"},
         ),
         (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),
+        (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "2"}),
+        (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "3"}),
         (lambda: link("Architecture"), {"arch_layer": "2"}),
         (lambda: choose_example(page), {"text": EXAMPLES[1], "arch_layer": "2"}),
     ]
@@ -242,7 +185,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
     for number, (act, wanted) in enumerate(walk, start=1):
         act()
         until(page, lambda: state(page)[:2] != states[-1][:2], True)
-        expect_choices(page, wanted)
+        expect_url(page, **wanted)
         states.append(whole_state(page))
         assert page.evaluate("history.length") == length + number
     assert states[-1][2] == f"Architecture · {EXAMPLES[1]} · Headlight"
@@ -257,18 +200,19 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
     assert page.evaluate("history.length") == length + len(walk)
     # faster than any answer comes
     page.evaluate("for (let n = 0; n < 3; n++) setTimeout(() => history.back(), 40 * n)")
-    expect_state_to_stay(page, states[-4])
+    expect_state(page, states[-4], stays=1)
     assert page.locator("h1").count() == 1
     assert missing == []
 
 
-def choose_example(page: Page) -> None:
+def choose_example(page):
     page.get_by_role("button", name="Examples").click()
     page.get_by_text(EXAMPLES[1]).click()
 
 
-def go_to_entries(page: Page, address: str, *queries: dict[str, str]) -> None:
+def go_to_entries(page, *queries):
     """Open the page of all heads; each query is an entry of the history, the last one is shown."""
+    address = page.evaluate("location.origin")
     enter(page, f"{address}/heads?{urlencode(queries[0])}")
     at_rest(page)
     for query in queries[1:]:
@@ -277,9 +221,9 @@ def go_to_entries(page: Page, address: str, *queries: dict[str, str]) -> None:
     at_rest(page)
 
 
-def expect_agreement(page: Page, sentence: str, kind: str) -> None:
+def expect_agreement(page, sentence, kind):
     """Address, title, heading, box and menu come to say the same, and stay so."""
-    expect_choices(page, {"text": sentence, "kind": "" if kind == "cross" else kind})
+    expect_url(page, text=sentence, kind="" if kind == "cross" else kind)
     at_rest(page)
     expect(page).to_have_title(f"Heads · {sentence} · Headlight")
     expect(page.get_by_role("textbox", name="English")).to_have_value(sentence)
@@ -287,59 +231,28 @@ def expect_agreement(page: Page, sentence: str, kind: str) -> None:
     expect(page.locator("h1")).to_have_text(f"Heads · {sentence}")
 
 
-def test_a_run_that_begins_late_does_not_change_what_the_newer_one_reads(
-    opened: tuple[Page, Wire, list[str]], overloaded: str
-) -> None:
-    page, _, _ = opened
+def test_no_late_lost_or_overtaken_answer_changes_what_is_shown(opened):
+    page, wire, _ = opened
+    # a run that begins late does not change what the newer one reads
     late = {"text": "The cat sleeps.", "kind": "encoder", "sort": LATE}
-    go_to_entries(page, overloaded, {"text": SLOW, "kind": "decoder"}, late, FIRST)
+    go_to_entries(page, {"text": SLOW, "kind": "decoder"}, late, FIRST)
     page.evaluate("history.back(); setTimeout(() => history.back(), 100)")
     expect_agreement(page, SLOW, "decoder")
-
-
-def test_what_is_done_before_back_is_answered_is_done_there(
-    opened: tuple[Page, Wire, list[str]], overloaded: str
-) -> None:
-    page, wire, _ = opened
-    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
+    # a choice that is made before Back is answered is made there
+    typed = {"text": TYPED, "kind": "encoder"}
+    go_to_entries(page, FIRST, typed)
     with wire.holding():
         page.go_back(wait_until="commit")
         page.get_by_role("radio", name="cross").click()
         page.wait_for_timeout(300)  # the server answers both, one after the other
     expect_agreement(page, FIRST["text"], "cross")
-
-
-def test_letters_that_were_typed_before_back_are_not_lost(
-    opened: tuple[Page, Wire, list[str]], overloaded: str
-) -> None:
-    page, _, _ = opened
-    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
+    # letters that were typed before Back are not lost
+    go_to_entries(page, FIRST, typed)
     page.get_by_role("textbox", name="English").press("End")
     page.evaluate("document.execCommand('insertText', false, ' So.'); history.back()")
     expect_agreement(page, f"{TYPED} So.", "decoder")
-
-
-def test_back_is_asked_for_again_where_its_request_was_lost(
-    opened: tuple[Page, Wire, list[str]], overloaded: str
-) -> None:
-    page, wire, _ = opened
-    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
+    # Back is asked for again where its request was lost
+    go_to_entries(page, FIRST, typed)
     wire.lost = 1
     page.go_back(wait_until="commit")
     expect_agreement(page, FIRST["text"], "decoder")
-
-
-def test_an_arrow_key_on_a_slider_is_an_action(
-    opened: tuple[Page, Wire, list[str]], overloaded: str
-) -> None:
-    page, _, _ = opened
-    first = {"text": FIRST["text"], "view": "step by step", "step": "2"}
-    go_to_entries(page, overloaded, first, FIRST)
-    page.go_back(wait_until="commit")
-    at_rest(page)
-    length = page.evaluate("history.length")
-    for step in ("3", "4"):
-        page.get_by_role("slider", name="Step of the decoder").press("ArrowRight")
-        expect_choices(page, {"step": step})
-        at_rest(page)
-    assert page.evaluate("history.length") == length + 1  # Forward is gone

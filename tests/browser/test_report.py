@@ -1,101 +1,144 @@
 """The saved page and the notebook's frame in a real Chromium, without a network.
 
-Each head looks at one known cell. It is read back where it is drawn: in the small map, in the large
-one and on the ribbons.
+Each head looks at one known cell, which is read back where it is drawn.
 """
 
 import numpy as np
 import pytest
 
-from tests.browser.report_page import Opened
+from tests.browser.offline import Saved
 from tests.browser.spy import level_of
-from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
-from transformer import KINDS
+from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted_at
+from tests.viz.planted_trace import planted as planted_trace
+from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
-from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import display_tokens
+from transformer.text.languages import OURS
+from viz.draw import explorer
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
+from viz.draw.labels import SCREEN_NAMES, display_tokens
+from viz.draw.open_head import heads_of_kind, open_map
 from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart
 from viz.report import report
 
 pytestmark = pytest.mark.browser
+
 AS_WIDE = "document.documentElement.scrollWidth <= innerWidth"
-NAMES = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
+SOURCE = ("[CLS]", "un", "##do", "it", "now", "[SEP]")
+TARGET = ("<s>", "▁Mach", "▁es", "▁rück", "gängig")
+HOT = 0.8762
 
 
-@pytest.fixture(params=["report", "notebook"])
-def opened(request, browser, tmp_path):
-    if request.param == "report":
-        made = Opened(browser, tmp_path / "report.html", report(planted(), theme="light"))
-    else:
-        frame = f"<!doctype html><h1>Notebook</h1>{explore(planted())._repr_html_()}"
-        made = Opened(browser, tmp_path / "notebook.html", frame, frame=True)
-    yield made
-    made.close()
+@pytest.fixture
+def saved(browser, tmp_path):
+    """Open a page from its text; at the end nothing has failed or asked for the network."""
+    opened = []
+
+    def open_page(text, **options):
+        path = tmp_path / f"page_{len(opened)}.html"
+        opened.append(Saved(browser, path, text, **options))
+        return opened[-1]
+
+    yield open_page
+    for page in opened:
+        page.close()
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """The heads of a page lie apart, and not in its one message."""
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+
+
+def check_head(page, trace, kind, layer, head):
+    """A head lights up in its one cell, under the right words."""
+    labels = [display_tokens(axis) for axis in trace.labels(kind)]
+    query, key = planted_at(trace, kind, layer, head)
+    weights = trace.weights(kind)[layer, head]
+    words = f"“{labels[0][query]}” to “{labels[1][key]}”"
+    assert words in page.described(kind, layer, head)
+    page.select(kind, layer, head)
+    name = f"L{layer + 1} H{head + 1}"
+    assert page.title.inner_text().startswith(f"{name} · {SCREEN_NAMES[kind]}")
+    assert page.heads() == [name]
+    painted = page.painted()
+    assert [painted["queries"], painted["keys"]] == labels
+    assert painted["table"] == (kind, "light")
+    assert (painted["levels"] == level_of(weights)).all()
+    note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
+    assert page.told(query, key).startswith(note)
+
+
+def test_every_head_of_a_report_lights_up_under_its_words(saved):
+    trace = planted_trace()
+    page = saved(report(trace, theme="light"))
+    for kind in KINDS:
+        for layer, head in np.ndindex(LAYERS, HEADS):
+            check_head(page, trace, kind, layer, head)
+    page.cell("cross", 0, 0).focus()
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.press("Enter")
+    assert page.title.inner_text().startswith("L1 H2 · cross")
+    for width in (390, 1440):
+        page.page.set_viewport_size({"width": width, "height": 800})
+        # the explorer follows the new width in a later frame
+        page.page.wait_for_function(AS_WIDE)
 
 
 # the frame of a notebook holds the very text of a report: tests/viz/test_notebook.py
-@pytest.mark.parametrize(
-    ("opened", "kind"),
-    [*(("report", kind) for kind in KINDS), ("notebook", "cross")],
-    indirect=["opened"],
-)
-def test_the_right_cell_lights_up_under_the_right_words(opened, kind):
-    trace = planted()
-    labels = [display_tokens(axis) for axis in trace.labels(kind)]
-    for layer, head in np.ndindex(LAYERS, HEADS):
-        query, key = planted_at(trace, kind, layer, head)
-        weights = trace.weights(kind)[layer, head]
-        described = opened.cell(kind, layer, head).get_attribute("aria-description")
-        plain = described.replace("\u2068", "").replace("\u2069", "")
-        assert f"“{labels[0][query]}” to “{labels[1][key]}”" in plain
-        opened.select(kind, layer, head)
-        assert opened.title().startswith(f"L{layer + 1} H{head + 1} · {NAMES[kind]}")
-        assert opened.head() == f"L{layer + 1} H{head + 1}"
-        painted = opened.painted()
-        assert [painted["queries"], painted["keys"]] == labels
-        assert painted["table"] == (kind, "light")
-        assert (painted["levels"] == level_of(weights)).all()
-        said = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
-        assert opened.told(query, key).startswith(said)
-    assert opened.faults == []
+def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_path):
+    trace = planted_trace()
+    frame = f"<!doctype html><h1>Notebook</h1>{explore(trace)._repr_html_()}"
+    page = saved(frame, frame=True)
+    square = page.painted()["origin"]["square"]
+    check_head(page, trace, "cross", 1, 1)
+    check_head(page, trace, "cross", 0, 1)
+    assert page.painted()["origin"]["square"] == square  # all maps are of one size
+
+    frames = [
+        explore(encoder_alone()[0], selected=("encoder_self", 1, 0), layers=(1,)),
+        explore(cross_alone()[0], theme="light"),
+    ]
+    path = tmp_path / "notebook.html"
+    outputs = "".join(frame._repr_html_() for frame in frames)
+    path.write_text(f"<!doctype html><body style='background:#111'>{outputs}", "utf-8")
+    tab = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+    tab.goto(path.as_uri())
+    first, second = (tab.frame_locator("iframe").nth(n) for n in range(2))
+    second.get_by_role("gridcell", name="cross, layer 2, head 3").click()
+    second.get_by_role("heading", name="L2 H3 · cross-attention").wait_for()
+    assert first.locator(".hl-explorer-open h3").inner_text().startswith("L2 H1 · encoder")
+    menus = [frame.get_by_label("Overlay another head") for frame in (first, second)]
+    assert [menu.is_visible() for menu in menus] == [False, True]  # the first has but one head
+    papers = [
+        frame.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor")
+        for frame in (first, second)
+    ]
+    assert papers == ["rgb(19, 20, 21)", "rgb(252, 252, 251)"]  # the notebook's; the one asked for
+    for number, frame in enumerate((first, second)):  # as high as what is in it
+        high = tab.locator("iframe").nth(number).bounding_box()["height"]
+        assert abs(high - 4 - frame.locator("body").evaluate("(b) => b.scrollHeight")) <= 1
+    # the notebook turns light, and the frame that follows it does
+    tab.evaluate("document.body.style.background = '#fff'")
+    first.locator("html[data-theme=light]").wait_for()
+    tab.close()
 
 
-def test_nothing_is_asked_of_the_network(opened):
-    opened.select("encoder_self", 1, 2)
-    opened.cell("encoder_self", 1, 2).press("ArrowDown")
-    opened.page.wait_for_timeout(200)
-    assert set(opened.asked) <= {opened.address, "about:srcdoc"}
-    assert opened.faults == []
-
-
-def test_keys_move_and_enter_opens(opened):
-    opened.cell("cross", 0, 0).focus()
-    opened.page.keyboard.press("ArrowRight")
-    opened.page.keyboard.press("Enter")
-    assert opened.title().startswith("L1 H2 · cross")
-
-
-def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
-    page = Opened(browser, tmp_path / "evil.html", report(planted(evil=True), title=EVIL))
+def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_word(saved):
+    trace = planted_trace(evil=True)
+    options = ExplorerOptions("decoder_self", 1, 2, special=False)
+    page = saved(report(trace, options, title=EVIL, theme="dark"), color_scheme="light")
     assert page.page.title() == EVIL
     assert page.page.locator("img").count() == 0
-    page.select("cross", 1, 1)
-    assert EVIL in page.painted()["keys"]
-    assert page.faults == []
-    page.close()
-
-
-def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browser, tmp_path):
-    text = report(planted(), ExplorerOptions("decoder_self", 1, 2, special=False), theme="dark")
-    page = Opened(browser, tmp_path / "report.html", text)
-    axes, _ = without_special(by_pieces(planted(), "decoder_self"))
-    assert page.title().startswith("L2 H3 · decoder")
+    axes, _ = without_special(by_pieces(trace, "decoder_self"))
+    assert page.title.inner_text().startswith("L2 H3 · decoder")
     painted = page.painted()
     assert painted["queries"] == display_tokens(axes.labels.queries)
     assert painted["table"] == ("decoder_self", "dark")
     assert (painted["levels"] == level_of(axes.weights[1, 2])).all()
-    page.close()
+    assert EVIL in painted["keys"]
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.page.evaluate(paper) == "rgb(19, 20, 21)"
 
 
 def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
@@ -114,13 +157,189 @@ def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
     page.close()
 
 
-def test_the_page_is_as_wide_as_the_screen(browser, tmp_path):
-    page = Opened(browser, tmp_path / "report.html", report(planted()), color_scheme="dark")
-    for width in (390, 1440):
-        page.page.set_viewport_size({"width": width, "height": 800})
-        # the explorer follows the new width in a later frame
-        page.page.wait_for_function(AS_WIDE)
-    assert (
-        page.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 21)"
+def planted(counts, rows, keys, *, causal=False):
+    """Layers of so many heads; each looks at one cell, with a weight of its own.
+
+    Returns:
+        The layers, and for each head its layer, head, query, key and weight.
+    """
+    layers, places = [], []
+    for layer, heads in enumerate(counts):
+        weights = np.full((heads, rows, keys), 0.001, np.float32)
+        if causal:
+            weights = np.tril(weights)
+        for head in range(heads):
+            number = sum(counts[:layer]) + head
+            query = (2 * number + 1) % rows
+            key = (3 * number + 2) % (query + 1 if causal else keys)
+            weights[head, query, key] = HOT - number / 1000
+            places.append((layer, head, query, key, weights[head, query, key]))
+        layers.append(weights)
+    return layers, places
+
+
+def encoder_of(counts=(3, 1, 2), tokens=SOURCE, **options):
+    layers, places = planted(counts, len(tokens), len(tokens))
+    return AttentionTrace.from_arrays(encoder_self=layers, source_tokens=tokens, **options), places
+
+
+def encoder_alone():
+    trace, places = encoder_of()
+    return trace, "encoder_self", places
+
+
+def decoder_alone():
+    layers, places = planted((2, 2), 5, 5, causal=True)
+    trace = AttentionTrace.from_arrays(decoder_self=layers, decoder_tokens=TARGET)
+    return trace, "decoder_self", places
+
+
+def cross_alone():
+    layers, places = planted((2, 3), 5, 6)
+    trace = AttentionTrace.from_arrays(cross=layers, source_tokens=SOURCE, decoder_tokens=TARGET)
+    return trace, "cross", places
+
+
+@pytest.mark.parametrize("made", [encoder_alone, decoder_alone, cross_alone])
+def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
+    trace, kind, places = made()
+    queries, keys = map(display_tokens, trace.labels(kind))
+    for inside in (explorer.INSIDE_BYTES, 0):  # in one message, and apart
+        monkeypatch.setattr(explorer, "INSIDE_BYTES", inside)
+        page = saved(report(trace))
+        assert page.cells.count() == len(places)
+        for layer, head, query, key, weight in places:
+            page.select(kind, layer, head)
+            assert page.title.inner_text().startswith(f"L{layer + 1} H{head + 1} · ")
+            painted = page.painted()
+            assert [painted["queries"], painted["keys"]] == [queries, keys]
+            note = f"“{queries[query]}” → “{keys[key]}”{weight:.3f}"
+            assert page.told(query, key).startswith(note)
+            assert f"“{queries[query]}” to “{keys[key]}”" in page.described(kind, layer, head)
+        text = page.page.locator("body").inner_text()
+        assert "log p" not in text
+        assert "English" not in text
+        assert all(note in text for note in trace.notes)
+        if kind == "decoder_self":
+            assert page.told(0, 4) == "“<s>” → “·gängig”hidden, it comes later"
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_pair_of_texts_is_seen_in_four_parts(saved):
+    layers, _ = planted((2, 1), 6, 6)
+    layers[0][1, 1, 4] = HOT / 2  # of the first text, into the second
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE, second_start=3)
+    page = saved(report(trace))
+    control = page.root.get_by_role("group", name="Texts of the pair")
+    labels = control.get_by_role("radio").locator("xpath=..").all_inner_texts()
+    assert labels == [
+        "both", "first → first", "first → second", "second → first", "second → second",
+    ]  # fmt: skip
+    control.get_by_label("first → second").check()
+    page.select("encoder_self", 0, 1)
+    title = "L1 H2 · encoder self-attention"
+    page.root.get_by_role("heading", name=f"{title} · first → second").wait_for()
+    painted = page.painted()
+    assert [painted["queries"], painted["keys"]] == [["[CLS]", "un", "·do"], ["it", "now", "[SEP]"]]
+    assert page.told(1, 1) == f"“un” → “now”{HOT / 2:.3f}"
+    assert "“un” to “now”, 0.44" in page.described("encoder_self", 0, 1)
+    text = page.root.locator(".hl-explorer-open").inner_text()
+    assert "what a row gives to the other text is left out of its sum" in text
+    assert "(first text)" in text
+    control.get_by_label("both").check()
+    page.root.get_by_role("heading", name=title, exact=True).wait_for()
+    assert page.painted()["keys"] == display_tokens(trace.labels("encoder_self").keys)
+
+
+@pytest.mark.usefixtures("apart")
+def test_heads_are_laid_over_the_open_one(saved):
+    trace, _ = encoder_of()
+    page = saved(explore(trace, selected=("encoder_self", 0, 0), over=[(2, 1)]).page)
+    switches = page.root.locator(".hl-switches input")
+    switches.nth(1).wait_for()
+    assert page.heads() == ["L1 H1", "L3 H2"]
+    menu = page.root.get_by_label("Overlay another head")
+    assert menu.locator("option").all_inner_texts() == ["L1 H2", "L1 H3", "L2 H1", "L3 H1"]
+    menu.select_option("L2 H1")
+    add = page.root.get_by_role("button", name="Add")
+    # before the first is unpacked; the next one of the menu is chosen
+    add.evaluate("(button) => { button.click(); button.click(); }")
+    switches.nth(3).wait_for()
+    assert page.heads() == ["L1 H1", "L3 H2", "L2 H1", "L3 H1"]
+    page.select("encoder_self", 1, 0)  # what lies over stays, and is not drawn twice
+    page.root.get_by_role("heading", name="L2 H1").wait_for()
+    assert page.heads() == ["L2 H1", "L3 H2", "L3 H1"]
+    page.root.get_by_role("button", name="Remove all").click()
+    switches.first.wait_for(state="detached")
+    assert page.heads() == ["L2 H1"]
+    # the focus stays in the menu
+    page = saved(report(encoder_of((6, 4))[0]))
+    switches, menu, add = (
+        page.root.locator(".hl-switches input"),
+        page.root.get_by_label("Overlay another head"),
+        page.root.get_by_role("button", name="Add"),
     )
-    page.close()
+    assert menu.input_value() == "0.1"  # the first that is not open
+    add.focus()
+    for _ in range(9):
+        page.page.keyboard.press("Enter")
+    switches.nth(7).wait_for()
+    assert switches.count() == 8
+    assert add.evaluate("button => button === document.activeElement")
+    assert add.get_attribute("aria-disabled") == "true"
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Enter")
+    switches.first.wait_for(state="detached")
+    assert menu.evaluate("menu => menu === document.activeElement")
+    assert add.get_attribute("aria-disabled") == "false"
+
+
+def test_a_compared_map_stands_under_the_map_of_its_layer_alone(saved):
+    trace, _ = encoder_of((1, 1))
+    heads = heads_of_kind(trace, "encoder_self", words=False, special=True, lens="alti")
+    second = SecondMap(open_map(heads, 1, None), OURS, ["the other layer"])
+    options = ExplorerOptions("encoder_self", 0, None, lens="alti", compared=second)
+    page = saved(report(trace, options))
+    compared = page.root.locator(".hl-explorer-compared .hl")
+    assert compared.count() == 2  # it, and the difference
+    page.cells.nth(1).click()
+    assert compared.count() == 0
+    page.cells.nth(0).click()
+    assert compared.count() == 2
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_head_that_the_page_lost_is_said_and_the_others_open(saved):
+    trace, _ = encoder_of()
+    page = saved(report(trace).replace('id="encoder_self.2.1"', 'id="gone"'))
+    page.cell("encoder_self", 2, 1).click()
+    problem = page.root.get_by_role("alert")
+    problem.wait_for()
+    assert "The weights of L3 H2 cannot be read" in problem.inner_text()
+    assert page.title.inner_text().startswith("L1 H1")
+    page.select("encoder_self", 2, 0)
+    page.root.get_by_role("heading", name="L3 H1").wait_for()
+    assert not problem.is_visible()
+    page.root.get_by_label("Overlay another head").select_option("L3 H2")
+    page.root.get_by_role("button", name="Add").click()
+    problem.wait_for()
+    assert "The weights of L3 H2 cannot be read" in problem.inner_text()
+    assert (page.title.inner_text()[:5], page.heads()) == ("L3 H1", ["L3 H1"])
+    page.select("encoder_self", 0, 1)  # it lies over no head that is opened next
+    page.root.get_by_role("heading", name="L1 H2").wait_for()
+    assert not problem.is_visible()
+
+
+def test_the_ribbons_of_a_long_text_are_drawn_when_they_are_in_sight(saved):
+    trace, _ = encoder_of((2,), [f"▁t{n}" for n in range(150)])
+    page = saved(report(trace))
+    page.page.set_viewport_size({"width": 1440, "height": 700})
+    page.select("encoder_self", 0, 1)
+    page.root.get_by_role("heading", name="L1 H2").wait_for()
+    ribbons = page.root.get_by_role("application", name="Ribbons of")
+    waiting = page.root.get_by_text("The ribbons are drawn in sight only.")
+    assert (ribbons.count(), waiting.count()) == (0, 1)
+    waiting.scroll_into_view_if_needed()
+    ribbons.wait_for()
+    assert page.heads() == ["L1 H2"]
+    assert "blocks of 2 × 2 tokens" in page.root.locator(".hl-explorer-grid").inner_text()

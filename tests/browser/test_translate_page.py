@@ -1,10 +1,5 @@
 """The German as an editor: it grows as it is found, is steered by clicks, and nothing is lost."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pytest
@@ -12,23 +7,15 @@ import pytest
 from tests.browser.app_page import (
     PATIENCE,
     SENTENCE,
+    at_rest,
+    expect,
+    expect_alignment,
     expect_german,
-    expect_map,
     no_traceback,
     until,
     url,
 )
-from tests.browser.servers import APP, served
-from transformer import Translator
-from transformer.analysis.alignment_settings import read_alignment
-from viz.app.models.menu import CHECKPOINT_VARIABLE
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = sync_api.expect
-expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
+from tests.browser.servers import APP
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -72,37 +59,24 @@ WATCH = """() => {
 REST = 800  # ms; an outdated search would have ended by then
 
 
-@pytest.fixture(scope="module")
-def slowed(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[str]:
-    """The app of `SLOWED`."""
-    folder = tmp_path_factory.mktemp("slowed")
-    script, log = folder / "slowed.py", folder / "server.log"
-    script.write_text(SLOWED, encoding="utf-8")
-    with served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
-        yield address
-    assert "Traceback" not in log.read_text("utf-8")
-
-
 @pytest.fixture
-def opened(browser: Browser, slowed: str) -> Iterator[Page]:
+def opened(browser, serve_script):
     """The app at the sentence, its pictures drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{slowed}/?{urlencode({'text': SENTENCE})}")
+    page.goto(f"{serve_script(SLOWED)}/?{urlencode({'text': SENTENCE})}")
     page.locator(".st-key-translate-map canvas").first.wait_for()
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    at_rest(page)
     yield page
     no_traceback(page)
     page.close()
 
 
-def editor(page: Page) -> Any:
+def editor(page):
     return page.locator(".st-key-translate-editor .hl-editor-field")
 
 
-def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
-    opened: Page, translator: Translator
-) -> None:
+def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
     page, box = opened, opened.get_by_label("English")
     page.evaluate(WATCH)
     box.click()
@@ -123,30 +97,24 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     assert done == [len(seen) - 1]
     grown = [settled + tentative for settled, tentative, *_ in seen if settled is not None]
     assert len(set(grown)) > 3
-    # the last search grew into what it found, and nothing moved the editor meanwhile
+    # the last search grew into its result, and nothing moved the editor meanwhile
     assert wanted.startswith(seen[-2][0])
     assert len({(top, height) for *_, top, height in seen}) == 1
 
 
-def test_a_node_is_forced_undone_redone_and_sent_on(
-    opened: Page, translator: Translator, browser: Browser, slowed: str
-) -> None:
+def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, translator, browser):
     page = opened
-    own = translator.translate(SENTENCE, tree=True)
+    own = translator.translate(SENTENCE)
     expect_german(page, own.text)
-    tree = page.locator(".st-key-translate-tree .hl-scroll")
-    tree.focus()
+    page.locator(".st-key-translate-tree .hl-scroll").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     until(page, lambda: len(url(page).get("prefix", "").split()), 2)
-    prefix = url(page)["prefix"].split()
-    steered = translator.translate(SENTENCE, prefix=prefix)
+    steered = translator.translate(SENTENCE, prefix=url(page)["prefix"].split())
     assert steered.text != own.text
     for _ in range(2):
         expect_german(page, steered.text)
-        trace = translator.trace_of(steered)
-        layer = read_alignment(translator).layer
-        expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
+        expect_alignment(page, translator, translator.trace_of(steered))
         expect(page.get_by_role("button", name="Undo")).to_be_enabled()
         page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
         expect_german(page, own.text)
@@ -154,21 +122,21 @@ def test_a_node_is_forced_undone_redone_and_sent_on(
         expect(page.get_by_role("button", name="Redo")).to_be_enabled()
         page.keyboard.press("Control+Shift+z")
     expect_german(page, steered.text)
+    # two readers at once: the link opens it for a second one, and the first goes back
+    second = browser.new_page(viewport={"width": 1280, "height": 1000})
+    second.goto(page.url)
+    expect_german(second, steered.text)
     page.go_back()
     expect_german(page, own.text)
+    expect(second.get_by_role("button", name="Release")).to_be_visible()
+    expect_german(second, steered.text)
+    second.close()
     page.go_forward()
     expect_german(page, steered.text)
-    sent = browser.new_page(viewport={"width": 1280, "height": 1000})
-    sent.goto(page.url)
-    expect_german(sent, steered.text)
-    expect(sent.get_by_role("button", name="Release")).to_be_visible()
-    sent.close()
 
-
-def test_the_german_is_edited_in_place_without_losing_a_letter_or_the_focus(
-    opened: Page, translator: Translator
-) -> None:
-    page, field = opened, editor(opened)
+    field = editor(page)
+    expect(field).to_have_value(steered.text)
+    at_rest(page)
     field.click()
     page.keyboard.press("Control+A")
     typed = "Die alte Katze frisst im Garten."
@@ -177,20 +145,16 @@ def test_the_german_is_edited_in_place_without_losing_a_letter_or_the_focus(
         page.wait_for_timeout(450 if number % 8 == 0 else 40)
         assert field.input_value() == typed[:number]
     expect_german(page, typed)
-    trace = translator.trace(SENTENCE, typed)
-    layer = read_alignment(translator).layer
-    expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
+    expect_alignment(page, translator, translator.trace(SENTENCE, typed))
     assert field.input_value() == typed
-    assert field.evaluate("e => e.getRootNode().activeElement === e && e.selectionStart") == len(
-        typed
-    )
+    caret = "e => e.getRootNode().activeElement === e && e.selectionStart"
+    assert field.evaluate(caret) == len(typed)
     # in the field Ctrl+Z is the field's own
     page.keyboard.press("Control+z")
     until(page, lambda: typed.startswith(field.input_value()), True)
     assert field.input_value() != typed
     expect_german(page, field.input_value())
     page.get_by_role("button", name="Release").click()
-    own = translator.translate(SENTENCE).text
-    expect(field).to_have_value(own)
+    expect(field).to_have_value(own.text)
     page.reload()
-    expect(editor(page)).to_have_value(own)
+    expect(editor(page)).to_have_value(own.text)

@@ -1,0 +1,315 @@
+"""The drawings of lines, alone: ribbons, word links and the tree of a search."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from tests.browser.offline import PAPER, SVG, rgb, words_of
+from tests.browser.test_attention_map import GERMAN, LABELS, numbered
+from transformer.analysis.alignment import WordPair
+from transformer.text.languages import OURS
+from viz.draw.beam_tree import DrawnNode, encode_tree
+from viz.draw.palette import COLOR, head_colors
+from viz.draw.ribbons import encode_ribbons
+from viz.draw.word_links import encode_links
+
+pytestmark = pytest.mark.browser
+
+HOT = 0.913
+
+
+def alone(*spots, labels=LABELS):
+    """A few weights, each by its query, key and value, and nothing else."""
+    weights = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
+    for query, key, weight in spots:
+        weights[query, key] = weight
+    return weights
+
+
+def ribbons_of(*heads, labels=LABELS, **options):
+    """Heads by their names."""
+    return encode_ribbons(list(heads), labels, "cross", languages=OURS, **options)
+
+
+def inked(page, text):
+    """Whether a ribbon ends at this word, from a pixel just beside it."""
+    word = next(word for word in page.words() if word["text"] == text)
+    left = word["x"] < page.canvas.bounding_box()["width"] / 2
+    x = word["end"][0] + 16 if left else word["start"][0] - 16
+    return page.color(x, word["y"]) != rgb(PAPER["light"])
+
+
+def rows(page):
+    """The words of each row and the numbers beside them, from the left."""
+    found: dict[int, list[str]] = {}
+    words = page.words()
+    row = words[1]["y"] - words[0]["y"]
+    for word in sorted(words, key=lambda word: word["start"][0]):
+        found.setdefault(round((word["y"] - words[0]["y"]) / row), []).append(word["text"])
+    return found
+
+
+def switch_colors(page):
+    colors = page.page.locator(".hl-switches input").evaluate_all(
+        "all => all.map((box) => getComputedStyle(box).accentColor)"
+    )
+    return [rgb(color) for color in colors]
+
+
+def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
+    head = alone((2, 5, HOT), (2, 0, 1 - HOT), (1, 1, 0.2), (3, 3, 0.009))
+    page = still(ribbons_of(("L1 H1", head), reads=("<s>", *GERMAN[:-1])))
+    note = page.page.locator(".hl-foot > span").first
+    assert note.inner_text() == "Ribbons from 0.01 up; numbers are exact."
+    assert [inked(page, word) for word in ("Zwei", "schwarze", "Hun", "·de")] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    page.move(*page.spot("Hun"))
+    assert page.told() == "This row reads “schwarze” and writes “Hun”."
+    assert (inked(page, "Hun"), inked(page, "schwarze")) == (True, False)
+    page.click(*page.spot("·bee"))  # from where it is looked at, it is the only one
+    assert [inked(page, word) for word in ("Two", "black", "·bee")] == [False, False, True]
+    assert rows(page)[2] == ["Hun", "0.913", "dogs"]
+    assert rows(page)[3] == ["·de", "0", "run"]
+    page.move(*page.spot("Hun"))
+    assert page.told().startswith("“Hun” → “·bee”\nL1 H10.913")
+    page.click(*page.spot("Hun"))  # and from where it looks
+    assert [inked(page, word) for word in ("Zwei", "schwarze", "Hun")] == [False, False, True]
+    assert rows(page)[5][-2:] == ["0.913", "·bee"]
+    assert rows(page)[0][-2:] == ["0.0870", "Two"]
+    page.click(*page.spot("Hun"))  # once more lets go
+    assert rows(page)[0] == ["Zwei", "Two"]
+    page.click(*page.spot("run"))
+    assert rows(page)[3][:2] == ["·de", "0.0090"]  # no ribbon, the number all the same
+    assert not inked(page, "·de")
+    page.click(*page.spot("run"))
+
+    page.press("ArrowDown", "ArrowDown", "ArrowDown")
+    assert page.read_out() == "“Hun” → L1 H1 “·bee” 0.913"
+    page.press("ArrowRight", "End", "ArrowUp", "Enter")
+    assert page.read_out() == "“·bee” picked"
+    page.press("ArrowLeft", "ArrowLeft", "Home")  # no further
+    assert page.read_out() == "“Zwei” → “·bee” L1 H1 0"
+    page.press("Escape")
+    assert rows(page)[0] == ["Zwei", "Two"]
+
+
+def test_heads_have_colours_of_their_own_and_can_be_switched_off(still):
+    names = [f"L{n} H{n}" for n in range(1, 9)]
+    heads = [(name, alone((n % 5, (2 * n) % 7, HOT))) for n, name in enumerate(names)]
+    page = still(ribbons_of(*heads))
+    switches = page.page.get_by_role("group", name="Heads", exact=True).get_by_role("checkbox")
+    assert switch_colors(page) == [rgb(color) for color in head_colors("cross", "light")]
+    assert switch_colors(page)[0] == rgb(COLOR["cross"])
+    page.page.get_by_role("checkbox", name="L3 H3").uncheck()
+    page.click(*page.spot("schwarze"))
+    moved = [(name, alone((1, n % 7, HOT))) for n, name in enumerate(names)]
+    page.show(ribbons_of(*moved))
+    # the pick stays, and so does what is switched off
+    assert ["0.913" in rows(page)[n] for n in range(4)] == [True, True, False, True]
+    assert page.page.locator(".hl").count() == 1
+    for switch in switches.all():
+        switch.uncheck()
+    page.show(ribbons_of(*moved[:2]))
+    page.show(ribbons_of(*moved[:3]))
+    assert switches.evaluate_all("all => all.map((box) => box.checked)") == [False, False, True]
+
+
+def test_long_lists_scroll_in_themselves_and_are_saved_on_white(still, tmp_path):
+    labels = numbered(64)
+    heads = [(f"H{n}", np.eye(64, dtype=np.float32)) for n in range(8)]
+    page = still(
+        ribbons_of(*heads, labels=labels, caption=["By a model."]), width=390, theme="dark"
+    )
+    assert page.scroll.bounding_box()["height"] == 800
+    page.press("ArrowDown", "End")
+    (last,) = [word for word in page.words() if word["text"] == "w63"]
+    assert 0 < last["y"] < 800
+    assert page.fits()
+    page.page.get_by_label("white ground").check()
+    path = page.save("SVG", tmp_path)
+    assert path.name == "headlight-h0-h1-h2-h3-h4-h5-h6-h7-cross-ribbons.svg"
+    root = ET.parse(path).getroot()
+    assert next(root.iter(f"{SVG}rect")).get("fill") == "#ffffff"
+    assert {"w0", "k63", "By a model."} <= {word["text"] for word in words_of(root)}
+    strokes = {node.get("stroke") for node in root.iter(f"{SVG}path")}
+    assert strokes == set(head_colors("cross", "light"))
+    assert page.save("PNG", tmp_path).stat().st_size > 5000
+    # the page is dark still
+    assert switch_colors(page) == [rgb(color) for color in head_colors("cross", "dark")]
+
+
+SOURCE = ["Yesterday", "I", "saw", "dogs", "running", "."]
+TARGET = ["Gestern", "sah", "ich", ",", "wie", "Hunde", "liefen", "."]
+ENDS = ((0, 0, 0.9), (2, 1, 0.75), (1, 2, 0.6), (3, 5, 0.95), (4, 6, 0.5), (4, 4, 0.004))
+PAIRS = [WordPair(*ends) for ends in ENDS]
+
+
+def links_of(pairs, source=SOURCE, target=TARGET):
+    made = {"made_by": "layer 2, lens: norms", "caption": ["By a model."]}
+    return encode_links(source, target, pairs, languages=OURS, **made)
+
+
+def numbers(page):
+    """Each strength that is drawn, by the word that it stands at: the nearest."""
+    drawn = page.words()
+    is_number = re.compile(r"(< )?\d\.\d\d").fullmatch
+    words = [word for word in drawn if not is_number(word["text"])]
+    return {
+        min(words, key=lambda w: abs(w["x"] - n["x"]) + abs(w["y"] - n["y"]))["text"]: n["text"]
+        for n in drawn
+        if is_number(n["text"])
+    }
+
+
+def link_at(page, source, target, nth=0):
+    """Whether there is ink half way between two words that stand one over the other."""
+    (x0, y0), (x1, y1) = page.spot(source), page.spot(target, nth)
+    return page.color((x0 + x1) / 2, (y0 + y1) / 2) != rgb(PAPER["light"])
+
+
+def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
+    page = still(links_of(PAIRS))
+    assert page.texts() == [*SOURCE, *TARGET]
+    assert link_at(page, "dogs", "Hunde")
+    assert not link_at(page, ".", ".", 1)
+    for word, partners in (
+        ("running", {"liefen": "0.50", "wie": "< 0.01"}),
+        ("Hunde", {"dogs": "0.95"}),
+        (",", {}),
+    ):
+        page.move(*page.spot(word))
+        assert numbers(page) == partners
+    page.click(*page.spot("Yesterday"))
+    assert numbers(page) == {"Gestern": "0.90"}
+    # another strength of the same words: still pinned; other words: not
+    page.show(links_of([WordPair(0, 1, 0.3)]))
+    assert numbers(page) == {"sah": "0.30"}
+    page.show(links_of([WordPair(0, 0, 1.0)], target=["Ja"]))
+    assert numbers(page) == {}
+
+    page.show(links_of(PAIRS))
+    page.press("ArrowDown", "End", "ArrowLeft")
+    assert page.read_out() == "“running”: “liefen” 0.50, “wie” < 0.01"
+    page.press("ArrowDown", "Enter")
+    assert page.read_out() == "“liefen” pinned"
+    page.press("ArrowRight")
+    assert page.read_out() == "“.”: no partner"
+    page.page.mouse.move(1, 890)
+    page.press("Escape")
+    assert numbers(page) == {}
+    rows = page.page.locator(".hl-unseen table tbody tr")
+    assert rows.nth(2).locator("td").all_text_contents() == ["I", "ich", "0.60"]
+    assert rows.last.locator("td").all_text_contents() == [".", "", "no partner"]
+
+
+def test_on_a_phone_forty_words_stand_side_by_side_and_a_tap_pins(still, tmp_path):
+    words = [f"word{n}" for n in range(40)]
+    pairs = [WordPair(n, n, 0.5) for n in range(40)]
+    page = still(links_of(pairs, words, [*words, "שלום"]), width=390)
+    assert page.fits()
+    assert page.scroll.evaluate("e => e.scrollHeight <= e.clientHeight")  # nothing in a box
+    drawn = {word["text"]: word for word in page.words()}
+    assert {*words, "שלום"} <= set(drawn)
+    assert all(0 <= word["x"] <= 390 for word in drawn.values())
+    x, y = page.spot("word7")
+    box = page.canvas.bounding_box()
+    for strengths in (["0.50"], []):  # a tap pins, a second one lets go
+        page.scroll.dispatch_event("pointerleave")
+        page.scroll.dispatch_event("click", {"clientX": box["x"] + x, "clientY": box["y"] + y})
+        page.scroll.dispatch_event("pointerleave")
+        assert list(numbers(page).values()) == strengths
+    path = page.save("SVG", tmp_path)
+    assert path.name == "headlight-word-links.svg"
+    root = ET.parse(path).getroot()
+    assert {link.get("stroke") for link in root.iter(f"{SVG}path")} == {COLOR["cross"]}
+    texts = " ".join(word["text"] for word in words_of(root))
+    assert all(part in texts for part in ("word39", "layer 2, lens: norms", "By a model"))
+
+
+def tree(*rows):
+    """Nodes of parent, piece, log P of the piece and state; what is finished has a score."""
+    nodes: list[DrawnNode] = []
+    for parent, text, log_prob, state in rows:
+        before = None if parent is None else nodes[parent]
+        total = log_prob + (before.total if before else 0)
+        step = before.step + 1 if before else 1
+        reason = "Two other candidates are more probable." if state == "dropped" else ""
+        score = total / 2 if state == "finished" else None
+        nodes.append(DrawnNode(parent, text, log_prob, total, step, state, reason, score))
+    return nodes
+
+
+SMALL = tree(
+    (None, "▁Hunde", -0.25, "kept"),
+    (None, "▁שלום", -1.5, "kept"),
+    (None, "▁<b>", -4.0, "dropped"),
+    (0, "▁rennen", -0.5, "kept"),
+    (0, "▁laufen", -1.0, "kept"),
+    (3, "</s>", -0.25, "finished"),
+    (4, "</s>", -0.25, "finished"),
+)
+FORCED = tree(
+    (None, "▁Hunde", -0.25, "forced"),
+    (0, "▁laufen", -1.0, "forced"),
+    (1, "</s>", -0.25, "finished"),
+)
+
+
+def tree_of(nodes=SMALL, best=5):
+    return encode_tree(nodes, best=best, caption=["By a model."], languages=OURS)
+
+
+def test_pieces_are_read_walked_and_picked(still, tmp_path):
+    page = still(tree_of())
+    assert {"Hunde", "שלום", "rennen", "laufen", "−0.50", "−0.75"} <= set(page.texts())
+    x, y = page.spot("laufen")
+    assert page.color(x, y - 5) == rgb(PAPER["light"])
+    page.move(x, y)
+    assert page.told().split("\n") == [
+        "“laufen”0.368",
+        "“Hunde laufen”",
+        "log P of the prefix −1.25",
+        "Kept at step 2, rank 2 of 2.",
+    ]
+    assert page.color(x, y - 5) != rgb(PAPER["light"])  # its ground
+    page.click(x, y)
+    page.click(*page.spot("שלום"))
+    page.click(400, 100)  # beside the tree
+    assert [pick["node"] for pick in page.picked()] == [4, 1]
+    assert page.tip.is_hidden()
+    # what was dropped comes and goes, and stays with other data of the same search
+    dropped = page.page.get_by_label("show 1 dropped candidate")
+    assert "<b>" not in page.texts()
+    dropped.check()
+    page.move(*page.spot("<b>"))
+    assert page.told().endswith(
+        "Dropped at step 1, rank 3 of 3. Two other candidates are more probable."
+    )
+    page.show(tree_of())
+    assert "<b>" in page.texts()
+    dropped.uncheck()
+    assert "<b>" not in page.texts()
+    assert len(page.picked()) == 2
+
+    page.page.mouse.move(1, 890)
+    page.press("ArrowRight", "ArrowRight", "ArrowDown")
+    assert page.read_out().startswith("“laufen” 0.368. “Hunde laufen”. log P of")
+    page.press("Enter")
+    assert page.picked()[2] == {"node": 4, "prefix": "▁Hunde▁laufen"}
+    assert page.read_out() == "“Hunde laufen” is forced"
+    # in the new tree the same prefix is pointed at
+    room = page.scroll.bounding_box()["height"]
+    page.show(tree_of(FORCED, best=2))
+    assert page.told().startswith("“laufen”")
+    assert page.scroll.bounding_box()["height"] == room  # what stands below does not move
+    page.press("ArrowRight", "Enter")
+    assert page.picked()[3]["node"] == 2
+    rows = page.page.locator(".hl-unseen table tbody tr")
+    assert rows.locator("td").all_text_contents() == ["Hunde laufen", "−0.75", "−1.5", "3"]
+    path = page.save("SVG", tmp_path)
+    assert path.name == "headlight-beam-tree.svg"
+    texts = {word["text"] for word in words_of(ET.parse(path).getroot())}
+    assert {"Hunde", "laufen", "−0.75", "By a model."} <= texts

@@ -1,0 +1,280 @@
+"""The pages of heads in a real browser: heads, inside a head, roles, and how heads form."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.browser.app_page import (
+    SENTENCE,
+    choose,
+    expect_german,
+    expect_grid,
+    expect_map,
+    expect_url,
+    outlined,
+    painted,
+    until,
+    url,
+)
+from tests.browser.spy import middle_of, plain
+from transformer import AttentionTrace
+from transformer.analysis.axes import by_words, without_special
+from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
+from transformer.analysis.paper.scaling import factor, rescale
+from transformer.files.installed import BUNDLED
+from viz.draw.labels import display_tokens
+from viz.pages.training.probes import find
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
+    page = visit("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
+    trace = translator.trace(SENTENCE)
+    labels = trace.labels("decoder_self")
+    expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
+    assert outlined(page) == ["decoder, layer 2, head 2"]
+    expect_grid(page, trace)
+    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
+    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    # a map of another kind takes the menu of kinds with it
+    page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
+    expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
+    assert map_table(page) == ("encoder_self", "light")
+    assert page.get_by_role("radio", name="encoder").is_checked()
+    # and the other way round: a menu moves the outline
+    page.get_by_role("radio", name="decoder").click()
+    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
+    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    choose(page, "Head", "2")
+    expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
+    until(page, lambda: outlined(page), ["decoder, layer 1, head 2"])
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme)
+        until(page, lambda: map_table(page), ("decoder_self", theme))
+    for name, color in (
+        ("encoder", "rgb(0, 158, 115)"),
+        ("decoder", "rgb(0, 114, 178)"),
+        ("cross", "rgb(213, 94, 0)"),
+    ):
+        dot = page.get_by_role("radio", name=name)
+        assert dot.evaluate("e => getComputedStyle(e, '::before').backgroundColor") == color
+
+
+def map_table(page):
+    """The kind and the theme whose colours the large map has."""
+    drawn = painted(page, "heads-map")
+    return drawn["table"] if drawn else None
+
+
+def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
+    page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
+    page.get_by_text("Words", exact=True).click()
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Special tokens", exact=True).click()
+    page.keyboard.press("Escape")
+    choose(page, "Head", "mean")
+    trace = translator.trace(SENTENCE)
+    axes, _ = without_special(by_words(trace, "cross"))
+    choices = {"layer": "1", "head": "mean", "words": "true", "special": "false"}
+    for linked in (False, True):
+        if linked:  # as the person who is sent the link
+            page.goto(page.evaluate("location.href"))
+        expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
+        expect_url(page, text=SENTENCE, **choices)
+    page.get_by_role("button", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="This map as CSV").click()
+    frame = pd.read_csv(download.value.path())
+    np.testing.assert_allclose(
+        frame["weight"].to_numpy(np.float32), axes.weights[0].mean(0).ravel(), rtol=1e-6
+    )
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML report").click()
+    assert trace.target in Path(download.value.path()).read_text("utf-8")
+
+
+def test_comparison_and_order_are_those_of_the_link(visit, translator):
+    trace = translator.trace(SENTENCE)
+    link = {"text": SENTENCE, "view": "compare", "kind": "encoder", "layer": "2", "head": "3"}
+    page = visit("heads", layer2="1", head2="mean", **link)
+    labels = trace.labels("encoder_self")
+    first, second = trace.encoder_self[1, 2], trace.encoder_self[0].mean(0)
+    expect_map(page, "heads-first", first, labels)
+    expect_map(page, "heads-second", second, labels)
+    expect_map(page, "heads-difference", first - second, labels)
+    # sentences of other tokens have no difference, and the page says so
+    page = visit("heads", text2="The dog sings.", **link, **{"with": "another sentence"})
+    other = translator.trace("The dog sings.")
+    expect_map(page, "heads-second", other.encoder_self[1, 2], other.labels("encoder_self"))
+    page.get_by_text("A difference needs the same tokens along both axes").wait_for()
+    assert page.locator(".st-key-heads-difference").count() == 0
+
+    page = visit("heads", text=SENTENCE, sort="confidence", kinds="encoder")
+    sure = trace.encoder_self[..., :-1].max(-1).mean(-1)  # [layer, head], the end token aside
+    best = np.unravel_index(int(sure.argmax()), sure.shape)
+    name = f"encoder, layer {best[0] + 1}, head {best[1] + 1}"
+    cell = page.get_by_role("gridcell").first
+    until(page, lambda: cell.get_attribute("aria-label"), name)
+    cell.click()
+    expect_map(page, "heads-map", trace.encoder_self[best], labels)
+
+
+TRAINED = factor("÷ √d_k", 8)
+
+
+def numbers(translator, kind, layer, head, word, text=SENTENCE):
+    trace = translator.trace(text)
+    return arithmetic(sublayer_values(translator.model, trace, kind, layer), head, word, TRAINED)
+
+
+def step_of(page):
+    """The step that is shown; 0 is the whole."""
+    chips = page.locator(".st-key-inside .hl-steps button")
+    pressed: list[str] = chips.evaluate_all("all => all.map((chip) => chip.ariaPressed)")
+    return pressed.index("true")
+
+
+def rows(page):
+    """Name, q · k, scaled, mask and weight of each key, as they are read out."""
+    found: list[list[str]] = page.locator(".st-key-inside .hl-unseen tbody tr").evaluate_all(
+        "all => all.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    return found
+
+
+def shows(page, wanted):
+    """Whether each key has its numbers."""
+    _, *columns = zip(*rows(page), strict=True)
+    dots, scaled, mask, weights = columns
+    return [word == "seen" for word in mask] == wanted.seen.tolist() and all(
+        len(texts) == len(values)
+        and np.allclose([float(t.replace("−", "-")) for t in texts], values, rtol=1e-3, atol=1e-5)
+        for texts, values in (
+            (dots, wanted.dots), (scaled, wanted.scaled), (weights, wanted.weights),
+        )
+    )  # fmt: skip
+
+
+def expect(page, wanted):
+    """The page comes to show these numbers."""
+    page.locator(".st-key-inside .hl-unseen tbody tr").first.wait_for(state="attached")
+    until(page, lambda: shows(page, wanted), True)
+
+
+def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
+    page = visit("inside", text=SENTENCE, kind="encoder", layer="1", head="2")
+    expect(page, numbers(translator, "encoder_self", 0, 1, 2))
+    page.get_by_role("radio", name="cross").click()
+    expect(page, numbers(translator, "cross", 0, 1, 2))
+    choose(page, "Head", "4")
+    expect(page, numbers(translator, "cross", 0, 3, 2))
+    choose(page, "Layer", "2")
+    expect(page, numbers(translator, "cross", 1, 3, 2))
+    read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
+    name = f"the row that reads “{read}” and writes “{written}” looks"
+    assert plain(page.locator(".st-key-inside h3").inner_text()).endswith(name)
+    choose(page, "Layer", "1")
+    choose(page, "Scale", "none")
+    trace = translator.trace(SENTENCE)
+    edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
+    edited = sublayer_values(translator.model, trace, "cross", 0, edits)
+    expect(page, arithmetic(edited, 3, 2, 1.0))
+    page.locator(".st-key-inside-translation", has_text="translated with no scale").wait_for()
+
+
+def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator):
+    # a mean that was chosen on the heads page is a head here
+    page = tab("heads", text=SENTENCE, kind="decoder", layer="mean", head="mean")
+    page.locator(".st-key-heads-map .hl").wait_for()
+    page.get_by_role("link", name="Inside a head", exact=True).click()
+    expect(page, numbers(translator, "decoder_self", 1, 0, 2))
+    page.get_by_role("button", name="softmax", exact=True).click()
+    until(page, lambda: url(page).get("at"), "6")
+    assert (url(page)["text"], url(page)["kind"]) == (SENTENCE, "decoder")
+    page.get_by_role("button", name="Next", exact=True).click()
+    until(page, lambda: url(page).get("at"), "7")
+    for go, step in ((page.go_back, 6), (page.go_forward, 7)):
+        go(wait_until="commit")
+        until(page, lambda: (url(page).get("at"), step_of(page)), (str(step), step))
+    page.reload()
+    expect(page, numbers(translator, "decoder_self", 1, 0, 2))
+    assert step_of(page) == 7
+    # the address does not hear of a walk that plays, and another head is no other step
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    choose(page, "Head", "2")
+    expect(page, numbers(translator, "decoder_self", 1, 1, 2))
+    assert (url(page)["at"], step_of(page)) == ("7", 8)
+    # what is typed here is there on the next page
+    other = "My brother sings."
+    page.get_by_role("textbox", name="English").fill(other)
+    expect(page, numbers(translator, "decoder_self", 1, 1, 2, other))
+    page.get_by_role("link", name="Heads", exact=True).click()
+    expect_german(page, translator.translate(other).text)
+    assert page.get_by_role("textbox", name="English").input_value() == other
+
+
+def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
+    page = visit("roles", text=SENTENCE, roles_view="Take away")
+    removed = lambda: url(page).get("removed", "")  # noqa: E731
+    page.get_by_role("gridcell", name="encoder, layer 1, head 2").click()
+    off = page.get_by_role("gridcell", name="encoder, layer 1, head 2, switched off")
+    off.wait_for()
+    until(page, removed, "e0.1")
+    off.press("ArrowRight")
+    page.get_by_role("gridcell", name="encoder, layer 1, head 3").press("Enter")
+    until(page, removed, "e0.1,e0.2")
+    page.get_by_text("2 of ").wait_for()
+    off.press(" ")
+    until(page, removed, "e0.2")
+    page.get_by_role("button", name="Undo").click()
+    until(page, removed, "e0.1,e0.2")
+    off.wait_for()
+
+    # squares of a row are painted by keys, and by dragging in one step
+    chosen = {"removed_how": "painted", "kind": "encoder", "layer": "1", "head": "1"}
+    page = visit("roles", text=SENTENCE, roles_view="Take away", **chosen)
+    squares = page.locator(".st-key-roles-map .hl-scroll")
+    squares.wait_for()
+    for _ in range(2):  # from the row's word to its first square, and on
+        squares.press("ArrowRight")
+    squares.press("Enter")
+    until(page, lambda: removed()[:5] + removed()[-4:], "e0.0p_0-1")
+    page.get_by_text("1 of ").wait_for()
+    squares.scroll_into_view_if_needed()
+    canvas = squares.locator("canvas")
+    box = canvas.bounding_box()
+    first, third = (middle_of(canvas, *square) for square in ((2, 0), (-1, 2)))
+    page.mouse.move(box["x"] + first["x"], box["y"] + first["y"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + third["x"], box["y"] + third["y"])  # a hand that leaves the map
+    assert removed().endswith("_0-1")  # nothing is told before it is let go
+    page.mouse.up()
+    until(page, lambda: removed()[-12:], "_0-1_2-0.1.2")
+    page.get_by_role("button", name="Undo").click()
+    until(page, lambda: removed()[-4:], "_0-1")
+
+
+def test_the_pictures_follow_the_slider_and_a_head_stays_open(visit):
+    probes = find(BUNDLED)[0]  # the first sentence of the bundled run
+    steps = list(probes)
+    first, second, last = (AttentionTrace.load(probes[steps[n]]) for n in (0, 1, -1))
+    page = visit("training", kind="encoder", forming_layer="1")
+    labels = first.labels("encoder_self")
+    expect_map(page, "forming-map", first.encoder_self[0, 0], labels)
+    expect_grid(page, first, "forming-grid")
+    page.get_by_role("slider").press("End")
+    expect_map(page, "forming-map", last.encoder_self[0, 0], labels)
+    expect_grid(page, last, "forming-grid")
+    expect_url(page, trained=f"{steps[-1]:,}")
+    page.get_by_role("slider").press("Home")
+    expect_map(page, "forming-map", first.encoder_self[0, 0], labels)
+    page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
+    expect_map(page, "forming-map", first.decoder_self[1, 3], first.labels("decoder_self"))
+    until(page, lambda: outlined(page, "forming-grid"), ["decoder, layer 2, head 4"])
+    page.get_by_role("slider").press("ArrowRight")
+    expect_map(page, "forming-map", second.decoder_self[1, 3], second.labels("decoder_self"))
+    expect_url(page, kind="decoder", forming_layer="2", forming_head="4")

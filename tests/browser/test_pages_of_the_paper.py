@@ -1,0 +1,254 @@
+"""The pages of the paper in a real browser: masks, positions and architecture."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser.app_page import (
+    SENTENCE,
+    expect_german,
+    expect_map,
+    expect_url,
+    german,
+    no_traceback,
+    painted,
+    until,
+    url,
+)
+from tests.browser.offline import SVG, number_of, save, words_of
+from tests.browser.spy import plain
+from transformer.analysis.batch import batch_traces
+from transformer.analysis.paper import masking
+from transformer.analysis.paper.flow import flow
+from transformer.analysis.paper.positions import Edit
+from viz.draw.labels import display_tokens
+from viz.draw.palette import COLOR, difference_levels, largest_colour
+from viz.pages.architecture.boxes import BOXES
+
+pytestmark = pytest.mark.browser
+
+MORE = ["Her horse waits.", "The baker sings in the garden."]
+LINK = {"text": SENTENCE, "more": "\n".join(MORE)}
+# of each sentence and row, the words of the table that say how much it may see
+SEEN = """all => all.map((grid) =>
+    [...grid.querySelectorAll("tbody tr")].map((row) => row.cells[1].textContent))"""
+
+
+@pytest.fixture
+def made(translator):
+    return batch_traces([translator.trace(text) for text in (SENTENCE, *MORE)])
+
+
+def expect_masks(page, made, kind, mask):
+    """The grids come to be those of this mask; its reasons are given."""
+    why = masking.mask_reasons(made, kind, mask)
+    keys = why.shape[2]
+    wanted = [[f"{row} of {keys}" for row in grid] for grid in (why == "seen").sum(2).tolist()]
+    panels = page.locator(".st-key-mask-grids .hl-mask")
+    until(page, lambda: panels.evaluate_all(SEEN), wanted)
+    return why
+
+
+def test_the_controls_and_the_link_have_their_masks(visit, made, tmp_path):
+    page = visit("masks", **LINK, kind="decoder", mask="both")
+    expect_masks(page, made, "decoder_self", "both")
+    page.get_by_role("radio", name="padding", exact=True).click()
+    expect_masks(page, made, "decoder_self", "padding")
+    page.get_by_role("radio", name="cross").click()
+    page.get_by_role("radio", name="numbers").click()
+    for linked in (False, True):
+        if linked:  # as the person who is sent the link
+            page.goto(page.evaluate("location.href"))
+        why = expect_masks(page, made, "cross", "padding")
+        expect_url(page, **{"kind": "cross", "mask": "padding", "mask-as": "numbers"})
+        page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
+    root = ET.parse(save(page.locator(".st-key-mask-grids"), "SVG", tmp_path)).getroot()
+    numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
+    legend = ["0", "−∞"]
+    assert numbers == ["0" if reason == "seen" else "−∞" for reason in why.ravel()] + legend
+
+
+def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, tmp_path):
+    page = visit("masks", **LINK, kind="decoder")
+    why = expect_masks(page, made, "decoder_self", "causal")
+    canvas = page.locator(".st-key-mask-grids .hl-mask canvas").nth(1)
+    words = canvas.evaluate("(canvas) => canvas.painted.words")
+    rows = [word for word in words if abs(word["start"][1] - word["end"][1]) < 0.1]
+    square = rows[1]["y"] - rows[0]["y"]
+    x, y = rows[1]["x"] + 8 + 2.5 * square, rows[1]["y"]
+    canvas.click(position={"x": x, "y": y})
+    expect_url(page, **{"mask-sentence": "2", "mask-row": "2"})
+    words = page.locator(".st-key-mask-words")
+    written = display_tokens(made.target_tokens[1])[1]
+    words.get_by_text(f"and writes “\u2068{written}\u2069” may see").wait_for()
+    canvas.hover(position={"x": x + square, "y": y})
+    tip = page.locator(".st-key-mask-grids .hl-tip")
+    until(page, lambda: "it comes later." in tip.inner_text(), True)
+    assert "−∞ is added" in tip.inner_text()
+    frame = page.get_by_role("application", name=re.compile("Sentence 3"))
+    frame.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        frame.press(key)
+    expect_url(page, **{"mask-sentence": "3", "mask-row": "4"})
+    picture = page.locator(".st-key-mask-grids")
+    root = ET.parse(save(picture, "SVG", tmp_path)).getroot()
+    fills = [node.get("fill") for node in root.iter(f"{SVG}rect")]
+    assert fills.count(COLOR["decoder_self"]) >= (why == "seen").sum()
+    image = Image.open(save(picture, "PNG", tmp_path))
+    assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
+
+    # on a phone the sentences stand below each other, and the batch follows what is typed
+    panels = page.locator(".st-key-mask-grids .hl-mask")
+    page.set_viewport_size({"width": 390, "height": 900})
+    top = lambda n: panels.nth(n).bounding_box()["y"]  # noqa: E731
+    until(page, lambda: top(0) < top(1), True)
+    assert page.evaluate("document.body.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    until(page, lambda: top(0) == top(1), True)
+    box = page.get_by_role("textbox", name="Further sentences of the batch, one on each line")
+    box.fill(MORE[0])
+    box.press("Control+Enter")
+    both = batch_traces([translator.trace(text) for text in (SENTENCE, MORE[0])])
+    expect_masks(page, both, "decoder_self", "causal")
+    assert url(page)["more"] == MORE[0]
+
+
+# of each candidate its title and its words, without those that it lost
+CANDIDATES = """all => all.map((candidate) => {
+    const words = candidate.cloneNode(true);
+    for (const e of words.querySelectorAll("small, del, .headlight-unseen")) e.remove();
+    return [candidate.querySelector("small").textContent,
+        words.textContent.trim().replace(/ +/g, " ")];
+})"""
+
+
+def set_number(page, label, value):
+    page.get_by_label(label).fill(str(value))
+    page.get_by_label(label).press("Enter")
+
+
+def test_controls_links_and_the_sentence_redraw_the_page(visit, translator):
+    page = visit("positions", text=SENTENCE, pe_length="9", pe_width="6")
+    maps = page.locator(".js-plotly-plot .hm")
+    until(page, maps.count, 1)
+    set_number(page, "Length, in positions", 12)
+    expect_url(page, pe_length="12", pe_width="6")
+    page.get_by_role("radio", name="Rotation").click()
+    set_number(page, "Distance k", 3)
+    until(page, maps.count, 4)
+    page.goto(page.evaluate("location.href"))  # as the person who is sent the link
+    until(page, maps.count, 4)
+    expect_url(page, pe_k="3")
+    assert page.get_by_label("Distance k").input_value() == "3"
+
+    page.get_by_role("radio", name="Your sentence").click()
+    rows = page.locator(".js-plotly-plot .ytick text")
+    page.get_by_role("radio", name="decoder").click()
+    tokens = lambda text: display_tokens(translator.trace(text).decoder_tokens)  # noqa: E731
+    until(page, lambda: sorted(rows.all_text_contents()), sorted(tokens(SENTENCE)))
+    text = "The dog <b>sings</b>."
+    page.get_by_label("English").fill(text)
+    until(page, lambda: sorted(rows.all_text_contents()), sorted(tokens(text)))
+    no_traceback(page)
+
+    page = visit("positions", text=SENTENCE, pe_view="Without")
+    candidates = page.locator(".headlight-candidate")
+
+    def written(edit):
+        with translator.model.hooks(edit.hooks()):
+            return translator.translate(SENTENCE).text
+
+    for seed in (0, 5):
+        if seed:
+            set_number(page, "Seed of the shuffle", seed)
+        shuffled = ["encoder shuffled", written(Edit("shuffled", ("encoder",), seed))]
+        until(page, lambda: candidates.evaluate_all(CANDIDATES)[1:2], [shuffled])
+    assert german(page).inner_text() == translator.translate(SENTENCE).text
+    page = visit("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
+    page.get_by_text("both stacks moved by 64").wait_for()
+    page.get_by_role("slider").press("ArrowRight")
+    page.get_by_text("both stacks moved by 128").wait_for()
+    moved = written(Edit("moved", ("encoder", "decoder"), 128))
+    until(page, lambda: [words for _, words in candidates.evaluate_all(CANDIDATES)][:1], [moved])
+    expect_url(page, pe_moved="128")
+
+
+def opened(page):
+    """The boxes that the drawing outlines."""
+    boxes = page.locator(".st-key-arch-drawing button.hl-box[aria-pressed=true]")
+    names: list[str] = boxes.evaluate_all("all => all.map((e) => e.name)")
+    return names
+
+
+def heading(page, text):
+    page.get_by_role("heading", name=text, exact=True).wait_for()
+
+
+def strip(page):
+    """What stands on the canvas of the open tensor."""
+    return painted(page, "arch-tensor") or {"queries": [], "levels": np.zeros(0)}
+
+
+def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator):
+    page = visit("architecture", text=SENTENCE, arch_layer="2")
+    heading(page, "Self-attention of the encoder, layer 2")
+    trace = translator.trace(SENTENCE)
+    expect_map(page, "arch-map", trace.encoder_self[1].mean(0), trace.labels("encoder_self"))
+    page.get_by_role("button", name="Linear:").click()
+    heading(page, "Linear")
+    tensors = flow(translator.model, trace)
+    values = tensors.values["logits"]
+    for linked in (False, True):
+        if linked:  # as the person who is sent the link
+            page.goto(page.evaluate("location.href"))
+        until(page, lambda: strip(page)["levels"].shape, values.shape)
+        there = strip(page)
+        assert there["queries"] == display_tokens(trace.target_tokens)
+        assert there["table"] == ("difference", "light")
+        assert np.abs(there["levels"] - difference_levels(values).astype(int)).max() <= 1
+        note = page.locator(".st-key-arch-tensor .hl-foot").inner_text()
+        end = re.search(r"from ±([\d.]+) on the colour stays", note)
+        assert end
+        assert float(end[1]) == pytest.approx(largest_colour(values), rel=1e-3)
+        assert opened(page) == ["decoder.linear"]
+        expect_url(page, arch_box="Linear")
+    # keys move from box to box and over the values
+    page.get_by_role("button", name="Self-attention of the encoder, layer 2:").first.focus()
+    page.keyboard.press("ArrowUp")  # its Add & norm
+    page.keyboard.press("ArrowRight")  # the decoder's, at the same height
+    page.keyboard.press("Enter")
+    heading(page, "Add & norm after masked self-attention of the decoder, layer 2")
+    values = tensors.values["decoder.layers.1.self_attention_norm.hook_normalised"]
+    until(page, lambda: strip(page)["levels"].shape, values.shape)
+    page.locator(".st-key-arch-tensor .hl-scroll").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)  # the first one only begins
+    name, number = plain(page.locator(".st-key-arch-tensor .hl-tip").inner_text()).split(
+        "feature 2"
+    )
+    assert name == f"“{display_tokens(trace.decoder_tokens)[1]}” · "
+    assert float(number.replace("−", "-")) == pytest.approx(float(values[1, 1]), rel=1e-3)
+    # the drawing follows the sentence
+    text = "The dog sings."
+    page.get_by_label("English", exact=True).fill(text)
+    trace = translator.trace(text)
+    expect_german(page, trace.target)
+    rows = len(trace.decoder_tokens)
+    until(page, lambda: strip(page)["queries"], display_tokens(trace.decoder_tokens))
+    names = page.locator(".st-key-arch-drawing button.hl-box").evaluate_all(
+        "all => all.map((box) => box.ariaLabel)"
+    )
+    assert len(names) == len(BOXES)
+    shapes = dict(name.rsplit(": ", 1) for name in names)
+    assert shapes["Feed forward of the decoder, layer 2"] == f"{rows} × 32"
+    shape = f"4 × {rows} × {len(trace.source_tokens)}"
+    assert shapes["Cross-attention of the decoder, layer 2"] == shape
+    # a link leads to the heads of the layer
+    page.get_by_role("button", name="Self-attention of the encoder, layer 2:").first.click()
+    page.get_by_role("link", name="Heads: every head of this layer").click()
+    labels = trace.labels("encoder_self")
+    expect_map(page, "heads-map", trace.encoder_self[1, 0], labels)
+    assert (url(page)["text"], url(page)["kind"]) == (text, "encoder")

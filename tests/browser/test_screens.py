@@ -1,0 +1,272 @@
+"""Each page on a projector, on a phone, and by axe-core in both themes."""
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, THEME, enter, german, until, url
+from tests.viz.many_traces import many
+from tests.viz.planted_trace import planted
+from viz.app.links.navigation import TITLES
+from viz.app.links.role_views import ROLES, VIEW
+from viz.app.sentence.source_box import EXAMPLES
+from viz.lines_report import lines_report
+from viz.pages.roles.page import VIEWS
+from viz.report import report
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
+BAR, CONTROLS = 100, 48  # most pixels of height
+PICTURES = {
+    "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-tree .hl-frame"),
+    "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
+    "roles": (".st-key-measured-map-beside",),
+    "masks": (".st-key-mask-grids .hl-mask:first-child",),
+    "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
+    "training": (".st-key-forming-map .hl-frame",),
+    "architecture": (".st-key-arch-drawing canvas",),
+}
+LONG = {
+    "inside": ".st-key-inside .hl-scroll canvas",
+    "positions": ".st-key-pe_encoding .js-plotly-plot",
+}
+WIDE, HIGH = 390, 844  # of the phone
+
+
+def opener(page, address):
+    """Open pages of the app in a tab, until they are at rest."""
+    page.set_default_timeout(PATIENCE)
+
+    def open_(path, **url):
+        enter(page, f"{address}/{path}?{urlencode(url)}")
+        page.locator(AT_REST).wait_for()
+        return page
+
+    return open_
+
+
+@pytest.fixture(scope="module")
+def phone(browser, address):
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
+    return opener(page, address)
+
+
+def height(locator):
+    """Of one element, in pixels."""
+    return locator.bounding_box()["height"]
+
+
+def span(page, selector):
+    """Where an element begins and ends on the screen, from its top."""
+    box = page.locator(selector).bounding_box()
+    return box["y"], box["y"] + box["height"]
+
+
+def expect_low(page):
+    """The sentence and the controls leave the screen to the picture."""
+    assert height(page.locator(".st-key-sentence-bar")) <= BAR
+    for row in page.locator("[class*='-controls']").all():
+        assert height(row) <= CONTROLS
+
+
+def test_each_picture_is_in_sight_of_a_projector(browser, serve_app):
+    assert PICTURES.keys() | LONG.keys() == TITLES.keys()
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    open_ = opener(page, serve_app(""))  # with the bundled model
+    for path, selectors in PICTURES.items():
+        open_(path, text=TEXT)
+        for selector in selectors:
+            page.locator(selector).first.wait_for()
+            for part in page.locator(selector).all():
+                box = part.bounding_box()
+                assert box is None or box["y"] + box["height"] <= 720, selector
+        expect_low(page)
+    for path, selector in LONG.items():
+        open_(path, text=TEXT)
+        page.locator(selector).wait_for()
+        expect_low(page)
+        top, foot = span(page, selector)
+        assert top <= 0.6 * 720, path
+        assert foot > 720, f"{path} is whole: name it among PICTURES"
+    # the box grows with the sentence
+    open_("schedule", text=TEXT)
+    box = page.get_by_label("English")
+    line = height(box)
+    box.fill(f"{TEXT} " * 4)
+    assert height(box) > 1.3 * line
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
+    box.fill(TEXT)
+    assert height(box) == line
+    page.close()
+
+
+def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
+    page = phone("heads", text=SENTENCE)
+    drawer = page.locator("[data-testid=stSidebar]")
+    closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
+    page.get_by_role("button", name="Expand sidebar").tap()
+    until(page, closed, "false")
+    page.reload()
+    page.locator(AT_REST).wait_for()
+    until(page, closed, "true")
+    page.get_by_role("button", name="Expand sidebar").tap()  # again, after a reload with it open
+    until(page, closed, "false")
+    page.get_by_role("link", name="Masks", exact=True).tap()
+    page.get_by_role("heading", name="Masks", level=1).wait_for()
+    until(page, closed, "true")
+    page.locator(AT_REST).wait_for()
+    assert closed() == "true"
+    # out of sight, out of the way of the keyboard
+    assert page.get_by_role("link", name="Heads", exact=True).count() == 0
+
+    page = phone("heads", text=SENTENCE, kind="cross", layer="1", head="1")
+    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+    assert span(page, ".st-key-heads-map")[0] > HIGH
+    scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
+    page.get_by_role("gridcell", name="cross, layer 1, head 2").tap()
+    until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
+    assert span(page, ".st-key-heads-map")[0] >= 0
+    before = scrolled()
+    page.locator(AT_REST).wait_for()
+    page.get_by_role("gridcell", name="cross, layer 2, head 2").dispatch_event("click")
+    page.get_by_role("heading", name="L2 H2 · cross").first.wait_for()
+    assert scrolled() == before  # it is in sight
+
+    page = phone("schedule", text=SENTENCE)
+    page.get_by_role("button", name="Examples").tap()
+    for example in EXAMPLES:
+        box = page.get_by_role("menuitem", name=example).bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= WIDE
+    page.get_by_role("menuitem", name=EXAMPLES[-1]).tap()
+    until(page, lambda: page.get_by_label("English").input_value(), EXAMPLES[-1])
+    german(page).wait_for()
+    # the keyboard of the phone stays away
+    assert page.evaluate("document.activeElement.tagName") not in ("INPUT", "TEXTAREA")
+
+
+# of each choice its top, left and right, and whether all of its borders are seen
+CHOICES = """all => all.map(node => {
+    const style = getComputedStyle(node);
+    const seen = ["Left", "Right", "Top", "Bottom"].every(side =>
+        style[`border${side}Width`] === "1px" && !/, 0\\)$/.test(style[`border${side}Color`]));
+    const { top, left, right } = node.getBoundingClientRect();
+    return [top, left, right, seen];
+})"""
+# how many toolbars of tables there are, and the words that they cover
+COVERED = """() => {
+    const bars = [...document.querySelectorAll("[data-testid=stElementToolbar]")]
+        .filter(bar => bar.closest(".stElementContainer").querySelector(".stDataFrame"))
+        .map(bar => bar.getBoundingClientRect()).filter(bar => bar.width);
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom
+        && b.top < a.bottom;
+    const words = [...document.querySelectorAll("h3, p, [data-testid=stText]")]
+        .filter(word => bars.some(bar => over(bar, word.getBoundingClientRect())));
+    return [bars.length, words.map(word => word.innerText)];
+}"""
+
+
+def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
+    main = "document.querySelector('[data-testid=stMain]')"
+    for path, key in (("", "translate-map"), ("heads", "heads-map")):
+        page = phone(path, text=SENTENCE)
+        page.locator(f".st-key-{key} .hl canvas").first.wait_for()
+        assert page.evaluate(f"{main}.scrollWidth") <= WIDE
+        # a line of its own, which it shares with its label
+        width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
+        assert width > 270
+    for path in ("masks", "architecture"):
+        choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
+        choices.nth(4).wait_for()
+        past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
+            - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
+        assert max(past) <= 0.5, path
+    page = phone("architecture", text=SENTENCE, arch_view="tables 2 and 3")
+    page.locator("[data-testid=stDataFrame]").first.wait_for()
+    bars, covered = page.evaluate(COVERED)
+    assert bars > 0
+    assert covered == []
+
+    page = phone("positions", text=SENTENCE)
+    page.locator(".js-plotly-plot .xtitle").first.wait_for()
+    assert not page.locator(".modebar-container").first.is_visible()
+    drawn = page.locator(".st-key-pe_view button").evaluate_all(CHOICES)
+    assert len({top for top, *_ in drawn}) > 1
+    assert all(seen for *_, seen in drawn), drawn
+    for (top, _, right, _), (next_top, left, _, _) in pairwise(drawn):
+        assert next_top > top or left >= right  # none lies over its neighbour
+    assert max(right for _, _, right, _ in drawn) <= WIDE
+    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
+        page.get_by_role("radio", name=view, exact=True).tap()
+        until(page, lambda: url(page).get("pe_view", "Encoding"), view)
+        page.locator(AT_REST).wait_for()
+        page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
+        # a chart is fitted to the width a moment after it has come
+        page.wait_for_function(f"() => {main}.scrollWidth <= {WIDE}")
+
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+WAYS = ((1440, "light"), (390, "dark"))
+VIEWS_OF_PAGES = [
+    ("", {}),  # the address at which the first page stays
+    *((path, {}) for path in TITLES if path != "translate"),
+    *(("roles", {VIEW: name}) for name in VIEWS if name != ROLES),
+]
+# a rule says how serious its faults are; what is not serious enough is not looked for
+RUN = """async () => (await axe.run(document, { resultTypes: ["violations"],
+    preload: false, iframes: false,
+    rules: Object.fromEntries(axe._audit.rules
+        .filter(({ impact }) => impact && !["serious", "critical"].includes(impact))
+        .map(({ id }) => [id, { enabled: false }])) })).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => [id, nodes.map(
+        ({ target, failureSummary }) => [String(target), failureSummary])])"""
+
+
+@pytest.fixture(scope="module")
+def axe():
+    if AXE.is_file():
+        return AXE.read_text("utf-8")
+    message = "axe-core is not installed (npm ci)"
+    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def faults(page, axe):
+    """List what is serious on a page as it stands, in each of `WAYS`."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe)
+    serious = []
+    for wide, scheme in WAYS:
+        page.set_viewport_size({"width": wide, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        if page.locator(".stApp").count():
+            until(page, lambda: page.evaluate(THEME), scheme)
+        serious += [(wide, scheme, *fault) for fault in page.evaluate(RUN)]
+    return serious
+
+
+def test_no_page_has_a_serious_fault(visit, axe):
+    serious = {}
+    for path, view in VIEWS_OF_PAGES:
+        page = visit(path, text=SENTENCE, **view)
+        page.locator(".st-key-explanation").wait_for()  # the last that a page draws
+        serious[path, *view.values()] = faults(page, axe)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert not any(serious.values()), serious
+
+
+def test_no_saved_page_has_a_serious_fault(browser, tmp_path, axe):
+    page = browser.new_page()
+    for text in (report(planted()), lines_report(many())):
+        path = tmp_path / "page.html"
+        path.write_text(text, "utf-8")
+        page.goto(path.as_uri())
+        page.locator("[role=gridcell]").first.wait_for()
+        assert faults(page, axe) == []
+    page.close()

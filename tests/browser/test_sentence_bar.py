@@ -1,0 +1,287 @@
+"""The sentence bar in a real browser: typed, by keyboard, and with another model."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.browser.app_page import (
+    SENTENCE,
+    THEME,
+    at_rest,
+    choose,
+    expect,
+    expect_alignment,
+    expect_german,
+    expect_map,
+    german,
+    no_traceback,
+    until,
+    url,
+)
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer import Translator
+from viz.app.sentence.source_box import EXAMPLES
+from viz.draw.labels import quoted
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+NOTICES = ".st-key-notices"
+HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
+
+
+def test_the_translation_follows_the_typing(tab, translator):
+    page = tab()
+    trace = translator.trace(EXAMPLES[0])
+    expect_german(page, trace.target)
+    expect_alignment(page, translator, trace)
+    box = page.get_by_label("English")
+    box.click()
+    page.keyboard.press("Control+A")
+    for number, letter in enumerate(SENTENCE):
+        page.keyboard.type(letter)
+        # now and then a pause that is long enough for an answer to come in between
+        page.wait_for_timeout(400 if number % 12 == 11 else 20)
+    trace = translator.trace(SENTENCE)
+    expect_german(page, trace.target)  # no Enter, no click elsewhere
+    expect(box).to_have_value(SENTENCE)
+    expect(box).to_be_focused()
+    expect_alignment(page, translator, trace)
+    # in the middle of the text, the cursor stays where it is
+    page.keyboard.press("Home")
+    for letter in "Now ":
+        page.keyboard.type(letter)
+        page.wait_for_timeout(350)
+    expect_german(page, translator.translate(f"Now {SENTENCE}").text)
+    assert box.evaluate("box => box.selectionStart") == 4
+    expect(box).to_have_value(f"Now {SENTENCE}")
+    no_traceback(page)
+
+
+def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
+    page = tab("", text=SENTENCE)
+    trace = translator.trace(SENTENCE)
+    expect_german(page, trace.target)
+    page.get_by_role("link", name="Heads", exact=True).click()
+    expect(page.get_by_label("English")).to_have_value(SENTENCE)
+    page.get_by_role("radio", name="encoder").click()
+    page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
+    for reloaded in (False, True):
+        if reloaded:
+            page.reload()
+        expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
+        expect_german(page, trace.target)
+        wanted = {"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
+        until(page, lambda: url(page), wanted)
+    page.get_by_role("link", name="Translate").click()
+    expect(page.get_by_label("English")).to_have_value(SENTENCE)
+    expect_alignment(page, translator, trace)
+    until(page, lambda: url(page), {"text": SENTENCE})
+    # there the head is still the chosen one
+    page.get_by_role("link", name="Heads", exact=True).click()
+    expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
+
+
+def test_any_text_is_text_or_gets_one_sentence(visit, translator):
+    page = visit("heads")
+    box = page.get_by_label("English")
+    for text, sentence in (
+        ("", "The text is empty: type an English sentence."),
+        ("word " * 3_000, "pieces, but this model takes at most 255: shorten it."),
+    ):
+        page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+        box.fill(text)
+        expect(page.locator(".st-key-problem")).to_contain_text(sentence)
+        expect(page.locator(".st-key-heads-map")).to_have_count(0)  # no picture of another text
+        assert len(page.evaluate("location.href")) < 10_000
+        no_traceback(page)
+        box.fill("The dog sings.")
+        expect_german(page, translator.translate("The dog sings.").text)
+        until(page, lambda: url(page), {"text": "The dog sings."})
+    page.get_by_role("link", name="Translate").click()
+    for text in (HOSTILE, "🐶🎉", "مرحبا", "a\x07b\x1b[31m c", "\u202eabc"):
+        page.get_by_label("English").fill(text)
+        expect_alignment(page, translator, translator.trace(text))
+        expect(page.locator(NOTICES)).to_contain_text(translator.translate(text).notices[0])
+        no_traceback(page)
+        markup = ".katex, strong, em, a, h1, img, b, code"
+        assert page.locator(".st-key-sentence-bar").locator(markup).count() == 0
+        for name in ("x", "a", "bold"):
+            assert page.locator(f"b:text-is('{name}'), a:text-is('{name}')").count() == 0
+
+
+# what has the focus, in a component too: its name
+FOCUSED = """() => {
+    let node = document.activeElement;
+    while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+    return node === document.body ? "" : node.ariaLabel || node.labels?.[0]?.innerText
+        || node.innerText;
+}"""
+# its ring: style, width, and the contrast with the page
+RING = """() => {
+    const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+    const style = getComputedStyle(document.activeElement);
+    const ground = numbers(getComputedStyle(document.querySelector(".stApp")).backgroundColor);
+    const [r, g, b, alpha = 1] = numbers(style.outlineColor);
+    const ink = [r, g, b].map((part, n) => alpha * part + (1 - alpha) * ground[n]);
+    const light = (color) => color.slice(0, 3).map(part => part / 255)
+        .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, n) => sum + part * [0.2126, 0.7152, 0.0722][n], 0);
+    const [dark, bright] = [light(ink), light(ground)].sort((a, b) => a - b);
+    return [style.outlineStyle, style.outlineWidth, (bright + 0.05) / (dark + 0.05)];
+}"""
+
+
+def focused(page):
+    name: str = page.evaluate(FOCUSED)
+    return name
+
+
+def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, translator):
+    page = visit("heads", text=SENTENCE, kind="cross", layer="2", head="1")
+    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+
+    def stays(name):
+        at_rest(page)
+        assert focused(page) == name
+
+    page.get_by_role("radio", name="decoder").focus()
+    page.keyboard.press("Space")
+    at_rest(page)
+    assert page.get_by_role("radio", name="decoder").evaluate("e => e === document.activeElement")
+    page.get_by_role("combobox", name="Layer", exact=True).press("ArrowUp")
+    page.keyboard.press("Enter")
+    stays("Layer")
+    page.get_by_role("switch", name="Words").press("Space")
+    stays("Words")
+    page.get_by_role("gridcell", name="decoder, layer 1, head 2").press("Enter")
+    stays("decoder, layer 1, head 2")
+
+    more = page.get_by_role("button", name="More", exact=True)
+    more.press("Enter")
+    popover = page.locator("[data-testid=stPopoverBody]")
+    popover.get_by_text("Hide weights below").first.wait_for()
+    inside = "node => node.contains(document.activeElement)"
+    page.keyboard.press("Tab")
+    assert popover.evaluate(inside)
+    page.keyboard.press("Shift+Tab")
+    assert more.evaluate(inside)
+    reached = 0
+    page.keyboard.press("Tab")
+    while popover.count() and popover.evaluate(inside) and reached < 20:
+        reached += 1
+        page.keyboard.press("Tab")
+    assert 4 < reached < 20
+    popover.wait_for(state="hidden")
+    assert page.get_by_role("button", name="Download").evaluate(inside)
+
+    # after an example one goes on in the sentence
+    examples = page.get_by_role("button", name="Examples")
+    for number, keyboard in ((1, True), (2, False)):
+        if keyboard:
+            examples.press("Enter")
+            page.get_by_role("menuitem", name=EXAMPLES[number]).press("Enter")
+        else:
+            examples.click()
+            page.get_by_role("menuitem", name=EXAMPLES[number]).click()
+        expect_german(page, translator.translate(EXAMPLES[number]).text)
+        until(page, page.get_by_label("English").input_value, EXAMPLES[number])
+        until(page, lambda: url(page).get("text"), EXAMPLES[number])
+        at_rest(page)
+        assert page.get_by_label("English").evaluate("box => box === document.activeElement")
+
+
+def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
+    page = visit("schedule", text=SENTENCE)
+    controls = (("link", "Heads"), ("button", "Examples"), ("radio", "linear"))
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme)
+        until(page, lambda: page.evaluate(THEME), theme)
+        for role, name in controls:
+            page.get_by_role(role, name=name, exact=True).first.focus()
+            page.keyboard.press("Shift+Tab")
+            page.keyboard.press("Tab")  # a key was the last that moved it
+            style, width, contrast = page.evaluate(RING)
+            assert (style, width) == ("solid", "2px"), (theme, role, name)
+            assert contrast >= 3, (theme, role, name)
+    page = visit("inside", text=SENTENCE, at="8")
+    page.get_by_role("button", name="Next", exact=True).press("Enter")
+    at_rest(page)
+    assert focused(page) == "Next"
+
+
+SHORT = "The old cat sleeps."
+NAME = "opus-mt-en-many"
+
+
+@pytest.fixture(scope="module")
+def many(models_folder):
+    """The model of several languages beside the small trained one; and one that is damaged."""
+    folder = marian_folder.write(models_folder / NAME, codes=(">>fra<<", ">>spa<<"), max_length=24)
+    stated = {"source_lang": "eng", "target_lang": "roa"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(stated))
+    damaged = models_folder / "damaged"
+    damaged.mkdir()
+    (damaged / "model.safetensors").write_text("none")
+    yield Translator.load(folder)
+    shutil.rmtree(folder)
+    shutil.rmtree(damaged)
+
+
+def expect_translated(page, model, text):
+    """Translation, address, box and map are those of this model and text."""
+    translation = model.translate(text)
+    expect_german(page, translation.text)
+    trace = model.trace_of(translation)
+    expect_map(page, "heads-map", trace.cross[0, 1], trace.labels("cross"))
+    until(page, lambda: url(page).get("text"), text)
+    expect(page.get_by_label("English")).to_have_value(text)
+
+
+HEAD = {"kind": "cross", "layer": "1", "head": "2"}
+
+
+def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(many, visit, translator):
+    page = visit("heads", text=SHORT, **HEAD)
+    label = page.locator(".st-key-translation-label")
+    expect_translated(page, translator, SHORT)
+    choose(page, "Model", NAME)
+    expect_translated(page, many, SHORT)
+    assert url(page)["model"] == NAME
+    expect(label).to_have_text("Target")
+    expect(page.locator(NOTICES)).to_contain_text("was not told which one")
+    # the menu of languages writes into the text, and what is typed there moves the menu
+    choose(page, "Into", "French (fra)")
+    expect_translated(page, many, f">>fra<< {SHORT}")
+    expect(label).to_have_text("French")
+    for line, language in ((page.get_by_label("English"), "en"), (german(page), "fr")):
+        assert [line.get_attribute(name) for name in ("lang", "dir")] == [language, "auto"]
+    page.get_by_label("English").fill(f">>spa<< {SHORT}")
+    expect_translated(page, many, f">>spa<< {SHORT}")
+    expect(label).to_have_text("Spanish")
+    expect(page.get_by_role("combobox", name="Into")).to_have_value("Spanish (spa)")
+    page.reload()  # a new session, as for who is sent the link
+    expect_translated(page, many, f">>spa<< {SHORT}")
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(NAME)
+    # another page has the same model
+    page.get_by_role("link", name="Masks", exact=True).click()
+    page.get_by_role("heading", name="Masks", level=1).wait_for()
+    expect_german(page, many.translate(f">>spa<< {SHORT}").text)
+    until(page, lambda: url(page).get("model"), NAME)
+    for text in (f">>spa<< {SHORT}", f">>fra<< {SHORT}", SHORT):
+        page.go_back()
+        expect_translated(page, many, text)
+    page.go_back()
+    expect_translated(page, translator, SHORT)
+    assert "model" not in url(page)
+    # what is gone or damaged gets one sentence, and the bar lives
+    page = visit("heads", text=SHORT, model="gone", **HEAD)
+    expect_translated(page, translator, SHORT)
+    expect(page.locator(NOTICES)).to_contain_text(
+        f"There is no model {quoted('gone')} on this server"
+    )
+    choose(page, "Model", "damaged")
+    expect(page.locator(".st-key-problem")).to_contain_text("MANIFEST.json is missing.")
+    choose(page, "Model", NAME)
+    expect_translated(page, many, SHORT)
+    no_traceback(page)

@@ -10,9 +10,9 @@ from tests.browser.offline import PAPER, SVG, rgb, words_of
 from tests.browser.test_attention_map import GERMAN, LABELS, numbered
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
+from viz.draw.attention_map import encode_ribbons
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.palette import COLOR, head_colors
-from viz.draw.ribbons import encode_ribbons
 from viz.draw.word_links import encode_links
 
 pytestmark = pytest.mark.browser

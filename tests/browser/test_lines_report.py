@@ -7,16 +7,15 @@ import pytest
 
 from tests.browser.offline import Saved
 from tests.browser.spy import level_of, plain
-from tests.viz.many_traces import UNLIKE, many
-from tests.viz.planted_trace import HEADS, LAYERS
+from tests.viz.planted_trace import HEADS, LAYERS, UNLIKE, many
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from transformer.text.languages import Languages
-from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.draw.palette import table
-from viz.lines_report import lines_report
+from viz.lines import lines_report
 
 pytestmark = pytest.mark.browser
 ROW, FIRST_ROW = 18, 42  # of plan.js

@@ -25,7 +25,7 @@ from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import factor, rescale
 from transformer.files.installed import BUNDLED
 from viz.draw.labels import display_tokens
-from viz.pages.training.probes import find
+from viz.pages.training.runs import find
 
 pytestmark = pytest.mark.browser
 

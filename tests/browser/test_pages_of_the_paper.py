@@ -20,10 +20,10 @@ from tests.browser.app_page import (
 )
 from tests.browser.offline import SVG, number_of, save, words_of
 from tests.browser.spy import plain
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit
+from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, difference_levels, largest_colour
 from viz.pages.architecture.boxes import BOXES

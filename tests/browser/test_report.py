@@ -14,7 +14,7 @@ from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
 from transformer.text.languages import OURS
 from viz.draw import explorer
-from viz.draw.explorer_options import ExplorerOptions, SecondMap
+from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.figures.heads import head_bars

@@ -8,13 +8,11 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, THEME, enter, german, until, url
-from tests.viz.many_traces import many
-from tests.viz.planted_trace import planted
-from viz.app.links.navigation import TITLES
-from viz.app.links.role_views import ROLES, VIEW
+from tests.viz.planted_trace import many, planted
+from viz.app.links.navigation import ROLES, TITLES, VIEW
 from viz.app.sentence.source_box import EXAMPLES
-from viz.lines_report import lines_report
-from viz.pages.roles.page import VIEWS
+from viz.lines import lines_report
+from viz.pages.roles import VIEWS
 from viz.report import report
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]

@@ -10,16 +10,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
-from viz.app.links.navigation import TITLES
-from viz.app.links.role_views import ROLES, VIEW
+from viz.app.links.navigation import ROLES, TITLES, VIEW
 from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
-from viz.pages.architecture.page import PARAMETERS
-from viz.pages.masks.page import VIEW as MASKS
-from viz.pages.masks.page import WITHOUT_MASK
-from viz.pages.positions.page import VIEW as POSITIONS
-from viz.pages.roles.page import VIEWS
+from viz.pages.masks import VIEW as MASKS
+from viz.pages.masks import WITHOUT_MASK
+from viz.pages.positions import VIEW as POSITIONS
+from viz.pages.roles import VIEWS
 
 APP = Path(__file__).parents[3] / "app.py"
 TEXT = "Le chat dort sous la table."

@@ -22,7 +22,7 @@ import torch
 from benchmarks.machine import describe, ratio, table
 from transformer import Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import folder as exported_folder
+from transformer.checkpoints.export import ctranslate2 as export
 from transformer.checkpoints.export.ctranslate2 import vocabulary
 from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, TransformerConfig
@@ -204,8 +204,8 @@ def run(options: argparse.Namespace) -> None:
     print(describe())
     with tempfile.TemporaryDirectory() as temporary:
         float32, int8 = Path(temporary) / "float32", Path(temporary) / "int8"
-        exported_folder.write(loaded, float32)
-        exported_folder.write(loaded, int8, "int8")
+        export.write(loaded, float32)
+        export.write(loaded, int8, "int8")
         engines: dict[str, Engine] = {
             "ours": Ours(translator, cores),
             "CTranslate2": CTranslate2(translator, float32, cores),

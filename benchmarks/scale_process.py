@@ -60,9 +60,7 @@ def batches(arguments: Sequence[str]) -> Report:
 
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
-    from training.data.folders import read_training_texts
-
-    from training.data.corpus import DataFolder
+    from training.data.corpus import DataFolder, read_parallel
     from training.data.prepared import TOKENIZER
     from training.data.run_data import encode_texts
     from transformer.text.tokenizer import Tokenizer
@@ -71,7 +69,7 @@ def text(arguments: Sequence[str]) -> Report:
     folders = [DataFolder(Path(folder))]
     tokenizer = Tokenizer.load(Path(checkpoint) / TOKENIZER)
     seconds = Stopwatch()
-    read = encode_texts(folders, read_training_texts(folders), tokenizer, 256)
+    read = encode_texts(folders, [read_parallel(Path(folder) / "train")], tokenizer, 256)
     first, _ = _epochs(read, int(batch_tokens), seconds)
     return {"rows": len(read.encoded), "batches": len(first), **seconds.laps, **memory()}
 

@@ -25,7 +25,6 @@ from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_BEAM_SIZE, SearchSettings
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from transformer.translation import warnings
 from transformer.translation.batch import Line, LineSearch, Result, usable_cores
 from transformer.translation.result import Candidate, Translation
 from viz.draw.attention_map import Scale
@@ -93,7 +92,8 @@ def _page(options: argparse.Namespace) -> str:
         trace, notices = translator.trace_of(translation), translation.notices
     else:
         trace = translator.trace(options.text, options.target)
-        notices = warnings.given_warnings(translator, trace)
+        pieces = (*trace.source_pieces, *trace.target_pieces)
+        notices = translator.warnings(trace.source, pieces)
     noted = replace(trace, notes=(*trace.notes, *notices))
     return report(
         lens_trace(options.lens, translator, noted),
@@ -200,10 +200,8 @@ class _Lines:
 
     def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
-        notices = warnings.search_warnings(
-            self.translator, line.text, line.pieces, hypotheses[0], self.settings
-        )
-        translation = Translation(line.text, (best,), notices=notices, seconds=0.0)
+        notices = self.translator.warnings(line.text, line.pieces, hypotheses[0], self.settings)
+        translation = Translation(line.text, tuple(line.pieces), (best,), notices, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), notices)
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
@@ -211,7 +209,8 @@ class _Lines:
             return None
         try:
             trace = self.translator.trace(text, target)
-            return self._packed(number, trace, warnings.given_warnings(self.translator, trace))
+            pieces = (*trace.source_pieces, *trace.target_pieces)
+            return self._packed(number, trace, self.translator.warnings(text, pieces))
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 

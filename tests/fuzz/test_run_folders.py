@@ -30,7 +30,7 @@ from tests.fuzz.bounds import (
 )
 from training.run.journal import LOG
 from transformer.files.installed import BUNDLED
-from viz.pages.training import probes
+from viz.pages.training import runs
 from viz.pages.training.heads_forming import TRACED_SENTENCE
 from viz.pages.training.runs import RUNS_VARIABLE, is_live, load_log, log_problem
 
@@ -181,8 +181,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _read(run: Path) -> None:
     is_live(run)
     problems = [log_problem("run", load_log(run / LOG))]
-    for sentence in probes.find(run):
-        problems += probes.load_all(sentence)[1]
+    for sentence in runs.find(run):
+        problems += runs.load_all(sentence)[1]
     for problem in filter(None, problems):
         event("a problem is named")
         assert_plain(problem)

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from benchmarks.campaign.occupied import fingerprint
 
+from tests.fingerprint import fingerprint
 from training.evaluation import measurement
 from transformer import CheckpointError
 from transformer.checkpoints import checkpoint

@@ -283,7 +283,8 @@ def show_rescaled_translation(
     sentence_bar.show_notices_of(edited)
 
 
-Floats, Ints = npt.NDArray[np.float64], npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
 """Measures of a row of the softmax, in the order of the curves."""

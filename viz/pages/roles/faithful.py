@@ -157,8 +157,7 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
 
 def _stored_erasing(report: FaithfulnessReport) -> None:
     named = {screen_name(name): result for name, result in report.lenses.items()}
-    curves = {name: result.curves for name, result in named.items()}
-    _curves("corpus", curves, report.random, report.fractions)
+    _curves("corpus", named, report.random, report.fractions)
     for sentence in corpus_sentences(report):
         st.text(sentence)
     columns = {
@@ -171,7 +170,7 @@ def _stored_erasing(report: FaithfulnessReport) -> None:
 
 
 def _curves(
-    section: str, lenses: dict[str, Curves], random: Curves, fractions: tuple[float, ...]
+    section: str, lenses: Mapping[str, Curves], random: Curves, fractions: tuple[float, ...]
 ) -> None:
     """Draw both curves of each lens, the lenses named below the first chart."""
     for test, title in TITLES.items():

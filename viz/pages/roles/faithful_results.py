@@ -144,9 +144,8 @@ def _means(erasing: Erasing) -> Curves:
 
 def corpus_sentences(report: FaithfulnessReport) -> list[str]:
     """Name the lenses that find the most important words, and those no better than chance."""
-    curves = {name: result.curves for name, result in report.lenses.items()}
-    comprehensiveness = {name: result.comprehensiveness for name, result in curves.items()}
-    sufficiency = {name: result.sufficiency for name, result in curves.items()}
+    comprehensiveness = {name: lens.comprehensiveness for name, lens in report.lenses.items()}
+    sufficiency = {name: lens.sufficiency for name, lens in report.lenses.items()}
     falls, costs = (
         {name: _mean(curve) for name, curve in lenses.items()}
         for lenses in (comprehensiveness, sufficiency)
@@ -221,7 +220,8 @@ def _against_random(
     lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float]
 ) -> str:
     """Name the lenses, and the shares, whose intervals overlap with chance or lie below it."""
-    overlapping, below = [], []
+    overlapping: list[str] = []
+    below: list[str] = []
     for name, curve in lenses.items():
         pairs = [*zip(fractions, curve, random, strict=True)]
         for names, shares in (

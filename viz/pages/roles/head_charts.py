@@ -117,7 +117,7 @@ def heads_chart(
         alt.Tooltip("name:N", title="head"),
         alt.Tooltip("value:Q", title=measure, format="+.3f"),
     ]
-    cursor = alt.Undefined if opened is None else "pointer"
+    cursor: Any = alt.Undefined if opened is None else "pointer"
     cells = (
         alt.Chart(frame, height={"step": _CELL})
         .mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor=cursor)

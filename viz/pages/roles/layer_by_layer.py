@@ -109,7 +109,9 @@ def _step(
         )
     with heads:
         st.subheader("Head by head", anchor=False)
-        values = {kind: array[..., step] for kind, array in logits.heads.items()}
+        values: dict[Kind, Floats] = {
+            kind: array[..., step] for kind, array in logits.heads.items()
+        }
         maximum = max(float(np.abs(array).max()) for array in values.values())
         for kind, array in values.items():
             st.text(f"{SCREEN_NAMES[kind]} {format_number(float(array.sum()), sign=True)}")

@@ -335,7 +335,9 @@ def pieces_chart(
     bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
     zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
     layered = zero + bars
-    for side, align, dx in ((">= 0", "left", 4), ("< 0", "right", -4)):
+    ends: tuple[tuple[str, Literal["left", "right"], int], ...]
+    ends = ((">= 0", "left", 4), ("< 0", "right", -4))
+    for side, align, dx in ends:
         mark = base.transform_filter(f"datum.value {side}").mark_text(
             color=INK, fontSize=14, align=align, dx=dx
         )

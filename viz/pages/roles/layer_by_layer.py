@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, Translator
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits, direct_logits

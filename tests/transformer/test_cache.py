@@ -63,9 +63,3 @@ def test_the_source_is_projected_once(model):
     own = [length for name, length in seen if "self" in name]
     assert cross == [5] * 2  # both layers, at the first step
     assert own == [1] * 2 * 3
-
-
-def test_an_empty_cache_can_be_reordered(model):
-    cache = Cache(2)
-    cache.select(torch.tensor([1, 0]))
-    assert cache.length == 0

@@ -72,12 +72,6 @@ def test_scaled_embeddings_begin_with_rms_one():
     assert rms(waves) == pytest.approx(math.sqrt(0.5), abs=1e-6)
 
 
-def test_a_later_start_takes_later_positions():
-    e = embedding()
-    tokens = torch.randint(4, 50, (2, 9))
-    assert torch.equal(e(tokens[:, 4:], start=4), e(tokens)[:, 4:])
-
-
 def test_the_longest_sequence_fits_and_one_more_piece_does_not():
     e = embedding()
     e(torch.zeros(1, 40, dtype=torch.long))
@@ -114,11 +108,6 @@ def test_learned_positions_are_parameters_of_each_stack():
     # a position learns when something stands on it, and only then
     grads = [p.grad.any(-1).tolist() for p in ours if p.grad is not None]
     assert grads == [[True] * 3 + [False] * 37, [True] * 2 + [False] * 38]
-
-
-def test_learned_positions_begin_as_large_as_the_waves():
-    positions = embedding(positions="learned", max_length=2000).positions
-    assert rms(positions) == pytest.approx(math.sqrt(0.5), abs=0.01)
 
 
 def test_learned_positions_are_added_where_the_waves_would_be():

@@ -5,7 +5,7 @@ import torch
 from tests.transformer import reference
 from transformer import Transformer, TransformerConfig
 from transformer.dropout import Dropout
-from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer, FeedForward
+from transformer.layers import AddAndNorm, EncoderLayer, FeedForward
 
 
 def config(**changes):
@@ -74,39 +74,3 @@ def test_there_is_no_dropout_inside_attention_or_the_feed_forward_network():
     x = torch.randn(2, 4, 16)
     assert torch.equal(layer.self_attention(x, x), layer.self_attention(x, x))
     assert torch.equal(layer.feed_forward(x), layer.feed_forward(x))
-
-
-def test_an_encoder_layer_is_pytorchs():
-    """§3.1; biases of attention, which ours has none of, are zero there."""
-    layer = shaken(EncoderLayer(config())).eval()
-    theirs = torch.nn.TransformerEncoderLayer(16, 2, 24, dropout=0, batch_first=True).double()
-    attention = layer.self_attention
-    with torch.no_grad():
-        theirs.self_attn.in_proj_bias.zero_()
-        theirs.self_attn.out_proj.bias.zero_()
-        W = (attention.W_Q.weight, attention.W_K.weight, attention.W_V.weight)
-        theirs.self_attn.in_proj_weight.copy_(torch.cat(W))
-        theirs.self_attn.out_proj.weight.copy_(attention.W_O.weight)
-    theirs.linear1.load_state_dict(layer.feed_forward.W_1.state_dict())
-    theirs.linear2.load_state_dict(layer.feed_forward.W_2.state_dict())
-    theirs.norm1.load_state_dict(layer.self_attention_norm.norm.state_dict())
-    theirs.norm2.load_state_dict(layer.feed_forward_norm.norm.state_dict())
-    x = torch.randn(2, 5, 16).double()
-    torch.testing.assert_close(layer(x), theirs(x))
-
-
-def test_a_decoder_layer_looks_at_itself_first_and_then_at_the_source():
-    """§3.1: self-attention feeds cross-attention, not the other way round."""
-    layer = shaken(DecoderLayer(config())).eval()
-    x, memory = torch.randn(2, 1, 5, 16).double()
-    y = layer.self_attention_norm(x, layer.self_attention(x, x, is_causal=True))
-    y = layer.cross_attention_norm(y, layer.cross_attention(y, memory))
-    y = layer.feed_forward_norm(y, layer.feed_forward(y))
-    torch.testing.assert_close(layer(x, memory), y)
-
-
-def test_each_position_passes_the_feed_forward_network_by_itself():
-    ffn = FeedForward(config())
-    x = torch.randn(1, 5, 16)
-    one_by_one = torch.cat([ffn(x[:, i : i + 1]) for i in range(5)], dim=1)
-    torch.testing.assert_close(ffn(x), one_by_one)

@@ -40,12 +40,6 @@ def test_both_masks_together_hide_what_either_hides(rows):
     assert mask.tolist() == expected
 
 
-def test_masks_are_boolean():
-    tokens = torch.tensor([[1, 0]])
-    masks = padding_mask(tokens), causal_mask(2), padding_and_causal_mask(tokens)
-    assert all(mask.dtype == torch.bool for mask in masks)
-
-
 def test_shorter_rows_are_filled_up_on_the_right() -> None:
     padded = pad_sequences([[7, 8, 9], [5], [6, 4]])
     assert padded.tolist() == [[7, 8, 9], [5, PAD, PAD], [6, 4, PAD]]

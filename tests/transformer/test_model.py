@@ -1,7 +1,5 @@
-import copy
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -9,7 +7,6 @@ from torch import nn
 from tests.transformer import reference
 from transformer import Transformer, TransformerConfig
 from transformer.config import BOS, EOS, PAD
-from transformer.masks import padding_mask
 
 SOURCE = torch.tensor([[5, 6, 7, 8, EOS], [9, 10, EOS, PAD, PAD], [11, EOS, PAD, PAD, PAD]])
 TARGET = torch.tensor([[BOS, 12, 13, 14], [BOS, 15, PAD, PAD], [BOS, 16, 17, PAD]])
@@ -147,15 +144,6 @@ def test_the_fast_path_and_the_watched_path_agree(model):
     torch.testing.assert_close(watched, fast, atol=1e-5, rtol=1e-5)
 
 
-def test_watching_one_pattern_changes_nothing(model):
-    with torch.no_grad():
-        fast = model(SOURCE, TARGET)
-        watched, _ = model.run_with_cache(
-            SOURCE, TARGET, names=lambda name: name.endswith("hook_pattern")
-        )
-    torch.testing.assert_close(watched, fast, atol=1e-5, rtol=1e-5)
-
-
 @PATHS
 def test_batching_and_padding_change_nothing(model, path):
     with path():
@@ -163,12 +151,6 @@ def test_batching_and_padding_change_nothing(model, path):
         for row, (source, target) in enumerate(zip(SOURCE, TARGET, strict=True)):
             alone = model(source[source != PAD][None], target[target != PAD][None])
             torch.testing.assert_close(batched[row, REAL[row]], alone[0], atol=1e-5, rtol=1e-5)
-
-
-def test_more_padding_changes_nothing(model):
-    wider = nn.functional.pad(SOURCE, (0, 9)), nn.functional.pad(TARGET, (0, 7))
-    padded = model(*wider)[:, : TARGET.size(1)]
-    torch.testing.assert_close(padded[REAL], model(SOURCE, TARGET)[REAL], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -206,27 +188,3 @@ class leaf:
             if self.watched:
                 return self.model.run_with_cache(source, target)[0]
             return self.model(source, target)
-
-
-def test_the_parts_make_the_whole(model):
-    mask = padding_mask(SOURCE)
-    parts = model.logits(model.decode(TARGET, model.encode(SOURCE), mask))
-    assert torch.equal(parts, model(SOURCE, TARGET))
-
-
-def test_a_copy_of_a_model_computes_the_same_and_is_hooked_by_itself(model):
-    twin = copy.deepcopy(model)
-    _, cache = twin.run_with_cache(SOURCE, TARGET)
-    assert set(cache) == set(model.hook_points())
-    np.testing.assert_array_equal(
-        twin(SOURCE, TARGET).detach().numpy(), model(SOURCE, TARGET).detach().numpy()
-    )
-
-
-def test_there_is_no_norm_after_the_stacks(model):
-    """Each stack's output is the last layer's own: its norm's bias and gain are its moments."""
-    last = model.encoder.layers[-1].feed_forward_norm.norm
-    encoded = model.encode(SOURCE[:1])
-    plain = (encoded - last.bias) / last.weight
-    torch.testing.assert_close(plain.mean(-1), torch.zeros(1, 5), atol=1e-5, rtol=0)
-    torch.testing.assert_close(plain.var(-1, unbiased=False), torch.ones(1, 5), atol=1e-3, rtol=0)

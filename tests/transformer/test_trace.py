@@ -7,7 +7,7 @@ import sentencepiece
 import torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import KINDS, AttentionTrace, CheckpointError, InputError, Languages
+from transformer import KINDS, AttentionTrace, CheckpointError, InputError
 from transformer.config import BOS, EOS
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
@@ -68,12 +68,6 @@ def test_the_axes_are_labelled_by_what_stands_there(found):
     for kind, queries in (("decoder", None), ("Cross", None), ("cross", "write")):
         with pytest.raises(InputError, match=r"There is no kind of|cannot be named by 'write'"):
             found.labels(kind, queries)
-
-
-def test_labels_fit_the_arrays(found):
-    for kind in KINDS:
-        queries, keys = found.labels(kind)
-        assert found.weights(kind).shape[2:] == (len(queries), len(keys))
 
 
 def test_each_position_writes_the_token_it_is_labelled_with(found, model, processor):
@@ -338,13 +332,3 @@ def test_a_trace_that_is_larger_than_it_may_be_says_so(found, tmp_path):
         AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size)
     with pytest.raises(CheckpointError, match=rf"it has {size:,} bytes"):
         AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size - 1)
-
-
-def test_a_trace_knows_its_languages(translator):
-    assert translator.trace(ENGLISH, GERMAN).languages == Languages("English", "German")
-
-
-def test_of_several_targets_a_trace_knows_the_one_that_was_asked_for():
-    several = Languages("English", "", ("fra", "deu"))
-    assert several.for_text(">>fra<< The dog.") == Languages("English", "French")
-    assert several.for_text("The dog.") is several

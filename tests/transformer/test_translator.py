@@ -43,12 +43,8 @@ def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
     assert translation.source == TEXT
     assert translation.best is translation.candidates[0]
     assert len(translation.candidates) == 4
-
-
-def test_a_candidates_pieces_are_what_was_written(translator):
-    for candidate in translator.translate(TEXT).candidates:
-        assert tuple(piece.id for piece in candidate.pieces) == candidate.hypothesis.tokens
-        assert (candidate.pieces[-1].text == "</s>") == candidate.hypothesis.complete
+    trace = translator.trace(TEXT)
+    assert (trace.target, trace.target_pieces) == (translation.text, translation.best.pieces)
 
 
 def test_a_sentence_is_tokenised_once_on_its_way_to_the_maps(translator, monkeypatch):
@@ -92,10 +88,6 @@ def test_empty_lines_stay_empty_and_in_their_place(translator):
 def test_a_line_that_does_not_fit_is_named_by_its_number(translator):
     with pytest.raises(InputError, match=r"^Line 2: The text has"):
         translator.translate_lines([TEXT, "dog " * 9_999])
-
-
-def test_a_beam_of_nothing_is_refused(translator):
-    assert "must be at least 1" in refusal(translator.translate, TEXT, beam_size=0)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "\t \r\n", "\u2003\u00a0", "\x1c"])
@@ -216,11 +208,6 @@ def test_a_sentence_without_end_is_noticed_and_another_is_not(translator, pairs)
         assert told != translation.best.hypothesis.complete
 
 
-def test_known_text_that_ends_needs_no_notice(translator, pairs):
-    translations = [translator.translate(pair.english) for pair in pairs[::40]]
-    assert any(t.notices == () and t.best.hypothesis.complete for t in translations)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -237,12 +224,6 @@ def test_a_line_break_is_a_space(translator, text):
     assert not any("vocabulary has no" in notice for notice in translation.notices)
     assert translation.source == text
     assert translator.trace(text, TEXT).source_tokens == translator.trace(TEXT, TEXT).source_tokens
-
-
-def test_a_trace_follows_the_translation(translator):
-    translation, trace = translator.translate(TEXT), translator.trace(TEXT)
-    assert (trace.source, trace.target) == (TEXT, translation.text)
-    assert trace.target_pieces == translation.best.pieces
 
 
 def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
@@ -262,6 +243,7 @@ def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
         (lambda t: t.trace(TEXT, 5), "^The translation cannot be 5"),
         (lambda t: t.trace(TEXT, "E", bem_size=3, alpha=1), "leave out bem_size and alpha"),
         (lambda t: t.trace_of(t.score(TEXT, "Ein")), "is no translation: give what"),
+        (lambda t: t.trace_of(t.translate(TEXT), 4), "has 4 candidates"),
         (lambda t: t.trace_of(t.translate(TEXT), 1.0), r"candidate is 1\.0: it must be a whole"),
         (lambda t: t.score(TEXT, "Ein", alternatives=2.5), r"alternatives is 2\.5: it must be"),
         (lambda t: t.translate_lines(TEXT), "^The lines are one text, 'The dog"),
@@ -295,13 +277,6 @@ def test_a_model_in_training_is_refused_wherever_dropout_would_change_numbers(tr
         assert refusal(call, TEXT).startswith("The model is in training mode")
     training.model.eval()
     np.testing.assert_array_equal(training.trace(TEXT, "Ein Hund.").cross, trace.cross)
-
-
-def test_every_candidate_can_be_traced(translator):
-    translation = translator.translate(TEXT)
-    assert "has 4 candidates" in refusal(translator.trace_of, translation, 4)
-    for number, candidate in enumerate(translation.candidates):
-        assert translator.trace_of(translation, number).target_pieces == candidate.pieces
 
 
 def test_a_silenced_head_is_silent_in_translation_and_trace(translator):

@@ -1,13 +1,16 @@
 import hashlib
 import json
 import os
+import pickle
+import shutil
+from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
 
 from tests.transformer.damaged import FILES, folder, refusal, replace, tensors_of
-from transformer import CheckpointError, Tokenizer, Transformer, TransformerConfig
+from transformer import CheckpointError, Transformer, TransformerConfig
 from transformer.checkpoints import checkpoint
 
 __all__ = ["folder"]  # a fixture: used by name
@@ -56,10 +59,6 @@ def test_sixteen_bits_take_half_the_room_and_are_loaded_as_float32(tmp_path, mod
         assert torch.equal(loaded, parameter.half().float())
 
 
-def test_the_shared_matrix_is_stored_once(folder, model):
-    assert tensors_of(folder).keys() == dict(model.named_parameters()).keys()
-
-
 def test_the_manifest_holds_the_checksum_of_every_file(tmp_path, model, tokenizer):
     extra = {"MODEL_CARD.md": "# A tiny model\n", "run.jsonl": '{"step": 1}\n'}
     checkpoint.save(tmp_path / "model", model, tokenizer, extra=extra)
@@ -71,13 +70,6 @@ def test_the_manifest_holds_the_checksum_of_every_file(tmp_path, model, tokenize
     }
     assert {path.name for path in others} == {*FILES[:3], *extra}
     assert (tmp_path / "model" / "MODEL_CARD.md").read_text() == "# A tiny model\n"
-
-
-def test_saving_over_a_checkpoint_replaces_it(folder, model, tokenizer):
-    with torch.no_grad():
-        other = Transformer(model.config)
-    checkpoint.save(folder, other, tokenizer)
-    assert torch.equal(checkpoint.load(folder).model.shared_embedding, other.shared_embedding)
 
 
 def test_saving_removes_nothing_but_a_checkpoint(tmp_path, model, tokenizer):
@@ -116,30 +108,62 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     assert refusal(nowhere) == f"There is no checkpoint folder {nowhere}."
 
 
-def test_a_file_is_no_folder(folder):
-    assert "config.json" in refusal(folder / "config.json")
+def damage(path, kind):
+    content = path.read_bytes()
+    path.unlink()
+    if kind == "a folder":
+        path.mkdir()
+    elif kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a device":
+        path.symlink_to("/dev/zero")
+    elif kind != "missing":
+        path.write_bytes(content[: {"empty": 0, "half": len(content) // 2, "cut": -2}[kind]])
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_named(folder, name):
-    (folder / name).unlink()
-    assert f"{name} is missing" in refusal(folder)
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("missing", "is missing"),
+        ("a folder", "it is a folder"),
+        ("empty", ""),
+        ("half", ""),
+        ("cut", ""),
+        ("a pipe", "cannot be read: it is no regular file"),
+        ("a device", "cannot be read: it is no regular file"),
+    ],
+)
+def test_a_missing_or_damaged_file_is_named(folder, name, kind, sentence):
+    damage(folder / name, kind)
+    assert (name if kind == "missing" else str(folder / name)) in refusal(folder)
+    assert sentence in refusal(folder)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_folder_in_place_of_a_file_is_named(folder, name):
-    (folder / name).unlink()
-    (folder / name).mkdir()
-    assert str(folder / name) in refusal(folder)
-
-
-@pytest.mark.parametrize("keep", [0, 0.5, -1])
-@pytest.mark.parametrize("name", FILES)
-def test_a_truncated_file_is_named(folder, name, keep):
-    content = (folder / name).read_bytes()
-    cut = content[:-2] if keep == -1 else content[: int(keep * len(content))]
-    (folder / name).write_bytes(cut)
-    assert str(folder / name) in refusal(folder)
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        *(({"format": other}, f"says format {other!r}, but") for other in (0, 2, "1", None, [1])),
+        *((name, f"does not list {name}") for name in FILES[:3]),
+        ({"config.json": None}, "config.json is damaged"),
+        *(
+            ({name: "0" * 64}, "which is no file of the folder")
+            for name in ("../config.json", "/etc/passwd", "", "..", "a/b")
+        ),
+    ],
+)
+def test_a_manifest_of_another_content_is_refused(folder, change, sentence):
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    if isinstance(change, str):
+        del manifest["sha256"][change]
+    elif "format" in change:
+        manifest |= change
+    else:
+        manifest["sha256"] |= change
+    path.write_text(json.dumps(manifest))
+    assert sentence in refusal(folder)
 
 
 @pytest.mark.parametrize("name", FILES[:3])
@@ -177,30 +201,6 @@ def test_a_foreign_manifest_is_named(folder, content):
     assert f"{folder / 'MANIFEST.json'} is not a manifest of ours" in refusal(folder)
 
 
-@pytest.mark.parametrize("format_", [0, 2, "1", None, [1]])
-def test_another_format_is_named(folder, format_):
-    path = folder / "MANIFEST.json"
-    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"format": format_}))
-    assert f"{path} says format {format_!r}, but this program reads format 1" in refusal(folder)
-
-
-@pytest.mark.parametrize("name", FILES[:3])
-def test_a_manifest_that_leaves_a_file_out_is_named(folder, name):
-    path = folder / "MANIFEST.json"
-    manifest = json.loads(path.read_bytes())
-    del manifest["sha256"][name]
-    path.write_text(json.dumps(manifest))
-    assert f"{path} does not list {name}" in refusal(folder)
-
-
-def test_a_checksum_that_is_no_text_fits_nothing(folder):
-    path = folder / "MANIFEST.json"
-    manifest = json.loads(path.read_bytes())
-    manifest["sha256"]["config.json"] = None
-    path.write_text(json.dumps(manifest))
-    assert "config.json is damaged" in refusal(folder)
-
-
 # from here on every checksum is right: the folder was made by another program
 
 
@@ -234,28 +234,10 @@ def test_a_configuration_of_another_vocabulary_is_named(folder, model):
     assert "160 pieces" in sentence
 
 
-def test_a_tokenizer_of_another_vocabulary_is_named(folder, pairs):
-    other = Tokenizer.train([pair.german for pair in pairs], vocab_size=120)
-    replace(folder, "tokenizer.model", other.model)
-    assert "tokenizer.model has 120 pieces" in refusal(folder)
-
-
 @pytest.mark.parametrize("content", [b"", b"not a model"])
 def test_a_foreign_tokenizer_is_named(folder, content):
     replace(folder, "tokenizer.model", content)
     assert "tokenizer.model" in refusal(folder)
-
-
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_a_pipe_and_a_device_are_not_waited_for(folder, name, kind):
-    (folder / name).unlink()
-    if kind == "pipe":
-        os.mkfifo(folder / name)
-    else:
-        (folder / name).symlink_to("/dev/zero")
-    assert f"{folder / name} cannot be read: it is no regular file" in refusal(folder)
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "unlink", "pipe"])
@@ -273,15 +255,6 @@ def test_a_damaged_card_or_log_is_named(tmp_path, model, tokenizer, name, damage
         changed = content[:-3] if damage == "cut" else b"%" + content[1:]
         (folder / name).write_bytes(changed)
     assert name in refusal(folder)
-
-
-@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "", "..", "a/b"])
-def test_a_manifest_reaches_no_file_of_another_folder(folder, name):
-    path = folder / "MANIFEST.json"
-    manifest = json.loads(path.read_bytes())
-    manifest["sha256"][name] = "0" * 64
-    path.write_text(json.dumps(manifest))
-    assert "which is no file of the folder" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 10_000, "x\0y", "x\ny\x1b[31m"])
@@ -308,3 +281,108 @@ def test_weights_that_are_not_finite_in_their_type_are_not_saved(tmp_path, model
         checkpoint.save(tmp_path / "half", large, tokenizer, dtype=torch.float16)
     assert not (tmp_path / "half").exists()
     checkpoint.save(tmp_path / "half", large, tokenizer)
+
+
+# weights of another size, shape, type or value than the configuration says
+
+
+def test_tensors_that_do_not_fit_the_configuration_are_named(folder):
+    output, bias = (
+        "decoder.layers.1.cross_attention.W_O.weight",
+        "encoder.layers.0.feed_forward.W_1.bias",
+    )
+    tensors = tensors_of(folder)
+    changed = tensors | {output: tensors[output][:, :16].contiguous()}
+    lacking = {name: tensor for name, tensor in tensors.items() if name != bias}
+    unknown = tensors | {"encoder.norm.weight": torch.ones(32)}
+    for stored, sentence in (
+        (changed, f"'{output}' has shape [32, 16], but config.json asks for [32, 32]"),
+        (lacking, f"lacks tensor '{bias}'"),
+        (unknown, "has the unknown tensor 'encoder.norm.weight'"),
+    ):
+        replace(folder, "model.safetensors", safetensors.torch.save(stored))
+        assert f"{folder / 'model.safetensors'}" in refusal(folder)
+        assert sentence in refusal(folder)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_weights_that_were_cut_before_they_were_signed_are_named(folder, keep):
+    content = (folder / "model.safetensors").read_bytes()
+    replace(folder, "model.safetensors", content[:keep])
+    assert f"{folder / 'model.safetensors'} is not a safetensors file" in refusal(folder)
+
+
+def test_a_pickle_is_never_opened(folder, tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "sprung",)
+
+    for content in (pickle.dumps(Trap()), torch_pickle(Trap(), tmp_path)):
+        for name in FILES[:3]:
+            damaged = Path(shutil.copytree(folder, tmp_path / "trapped"))
+            replace(damaged, name, content)
+            assert name in refusal(damaged)
+            shutil.rmtree(damaged)
+    assert not (tmp_path / "sprung").exists()
+
+
+def torch_pickle(value, tmp_path):
+    torch.save(value, tmp_path / "pickle.pt")
+    return (tmp_path / "pickle.pt").read_bytes()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_weights_that_are_not_finite_are_named(folder, value, dtype):
+    name = "encoder.layers.1.feed_forward.W_1.bias"
+    tensors = {n: t.to(dtype) for n, t in tensors_of(folder).items()}
+    tensors[name][7] = value
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert f"'{name}' has weights that are not finite" in refusal(folder)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_types_of_sixteen_bits_become_float32_exactly(folder, dtype):
+    tensors = {n: t.to(dtype) for n, t in tensors_of(folder).items()}
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    for name, parameter in checkpoint.load(folder).model.named_parameters():
+        assert parameter.dtype == torch.float32
+        assert torch.equal(parameter, tensors[name].float())
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.bool, torch.int64, torch.float8_e4m3fn, torch.float64], ids=str
+)
+def test_other_types_of_weights_are_named_and_never_converted(folder, dtype):
+    tensors = tensors_of(folder)
+    tensors["shared_embedding"] = tensors["shared_embedding"].to(dtype)
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert "'shared_embedding' is stored as" in refusal(folder)
+
+
+@pytest.mark.parametrize("dtype", ["C64", "F4", "F128", "f32", ""])
+def test_a_type_that_nobody_knows_is_one_sentence(folder, dtype):
+    content = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["shared_embedding"]["dtype"] = dtype
+    written = json.dumps(header).encode()
+    content = len(written).to_bytes(8, "little") + written + content[8 + length :]
+    replace(folder, "model.safetensors", content)
+    assert str(folder / "model.safetensors") in refusal(folder)
+
+
+@pytest.mark.parametrize("power", [17, 40, 1_000])
+@pytest.mark.parametrize("name", ["N", "d_model", "d_ff", "h", "d_k", "d_v", "max_length"])
+def test_a_huge_size_is_refused_before_anything_is_built(folder, model, name, power, monkeypatch):
+    monkeypatch.setattr(Transformer, "unfilled", lambda _: pytest.fail("it was built"))
+    values = model.config.to_dict() | {name: 2**power}
+    replace(folder, "config.json", json.dumps(values).encode())
+    assert f"{folder / 'config.json'} describes no model" in refusal(folder) or power == 17
+
+
+def test_more_bytes_than_the_configuration_asks_for_are_not_read(folder):
+    path = folder / "model.safetensors"
+    with path.open("r+b") as file:
+        file.truncate(12 * 10**9)  # a hole: it takes no room
+    assert f"{path} cannot be read: it has 12,000,000,000 bytes, but at most" in refusal(folder)

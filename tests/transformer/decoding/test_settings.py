@@ -85,15 +85,6 @@ def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bund
     assert same >= 14  # a greedy search may take another cut where two are about as probable
 
 
-def test_the_pieces_of_a_translation_force_it(translator):
-    free = translator.translate(TEXT, beam_size=1)
-    pieces = [piece.text for piece in free.best.pieces[:-1]]
-    for length in (0, 1, 7, len(pieces)):
-        forced = translator.translate(TEXT, beam_size=1, prefix=pieces[:length])
-        assert forced.best.pieces == free.best.pieces
-        assert forced.prefix == free.best.pieces[:length]
-
-
 def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free):
     for number, (line, text, _) in enumerate(free[:16]):
         words = own_words(text)
@@ -132,16 +123,6 @@ def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
     assert not forbidden & {word for text in found for word in own_words(text)}
     assert found[1:] == [text for _, text in keeps]
     assert found == [bundled.translate(line, **settings.arguments).text for line in lines]
-
-
-def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):
-    for pair in pairs[::99]:
-        forbidden: list[str] = []
-        for _ in range(3):  # each translation loses the first word that it has
-            found = translator.translate(pair.english, forbidden=forbidden)
-            for candidate in found.candidates:
-                assert not set(forbidden) & set(own_words(candidate.text))
-            forbidden.append(own_words(found.text)[0])
 
 
 def test_the_tree_is_kept_where_it_is_asked_for(translator):

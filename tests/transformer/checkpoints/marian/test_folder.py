@@ -119,7 +119,7 @@ def test_scores_and_traces_are_of_the_target_s_own_pieces(case: Case) -> None:
         scored.log_probs, log_p[range(len(marians)), marians], atol=1e-4, rtol=1e-5
     )
     in_pieces = case.translator.score(source, cut)
-    assert in_pieces.target == given
+    assert in_pieces.translation.text == given
     assert in_pieces.log_probs == pytest.approx(scored.log_probs[:-1], abs=1e-5)
     trace = case.translator.trace(source, target=given)
     np.testing.assert_allclose(trace.log_probs, scored.log_probs, atol=1e-5)

@@ -109,8 +109,8 @@ def test_scale_threshold_and_difference_change_colours_and_no_number(still):
 
 
 def test_a_long_sentence_scrolls_and_any_token_is_text(still):
-    markup = ("<img src=x onerror=window.taken=1>", "<b>fett</b>", "שלום", "👩‍🚀🇩🇪", "&amp;")
-    markup += ("w" * 200,)
+    markup = ["<img src=x onerror=window.taken=1>", "<b>fett</b>", "שלום", "👩‍🚀🇩🇪", "&amp;"]
+    markup.append("w" * 200)
     queries, keys = numbered(60)
     labels = Labels((*(f"▁{token}" for token in markup), *queries), keys)
     page = still(content(np.eye(66, 60, dtype=np.float32), labels), width=390)

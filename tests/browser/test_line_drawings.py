@@ -148,8 +148,8 @@ PAIRS = [WordPair(*ends) for ends in ENDS]
 
 
 def links_of(pairs, source=SOURCE, target=TARGET):
-    made = {"made_by": "layer 2, lens: norms", "caption": ["By a model."]}
-    return encode_links(source, target, pairs, languages=OURS, **made)
+    made_by, caption = "layer 2, lens: norms", ["By a model."]
+    return encode_links(source, target, pairs, languages=OURS, made_by=made_by, caption=caption)
 
 
 def numbers(page):

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.offline import Saved
 from tests.browser.spy import level_of, plain
 from tests.viz.planted_trace import HEADS, LAYERS, UNLIKE, many
-from transformer import KINDS
+from transformer import KINDS, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from transformer.text.languages import Languages
@@ -72,7 +72,8 @@ def heads_of(kind):
 
 
 def test_sentences_are_opened_searched_sorted_and_linked(opened):
-    kind, layer, head = "cross", 1, 2
+    kind: Kind = "cross"
+    layer, head = 1, 2
     for number in (1, 2, 5):
         trace = many()[number - 1]
         opened.open(number)
@@ -90,11 +91,11 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
     title = opened.title.inner_text()
     opened.open(1)
     opened.options.first.focus()
-    for key, number in [
+    for pressed, number in [
         ("ArrowDown", 2), ("End", 5), ("ArrowDown", 5), ("PageUp", 1), ("End", 5), ("ArrowUp", 4),
         ("Home", 1),
     ]:  # fmt: skip
-        opened.page.keyboard.press(key)
+        opened.page.keyboard.press(pressed)
         opened.wait_for(many()[number - 1])
         assert opened.page.evaluate("document.activeElement.hash") == f"#{number}"
         assert opened.chosen.get_attribute("href") == f"#{number}"

@@ -3,6 +3,8 @@
 Each head looks at one known cell, which is read back where it is drawn.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ HOT = 0.8762
 @pytest.fixture
 def saved(browser, tmp_path):
     """Open a page from its text; at the end nothing has failed or asked for the network."""
-    opened = []
+    opened: list[Any] = []
 
     def open_page(text, **options):
         path = tmp_path / f"page_{len(opened)}.html"

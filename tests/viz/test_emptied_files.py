@@ -192,7 +192,7 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
         def draw() -> None:
             assert all(faithful_results.corpus_sentences(report))
             assert faithful_results.corpus_text(report)
-            curves = {name: one.curves.sufficiency for name, one in report.lenses.items()}
+            curves = {name: lens.sufficiency for name, lens in report.lenses.items()}
             random = report.random.sufficiency
             most = upper_end(random, *curves.values())
             erasing_chart(curves, random, report.fractions, most, legend=True).to_dict()

@@ -82,7 +82,7 @@ def test_a_head_is_read_and_moves_under_its_focus(still, tmp_path):
     names = [node.findtext(f"{SVG}title") for node in root.iter(f"{SVG}image")]
     cells = page.page.locator("[role=gridcell]")
     assert names == cells.evaluate_all("all => all.map((node) => node.ariaLabel)")
-    assert {"encoder", "L2", "H4"} <= {node.text for node in root.iter(f"{SVG}text")}
+    assert {"L2 H2", "L1 H4", "<b>first</b>"} <= {node.text for node in root.iter(f"{SVG}text")}
     assert page.save("PNG", tmp_path).stat().st_size > 5000
 
 

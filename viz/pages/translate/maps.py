@@ -60,11 +60,11 @@ def link_method(settings: AlignmentSettings, languages: Languages) -> str:
             f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
             f"weighs most in the row that {settings.row} it"
         )
-    error, gold = "never measured on gold text for this checkpoint", settings.gold
+    measured, gold = "never measured on gold text for this checkpoint", settings.gold
     if gold is not None:
         sentences = counted(gold.sentences, "gold sentence")
-        error = f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"
-    return f"{rule}: {_map_text(settings)}; {error}."
+        measured = f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"
+    return f"{rule}: {_map_text(settings)}; {measured}."
 
 
 def _map_text(settings: AlignmentSettings) -> str:

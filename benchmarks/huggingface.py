@@ -26,7 +26,7 @@ from transformer.traces.fields import Weights
 
 
 class Seen(NamedTuple):
-    """What must stand in a trace.
+    """Expected contents of a trace.
 
     Args:
         weights: of each kind, `[layer, head, query, key]`.
@@ -152,7 +152,7 @@ class _Checked:
         self.given = {k: v for k, v in self.inputs.items() if not k.startswith("decoder")}
 
     def _seen(self, outputs: Any, index: int) -> Seen:
-        """What a pass returned of one sentence, cut here by its mask."""
+        """Return the attentions of one sentence from a pass, cut here by its mask."""
         weights: dict[Kind, Weights] = {}
         for kind, layers in self._fields(outputs):
             rows, keys = self._kept(kind, index)
@@ -195,7 +195,7 @@ class _Checked:
         return LENGTHS[row] if self.family.shape == "decoder" else 1
 
     def _sequence(self, ids: Any, row: int) -> Any:
-        """What was read and written of a sentence, without padding on either side."""
+        """Return the ids read and written for a sentence, without padding on either side."""
         first = 0
         if self.family.shape == "decoder":
             first = int(self.inputs["attention_mask"][row].argmax())

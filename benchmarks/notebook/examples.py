@@ -69,7 +69,7 @@ if (top === window) {
 
 
 class Drawn(NamedTuple):
-    """What came of one output.
+    """Result of one output.
 
     Args:
         seconds: from opening the page to the first picture on the screen; None if none came.

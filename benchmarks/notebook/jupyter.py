@@ -60,7 +60,7 @@ class Ring(NamedTuple):
     keys: tuple[str, int]
 
     def rows(self, layer: int, head: int) -> list[list[str]]:
-        """What the large map says of each row when a head is open."""
+        """Read the description of each row of the large map while a head is open."""
         (row, rows), (column, columns) = self.queries, self.keys
         shift = layer * self.heads + head
         return [[f"{row}{n}", f"{column}{(n + shift) % columns}", "1.000"] for n in range(rows)]
@@ -87,7 +87,7 @@ def cell(frame: Frame, ring: Ring, layer: int, head: int) -> Any:
 
 
 def rows_of(frame: Frame) -> list[list[str]]:
-    """What the large map says in words: of each row its token, where it looks most, how much."""
+    """Read the large map in words: of each row its token, where it looks most, how much."""
     rows: list[list[str]] = frame.evaluate(ROWS)
     return rows
 
@@ -256,7 +256,7 @@ class _Look:
             self.say("after “Trust Notebook” both are drawn", _drawn(_ready(notebook, 2)))
 
     def exported(self) -> None:
-        """What nbconvert makes of the saved notebook: one HTML file."""
+        """Convert the saved notebook to one HTML file with nbconvert."""
         subprocess.run(
             [sys.executable, "-m", "nbconvert", "--to", "html", "--log-level=ERROR", self.path],
             check=True,

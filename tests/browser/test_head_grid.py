@@ -115,20 +115,22 @@ def test_keys_move_through_the_grid_and_switches_wait_for_no_answer(still):
     page.page.keyboard.press("Shift+Tab")
     assert focused(page) == label("cross", 0, 2)
 
-    def off(*heads):
+    def off(*heads, answered=0):
         """The number of heads that are switched off once Python names these."""
-        page.show(grid(switches=True, crossed=heads))
+        page.show(grid(switches=True, crossed=heads, answered=answered))
         return page.page.locator("[aria-label$='switched off']").count()
 
     first, second = Head("cross", 0, 1), Head("cross", 1, 0)
     assert off() == 0
     for head in (first, second):
         cell(page, *head).click()
-    assert off(first) == 2  # a late answer
-    assert off(first, second) == 2
-    assert off(first) == 1  # by a button beside the grid
+    clicks = [number for *_, number in page.picked()[-2:]]
+    assert off(first, answered=clicks[0]) == 2  # a late answer
+    assert off(first, second, answered=clicks[1]) == 2
+    assert off(first, answered=clicks[1]) == 1  # by a button beside the grid
     cell(page, *second).click()
-    assert off() == 0  # nor when an answer is none to that click
+    assert off(first) == 2  # the answer to neither of them
+    assert off(first, answered=page.picked()[-1][-1]) == 1  # a button was quicker than the answer
 
 
 def test_on_a_phone_many_heads_scroll_in_their_own_frame(still):

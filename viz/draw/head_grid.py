@@ -69,6 +69,7 @@ def encode_grid(
     order: Sequence[Head] | None = None,
     crossed: Sequence[Head] = (),
     switches: bool = False,
+    answered: int = 0,
     step: int | None = None,
     largest: int = LARGEST,
     caption: Sequence[str] = (),
@@ -85,6 +86,7 @@ def encode_grid(
             are not drawn.
         crossed: heads that are switched off; their maps are crossed out.
         switches: whether a click switches a head off and on, instead of opening it.
+        answered: number of the last click that `crossed` follows, as `click_of` returns it.
         step: the decoder's step from 0; rows after it are left blank.
         largest: cells along a side of a small map; more tokens share them.
         caption: what the picture was made from, for a file that is saved.
@@ -109,6 +111,7 @@ def encode_grid(
         "order": order if order is None else list(order),
         "crossed": list(crossed),
         "switches": switches,
+        "answered": answered,
         "step": step,
         "parts": [header for header, _ in packed],
     }
@@ -224,6 +227,17 @@ def _figure(value: float) -> str:
     if not math.isfinite(value):
         return ""
     return format_number(value, 2 if abs(value) < 10 else 1)
+
+
+def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Head, int] | None:
+    """Return the clicked head and the number of the click, in time; None if malformed.
+
+    A click that opens a head has no number, which is 0 here.
+    """
+    numbered = isinstance(value, list) and len(value) == 4
+    place, number = (value[:3], value[3]) if numbered else (value, 0)
+    head = head_of(place, shapes)
+    return (head, number) if head and is_index(number, 2**53) else None
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:

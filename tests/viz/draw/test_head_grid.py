@@ -9,7 +9,7 @@ from tests.viz.draw.message import colors_of, decode
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import Labels
-from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
+from viz.draw.head_grid import GridPart, click_of, encode_grid, encode_selection, head_of
 from viz.draw.palette import table
 from viz.draw.weights import to_bytes
 
@@ -133,6 +133,11 @@ def test_what_a_browser_sends_is_a_head_or_nothing():
     heads = (["cross", 0], ["cross", 0, 3], ["cross", -1, 0], ["cross", True, 1], ["x", 0, 0])
     for sent in (None, *heads, [["cross"], 0, 0], [{}, 0, 0], {"0": 1}, "c01"):
         assert head_of(sent, shapes) is None
+        assert click_of(sent, shapes) is None
+    assert click_of(["cross", 1, 2], shapes) == (("cross", 1, 2), 0)
+    assert click_of(["cross", 1, 2, 7], shapes) == (("cross", 1, 2), 7)
+    for number in (-1, 2**53, True, "7"):
+        assert click_of(["cross", 1, 2, number], shapes) is None
 
 
 def test_the_selection_travels_apart_from_the_maps():

@@ -24,7 +24,7 @@ from viz.app.links.address import MAX_TYPED
 from viz.draw.alternatives import Edited, EditorPiece, Forced, choice_of, edit_of
 from viz.draw.attention_map import squares_of
 from viz.draw.beam_tree import DrawnNode, node_of
-from viz.draw.head_grid import GridPart, encode_selection, head_of
+from viz.draw.head_grid import GridPart, click_of, encode_selection
 from viz.draw.inside_head import step_of
 from viz.draw.mask_grids import MaskGrid, Row, row_of
 
@@ -115,11 +115,18 @@ def mount_grid(
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
 
     def picked(value: object) -> None:
-        if (head := head_of(value, shapes)) is not None:
+        if (click := click_of(value, shapes)) is not None:
+            head, st.session_state[f"{key}-answered"] = click
             on_pick(head)
 
     mount(key, data, picked)
     mount(f"{key}-selection", encode_selection(key, selected))
+
+
+def answered_click(key: str) -> int:
+    """Return the number of the last click in a grid, which is encoded with the answer to it."""
+    number: int = st.session_state.get(f"{key}-answered", 0)
+    return number
 
 
 def mount_inside(key: str, data: bytes, steps: int, on_step: Callable[[int], None]) -> None:

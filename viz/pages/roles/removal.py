@@ -26,7 +26,14 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import head_buttons, open_head
-from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
+from viz.app.chrome.mounts import (
+    answered_click,
+    mount,
+    mount_grid,
+    mount_painted_map,
+    say_late,
+    show_late,
+)
 from viz.app.chrome.problems import without_paths
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
@@ -145,6 +152,7 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
         parts,
         crossed=[removal.place for removal in removals],
         switches=not paints,
+        answered=answered_click("roles-grid"),
         key="roles-grid",
         caption=origin_of(effect.before).caption("every head.", _changed(removals)),
     )

@@ -40,6 +40,7 @@ import { quote, within } from "../core/text.js";
  * @property {Head[] | null} order
  * @property {Head[]} [crossed] switched off
  * @property {boolean} [switches] a click switches a head off and on, and does not open it
+ * @property {number} [answered] number of the last click that `crossed` follows
  * @property {number | null} step
  * @property {Part[]} parts
  */

@@ -141,8 +141,7 @@ export class HeadGrid extends View {
     this.selected = null;
     /** @type {ReadonlySet<string>} */
     this.crossed = new Set(); // `ident`s of the heads that are switched off
-    /** @type {string[]} */
-    this.unanswered = []; // what is crossed after each click, until Python has answered it
+    this.clicked = 0; // number of the last click, until Python has answered it
     /** @type {string[]} */
     this.notes = [];
     /** @type {GridPlan} */
@@ -182,15 +181,9 @@ export class HeadGrid extends View {
       this.key = key;
     }
     this.selected = selected ?? getValue(key) ?? null;
-    this.follow((this.data.crossed ?? []).map(ident));
-  }
-
-  /** Python may answer a click before the last one: what was clicked since then stays crossed.
-   * @param {string[]} ids all heads that are switched off, as Python has it */
-  follow(ids) {
-    const answered = this.unanswered.indexOf(sorted(ids));
-    this.unanswered = answered < 0 ? [] : this.unanswered.slice(answered + 1);
-    if (!this.unanswered.length) this.cross(ids);
+    // Python may answer a click before the last one: what was clicked since then stays crossed
+    if (this.clicked <= (this.data.answered ?? 0)) this.clicked = 0;
+    if (!this.clicked) this.cross((this.data.crossed ?? []).map(ident));
   }
 
   /** @param {string[]} ids all heads that are switched off now */
@@ -328,14 +321,15 @@ export class HeadGrid extends View {
     if (this.data.switches) {
       const others = [...this.crossed].filter((id) => id !== cell.id);
       this.cross(this.crossed.has(cell.id) ? others : [...others, cell.id]);
-      this.unanswered.push(sorted(this.crossed));
+      this.clicked = Math.max(Date.now(), this.clicked + 1);
       this.draw();
       this.nameCells();
+      this.options.onSelect?.([...head, this.clicked]);
     } else {
       this.select(head);
       this.live.textContent = `${labelOf(cell)} is open`;
+      this.options.onSelect?.(head);
     }
-    this.options.onSelect?.(head);
   }
 
   /** @param {KeyboardEvent} event */
@@ -370,9 +364,6 @@ export class HeadGrid extends View {
     placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });
   }
 }
-
-/** Write heads as one text, whatever their order. @param {Iterable<string>} ids */
-const sorted = (ids) => [...ids].sort().join();
 
 /** @param {Event} event */
 const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);

@@ -24,9 +24,9 @@ LEAST_SHARE = 0.001  # a smaller one would be about as little as float16 rounds 
 
 @torch.no_grad()
 def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
-    """One checkpoint whose weights are the mean of those in folders, equally or by shares.
+    """Average the weights of checkpoint folders, equally or by shares.
 
-    Sums in float64, so that the order of the folders does not matter.
+    The sums are in float64, so that the order of the folders does not matter.
 
     Raises:
         CheckpointError: if there are none, they hold models of different shapes, or there are more

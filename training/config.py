@@ -70,7 +70,7 @@ class Recipe:
     depth_scaled: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant; a number beyond any that can be computed with is one."""
+        """Refuse values without a meaning, such as a number too large to compute with."""
         for field in dataclasses.fields(self):
             value, default = getattr(self, field.name), field.default
             shown = f"[training] {field.name} = {quoted(value)}"
@@ -103,7 +103,7 @@ class RunConfig:
     recipe: Recipe
 
     def __post_init__(self) -> None:
-        """Refuse sentences that the text may have and the model does not accept."""
+        """Refuse a `max_pieces` above the model's `max_length`."""
         if self.recipe.max_pieces > self.model.max_length:
             raise ConfigError(
                 f"[training] max_pieces = {self.recipe.max_pieces} must not be above [model] "

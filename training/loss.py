@@ -116,7 +116,7 @@ def r_drop_loss(
 def _r_drop_chunk(
     decoded: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float, pad: int
 ) -> Tensor:
-    """One chunk; its logits are recomputed in the backward pass instead of being stored."""
+    """Compute the loss of one chunk, whose logits are recomputed in the backward pass."""
     log_p = F.log_softmax(F.linear(decoded, projection).float(), dim=-1)  # [2, chunk, vocab]
     label_log_p = log_p.gather(2, labels.expand(2, -1).unsqueeze(-1)).squeeze(2)  # [2, chunk]
     smoothed = -(1 - epsilon_ls) * label_log_p - epsilon_ls * log_p.mean(2)

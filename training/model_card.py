@@ -163,7 +163,7 @@ class RunFiles:
         return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 
     def weights(self) -> Path:
-        """Folder of the weights that the card describes.
+        """Return the folder of the weights that the card describes.
 
         Raises:
             CheckpointError: if the run has saved none.
@@ -176,7 +176,7 @@ class RunFiles:
 
 
 def model_rows(run: RunFiles) -> Iterator[Row]:
-    """Shape, vocabulary and weights."""
+    """Yield the rows on the shape, the vocabulary and the weights of the model."""
     model = run.model
     yield (
         "shape",
@@ -234,7 +234,7 @@ def training_rows(run: RunFiles) -> Iterator[Row]:
 
 
 def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
-    """Each setting of which the paper has none, or another one than any row of Table 3."""
+    """Describe each setting that the paper lacks, or whose value is in no row of its Table 3."""
     settings = {**run.recipe, **journal.plan(run.records)}
     for name, default, words in (
         ("lr_factor", 1, "a factor of {:g} on the rate of equation 3"),
@@ -274,7 +274,7 @@ def _result_rows(records: Sequence[Record], last: Record) -> Iterator[Row]:
 
 
 def _tokens(logged: Sequence[Record]) -> float:
-    """Target tokens of the run: each speed in the log times the seconds that it was kept."""
+    """Count the target tokens of a run: the sum of each logged speed times its seconds."""
     total = before = 0.0
     for record in logged:
         seconds = float(record.get("seconds", before))
@@ -392,7 +392,7 @@ def _shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
 
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Each path by as many of its last parts as tell it from the others."""
+    """Shorten each path to its last one or two parts if these are unique."""
     ends = {path: PurePath(path).parts for path in paths}
     names = {}
     for path, parts in ends.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 def cooldown_left(step: int, steps: int, cooldown: int) -> float:
-    """1 until the last `cooldown` steps of a run, then linearly down to 0. Not in the paper.
+    """Return 1, falling linearly to 0 over the last `cooldown` steps of a run. Not in the paper.
 
     Args:
         step: the update that is about to be made, counted from 1.
         steps: updates of the whole run.
-        cooldown: on how many of them the rate falls; 0 for none.
+        cooldown: number of last updates over which the rate falls; 0 for none.
     """
     return min(1.0, (steps - step + 1) / cooldown) if cooldown else 1.0
 

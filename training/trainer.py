@@ -67,7 +67,7 @@ class Trainer:
         self.stop_request = StopRequest(process)
 
     def start_from(self, given: Checkpoint) -> None:
-        """Begin with the weights of a checkpoint, whose layers may be fewer."""
+        """Start from the weights of a checkpoint, which may have fewer layers."""
         initialise_from(given.model, self.model)
         self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
 
@@ -268,7 +268,7 @@ class Trainer:
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
     def _validate(self, journal: RunLog | None, bar: tqdm) -> None:
-        """Measure: all processes the loss, the main process the translations."""
+        """Measure the loss in all processes, and translations in the main process."""
         loss = self.validation.loss()
         self.progress = self.progress.with_validation(loss)
         if journal is None:

@@ -27,7 +27,7 @@ class SummedLoss(nn.Module):
         self.r_drop = r_drop
 
     def forward(self, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
-        """Sum of the label-smoothed losses of all target tokens, padding not counted, in nats."""
+        """Sum the label-smoothed losses of all target tokens, padding not counted, in nats."""
         epsilon_ls = self.model.config.epsilon_ls
         if self.r_drop == 0:
             decoded, projection = self._decode(source, target)

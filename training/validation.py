@@ -64,9 +64,9 @@ class Validation:
         self.process = process
 
     def loss(self) -> float:
-        """Mean cross-entropy without smoothing and dropout, in nats.
+        """Compute the mean cross-entropy without smoothing and dropout, in nats.
 
-        Process r of W measures the rows r, r + W, … So all of them know one and the same loss, and
+        Process r of W measures the rows r, r + W, …; all processes return the same mean, and so
         stop early at the same validation.
         """
         whole, rows = self.encoded, slice(self.process.rank, None, self.process.world_size)
@@ -82,7 +82,7 @@ class Validation:
         return float(loss / count)
 
     def score(self) -> Score:
-        """BLEU and chrF of greedy translations of the first sentences."""
+        """Compute BLEU and chrF of greedy translations of the first sentences."""
         with evaluation_mode(self.model):
             translations = translate_all(
                 self.encoded.source[: self.sentences],
@@ -95,7 +95,7 @@ class Validation:
 
 @torch.inference_mode()
 def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) -> float:
-    """Cross-entropy of each piece without smoothing, in nats; its exponential is the perplexity."""
+    """Compute the mean cross-entropy per piece, without smoothing, in nats."""
     losses = []
     for rows in TokenBatches(text, batch_tokens, seed=0).epoch(0):
         batch = make_batch(text, rows).to(model.device)
@@ -113,7 +113,7 @@ def _tokens(text: EncodedText) -> int:
 
 
 def perplexity(loss: float) -> float:
-    """e^loss, per piece (§6.2 notes that it is not per word)."""
+    """Compute e^loss, per piece (§6.2 notes that it is not per word)."""
     return math.exp(min(loss, 700))
 
 

@@ -43,7 +43,7 @@ def _run(options: argparse.Namespace) -> int:
     # a sentence is decoded fastest on one thread, and of a file each core takes its own lines:
     # synchronising costs more than it gains
     torch.set_num_threads(1)
-    _require_sense(options)
+    _refuse_contradictions(options)
     settings = SearchSettings(
         beam_size=options.beam or BEAM_SIZE,
         alpha=ALPHA if options.alpha is None else options.alpha,
@@ -62,8 +62,8 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _require_sense(options: argparse.Namespace) -> None:
-    """Refuse options that say nothing together."""
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    """Refuse options that contradict each other, or lack one that they need."""
     if options.align and options.n_best:
         raise InputError("--align and --n-best cannot be had together: leave one out.")
     if options.score != (options.target is not None):
@@ -112,7 +112,7 @@ def _print_translation(
 
 
 def _print_score(translator: Translator, options: argparse.Namespace) -> None:
-    """Each piece and its log P, with a tab between them; at last the sum."""
+    """Print each piece and its log P, separated by a tab, then the sum."""
     scored = translator.score(options.text, options.target)
     _tell(scored.translation.notices)
     for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):

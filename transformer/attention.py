@@ -18,7 +18,7 @@ from transformer.masks import causal_mask
 
 
 def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
-    """QKᵀ / √d_k, with -∞ where masked (§3.2.1).
+    """Compute QKᵀ / √d_k, with -∞ where masked (§3.2.1).
 
     Args:
         q: `[batch, head, query, d_k]`.

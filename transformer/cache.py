@@ -84,7 +84,7 @@ class BeamCache:
         return self._keys[layer].narrow(2, 0, end), self._values[layer].narrow(2, 0, end)
 
     def make_room(self, new: int) -> None:
-        """See that so many positions fit after those in use."""
+        """Enlarge the buffer, if needed, for `new` positions after those in use."""
         room = self._buffer.size(2)
         if self.length + new > room:
             N, rows, _, width = self._buffer.shape
@@ -94,7 +94,7 @@ class BeamCache:
             self._view()
 
     def select(self, rows: Sequence[int]) -> None:
-        """Let row i go on from what is row `rows[i]` now; rows may be repeated and left out."""
+        """Reorder the rows: row i becomes `rows[i]`; rows may be repeated and left out."""
         if len(rows) > self._buffer.size(1):
             self._buffer = self._buffer[:, rows]
         else:

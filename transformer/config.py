@@ -145,7 +145,7 @@ class TransformerConfig:
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return dataclasses.asdict(self)
 
 

@@ -14,9 +14,10 @@ from transformer.hooks import HookPoint
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Tensor:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(the same) (§3.5).
+    """Compute the sinusoidal positional encoding (§3.5).
 
-    Sine and cosine of one frequency are neighbours.
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)): sine
+    and cosine of one frequency are neighbours.
 
     Returns:
         `[length, d_model]`, computed in float64 and given as float32.

@@ -68,12 +68,12 @@ def quoted(value: object) -> str:
 
 
 def unreadable(error: OSError, path: str | os.PathLike[str]) -> str:
-    """One sentence on a file that cannot be read."""
+    """Describe in one sentence why a file cannot be read."""
     return f"{path} cannot be read: {error.strerror or error}."
 
 
 def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
-    """One sentence on a file that cannot be written; `path` where the system names none."""
+    """Describe in one sentence why a file cannot be written; `path` if the error names no file."""
     return f"{error.filename or path} cannot be written: {error.strerror or error}."
 
 

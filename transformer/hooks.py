@@ -125,7 +125,7 @@ class Hooked(nn.Module):
             point.name = name
 
     def hook_points(self) -> Mapping[str, HookPoint]:
-        """All points by name, in the order of the modules."""
+        """Return all hook points by name, in the order of the modules."""
         return self._points
 
     def silenced(self) -> Mapping[str, tuple[Silence, ...]] | None:

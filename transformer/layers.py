@@ -32,7 +32,7 @@ class FeedForward(nn.Module):
         self.hook_hidden = HookPoint()  # [batch, position, d_ff]
 
     def forward(self, x: Tensor) -> Tensor:
-        """`[batch, position, d_model]` to the same, each position by itself."""
+        """Apply the network to each position separately, `[batch, position, d_model]`."""
         return self.W_2(self.hook_hidden(ACTIVATIONS[self.activation](self.W_1(x))))  # type: ignore[no-any-return]
 
 
@@ -65,7 +65,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = AddAndNorm(config)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """`[batch, source, d_model]` to the same; `mask` as in `masks.padding_mask`."""
+        """Apply the layer to `[batch, source, d_model]`; `mask` as in `masks.padding_mask`."""
         x = self.self_attention_norm(x, self.self_attention(x, x, mask))
         return self.feed_forward_norm(x, self.feed_forward(x))  # type: ignore[no-any-return]
 

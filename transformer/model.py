@@ -29,7 +29,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.N))
 
     def forward(self, source: Tensor, mask: Tensor) -> Tensor:
-        """`[batch, source]` token ids to `[batch, source, d_model]`."""
+        """Encode token ids, `[batch, source]`, to `[batch, source, d_model]`."""
         x = self.embedding(source)
         for layer in self.layers:
             x = layer(x, mask)
@@ -47,7 +47,7 @@ class Decoder(nn.Module):
     def forward(
         self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
     ) -> Tensor:
-        """`[batch, target]` token ids to `[batch, target, d_model]`."""
+        """Decode token ids, `[batch, target]`, to `[batch, target, d_model]`."""
         x = self.embedding(target, start=cache.length if cache else 0)
         for index, layer in enumerate(self.layers):
             x = layer(x, memory, memory_mask, cache.layers[index] if cache else None)
@@ -107,14 +107,14 @@ class Transformer(Hooked):
             return cls(config)
 
     def fill(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Take these as the parameters, in float32; a tensor in float32 is not copied."""
+        """Replace all parameters by these, in float32; a tensor in float32 is not copied."""
         parameters = dict(self.named_parameters())
         for name, weight in weights:
             parameters.pop(name).data = weight.float().contiguous()
         assert not parameters, f"{parameters.keys()} are not filled"
 
     def initialise(self) -> None:
-        """Glorot uniform for each matrix; normal, of standard deviation 1/√d_model, for embeddings.
+        """Initialise matrices by Glorot uniform, embeddings by N(0, 1/d_model).
 
         Times √d_model, an embedding then has RMS 1 beside positions of RMS 1/√2. Learned positions
         stay as `Embedding` made them.
@@ -129,7 +129,7 @@ class Transformer(Hooked):
                     nn.init.zeros_(module.bias)
 
     def train(self, mode: bool = True) -> Transformer:
-        """As of every module; counted, since fused optimisers change weights without a trace."""
+        """Set the mode; count training, since fused optimisers change weights without a trace."""
         self.times_trained += mode
         return super().train(mode)
 
@@ -142,7 +142,7 @@ class Transformer(Hooked):
             )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits of each next piece, given all that come before it.
+        """Compute the logits of each next piece, given all pieces before it.
 
         Args:
             source: `[batch, source]` token ids, padded on the right.
@@ -155,14 +155,14 @@ class Transformer(Hooked):
         return self.logits(self.decode(target, self.encode(source, mask), mask))
 
     def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor:
-        """`[batch, source]` token ids to the encoder's output, `[batch, source, d_model]`."""
+        """Run the encoder on token ids, `[batch, source]`; return `[batch, source, d_model]`."""
         mask = padding_mask(source) if source_mask is None else source_mask
         return self.encoder(source, mask)  # type: ignore[no-any-return]
 
     def decode(
         self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
     ) -> Tensor:
-        """`[batch, target]` token ids to the decoder's output, `[batch, target, d_model]`.
+        """Run the decoder on token ids, `[batch, target]`; return `[batch, target, d_model]`.
 
         With a cache, `target` holds the new positions alone.
         """

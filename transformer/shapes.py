@@ -18,7 +18,7 @@ MAX_POSITIONS = 2**24
 
 
 def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
-    """Name and shape of each parameter, as `Transformer(config).named_parameters()` gives them."""
+    """Yield name and shape of each parameter, as `Transformer(config).named_parameters()` does."""
     yield "shared_embedding", (config.vocab_size, config.d_model)
     if config.output_bias:
         yield "output_bias", (config.vocab_size,)

@@ -53,7 +53,7 @@ class AttentionTrace(TraceFields):
         languages: Languages | None = None,
         second_start: int | None = None,
     ) -> AttentionTrace:
-        """Anybody's weights, of one, two or all three kinds, with the tokens of their axes.
+        """Build a trace from any model's weights, of one to three kinds, and their tokens.
 
         A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
         numbers of heads may differ: of NumPy or torch in any precision, or lists of numbers. They
@@ -200,7 +200,7 @@ class AttentionTrace(TraceFields):
         return Labels(rows, self.source_tokens if kind == "cross" else self.decoder_tokens)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each weight: kind, layer, head, positions, tokens, weight; all from 0."""
+        """List each weight in a row: kind, layer, head, positions, tokens, weight; all from 0."""
         import pandas as pd  # a machine that trains need not have it
 
         frames = [pd.DataFrame(self._columns(kind)) for kind in self.kinds]

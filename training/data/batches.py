@@ -52,7 +52,7 @@ class Batch:
         return Batch(*(t.pin_memory() for t in (self.source, self.target, self.labels)))
 
     def tokens(self) -> int:
-        """Target tokens, `</s>` included, padding not counted."""
+        """Count the target tokens, `</s>` included, padding not."""
         return int((self.labels != PAD).sum())
 
 
@@ -75,7 +75,7 @@ def make_batch(
 def _padded(
     sentences: Sentences, multiple: int, most: int | None, *, begins: bool = False
 ) -> Tensor:
-    """`[sentence, position]`, the ids behind `<s>`, or before `</s>`."""
+    """Pad to `[sentence, position]`, with `<s>` before the ids or `</s>` behind them."""
     lengths, rows = sentences.lengths(), np.arange(len(sentences))
     longest = int(lengths.max()) + 1
     width = round_up(longest, multiple)
@@ -103,7 +103,7 @@ class TokenBatches:
         self.target_lengths = _smallest(text.target.lengths() + 1)
 
     def epoch(self, number: int, rows: Counts | None = None) -> list[Counts]:
-        """Row numbers of each batch of this epoch; the same number gives the same batches."""
+        """Return the row numbers of each batch of an epoch; equal numbers give equal batches."""
         random = np.random.default_rng((self.seed, number))
         if rows is None:
             shuffled = random.permutation(len(self.source_lengths))
@@ -161,7 +161,7 @@ def division(recipe: Recipe, processes: int) -> str:
 
 
 def empty_batch(multiple: int = 1) -> Batch:
-    """One row that holds no text: its loss is 0, and so is each of its gradients.
+    """Make a batch of one row without text, whose loss and gradients are 0.
 
     A process without a sentence pair computes it, since all of them take part in an update.
     """

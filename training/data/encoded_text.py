@@ -49,14 +49,14 @@ class Sentences(Sequence[list[int]]):
 
     @classmethod
     def from_ends(cls, stored: StoredIds, ends: Counts) -> Sentences:
-        """From the two arrays, which are not copied."""
+        """Build from the ids and the ends of the sentences; neither array is copied."""
         sentences = cls.__new__(cls)
         sentences.stored, sentences.ends = stored, ends
         return sentences
 
     @classmethod
     def from_arrays(cls, pieces: StoredIds, lengths: Counts) -> Sentences:
-        """From the ids of all sentences, one behind the other, and how many each has."""
+        """Build from the concatenated ids of all sentences and their lengths, `[sentence]`."""
         return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
     def pieces(self, rows: slice = slice(None)) -> Ids:
@@ -65,7 +65,7 @@ class Sentences(Sequence[list[int]]):
         return self.stored[self.ends[start] : self.ends[max(start, stop)]].astype(np.int32)
 
     def lengths(self, rows: slice = slice(None)) -> Counts:
-        """`[sentence]`, pieces in each of these."""
+        """Count the pieces of each of these sentences, `[sentence]`."""
         start, stop, _ = rows.indices(len(self))
         return np.diff(self.ends[start : max(start, stop) + 1])
 
@@ -218,7 +218,7 @@ def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
 
 
 def checksums(text: EncodedText) -> dict[str, str]:
-    """SHA-256 of each file, which need not have been written."""
+    """Compute the SHA-256 of each file, which need not have been written."""
     dtypes = types(text.source.stored.dtype)
     return {
         name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name]).data).hexdigest()
@@ -250,7 +250,7 @@ class EncodedFiles:
             self._write(name, numbers)
 
     def records(self) -> dict[str, FileRecord]:
-        """Size and checksum of each file."""
+        """Return the size and the checksum of each file."""
         return {
             name: {"bytes": file.tell(), "sha256": self._digests[name].hexdigest()}
             for name, file in self._files.items()

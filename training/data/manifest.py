@@ -57,7 +57,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
-    """Size and checksum of each of these files of a folder."""
+    """Return the size and the checksum of each of these files of a folder."""
     return {
         name: {
             "bytes": (folder / name).stat().st_size,

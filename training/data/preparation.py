@@ -74,7 +74,7 @@ class Request:
     tokenizer: Tokenizer | None = None
 
     def options(self) -> dict[str, Any]:
-        """All that decides the result beside the text itself."""
+        """Return every option that the result depends on, beside the text itself."""
         vocabulary = (
             {"vocab_size": self.vocab_size, "sample_lines": self.sample_lines}
             if self.tokenizer is None
@@ -86,7 +86,7 @@ class Request:
         )
 
     def checksums(self) -> dict[str, Any]:
-        """SHA-256 of each file of training text."""
+        """Compute the SHA-256 of each file of training text."""
         digests = []
         for path in (path for folder in self.folders for path in folder.sides()):
             try:
@@ -134,7 +134,7 @@ def prepare(request: Request, out: Path) -> None:
 
 
 def _prepare(request: Request, out: Path, work: Path) -> None:
-    """Begin or go on, as the only process that does."""
+    """Prepare a text, or continue where an earlier call stopped; one process at a time."""
     begun = next((place for place in (out, work) if place.exists() and any(place.iterdir())), None)
     record = read_manifest(begun / (MANIFEST if is_prepared(begun) else BEGUN)) if begun else {}
     if begun:
@@ -206,7 +206,7 @@ def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, wo
 
 
 def _continue(request: Request, work: Path) -> None:
-    """Do what is missing: the vocabulary, pieces, the manifest."""
+    """Write what is missing: the vocabulary, the pieces, the manifest."""
     if is_prepared(work):
         return
     begun = read_manifest(work / BEGUN)

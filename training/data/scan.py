@@ -77,7 +77,7 @@ class Cleaner:
             self._hashes.extend(map(_hash, pairs.source, pairs.target))
 
     def reasons(self) -> Reasons:
-        """`[pair]`, what becomes of each of those that were looked at."""
+        """Return why each pair read so far is kept or dropped, `[pair]`."""
         reasons = np.array(self._reasons, dtype=np.uint8)
         if self.cleaning.drop_duplicates:
             retained = np.flatnonzero(reasons == KEPT)
@@ -129,9 +129,9 @@ def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
 
 
 def drawn_pairs(scan: Scan, lines: int) -> NDArray[np.bool_]:
-    """`[pair]`, whether the vocabulary is learnt on it.
+    """Mark the pairs that the vocabulary is learnt on, `[pair]`.
 
-    All that are kept, or, where these have more lines, so many drawn over the whole text.
+    These are the kept pairs, or, where they have more than `lines` lines, a random sample of them.
     """
     retained = np.flatnonzero(scan.reasons == KEPT)
     if 2 * len(retained) > lines:

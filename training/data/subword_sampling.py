@@ -48,10 +48,10 @@ class BpeDropout:
         self._threshold = np.uint64(round(dropout * 2**53))
 
     def sample_text(self, text: TrainingText, seed: Sequence[int], max_pieces: int) -> TrainingText:
-        """Both sides cut anew; pairs of which one side becomes too long are left out and counted.
+        """Cut both sides anew; pairs with a side that becomes too long are left out and counted.
 
-        What it gives lies in temporary files that are gone with it, whatever happens; the folder is
-        that of Python's `tempfile`. Memory is needed for some thousand lines at a time.
+        The result lies in temporary files, in the folder of Python's `tempfile`, which are removed
+        with it. Memory is needed for some thousand lines at a time.
 
         Raises:
             CorpusError: if no pair is left.
@@ -146,7 +146,7 @@ class BpeDropout:
         return np.concatenate(cuts)[spans(starts, counts)], new_lengths
 
     def _any_skipped(self, streams: Streams, merges: Counts) -> NDArray[np.bool_]:
-        """`[word]`, whether one of its first `merges` draws is to skip."""
+        """Return whether one of the first `merges` draws of each word skips its merge, `[word]`."""
         skipped = np.zeros(len(streams), dtype=bool)
         words = np.arange(len(streams))
         for number in range(merges.max(initial=0)):

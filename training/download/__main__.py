@@ -267,7 +267,7 @@ def _rows(text: Text, archives: Path) -> Iterator[Pair]:
 
 
 def _sentences(archives: Path, where: str) -> Iterator[str]:
-    """One sentence for each line, or for each `<seg>` of the workshops' own format."""
+    """Yield the sentence of each line, or of each `<seg>` in an `.sgm` file of the workshops."""
     for line in _lines(archives, where):
         if not where.endswith(".sgm"):
             yield _clean(line)
@@ -294,7 +294,7 @@ def _clean(sentence: str) -> str:
 
 
 def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
-    """Training and validation pairs, none of which share an English or a German sentence."""
+    """Split off validation pairs; no English or German sentence is on both sides of the split."""
     chosen = random.Random(_HELD_OUT_SEED).sample(range(len(pairs)), min(count, len(pairs) // 10))
     held_out = [pairs[row] for row in sorted(chosen)]
     english, german = ({pair[side] for pair in held_out} for side in (0, 1))

@@ -145,7 +145,7 @@ class Counts:
         self.found_possible += len(gold.possible.intersection(links))
 
     def figures(self) -> Figures:
-        """In percent (Och & Ney 2003).
+        """Compute AER, precision and recall in percent (Och & Ney 2003).
 
         AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), precision |A∩P| / |A|, recall |A∩S| / |S|.
         """
@@ -196,7 +196,7 @@ class Result:
         return AlignmentSettings(*map_, rule, gold)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it: a row's own figures link each target word."""
+        """Convert to values for JSON; the figures of a row itself are by the rule `each`."""
         return {
             "rows": [
                 map_._asdict() | rules["each"].figures() | {"mutual": rules["mutual"].figures()}
@@ -342,7 +342,7 @@ def measure(translator: Translator, text: ParallelText, gold: list[GoldLinks]) -
 def _alignments(
     translator: Translator, source: str, target: str
 ) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
-    """One sentence pair by every map."""
+    """Yield each map with its links by rule, for one sentence pair."""
     trace = translator.trace(source, target=target)
     words = alignment.word_numbers(translator, trace, "typed")
     for name in lenses.NAMES:

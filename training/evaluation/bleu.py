@@ -221,7 +221,7 @@ def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
 def multi30k_bleu(
     translations: Sequence[str], references: Sequence[str], language: str = "de"
 ) -> tuple[float, str]:
-    """BLEU as papers on Multi30k report it, on lower-cased Moses tokens, and its signature."""
+    """Compute BLEU, and its signature, on lower-cased Moses tokens, as papers on Multi30k do."""
     # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
     bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
     value = bleu.corpus_score(

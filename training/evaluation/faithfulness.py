@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> Sample:
-    """All tests on one sentence."""
+    """Run every test on one sentence; return the values and the number of written pieces."""
     model = translator.model
     without_each = drops_without_each_word(model, trace)
     written = len(trace.target_pieces)

@@ -60,7 +60,7 @@ class CorpusMeasures:
 
 
 def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
-    """At most so many pairs, drawn with a seed, in the order of the text."""
+    """Draw at most `sentences` pairs with a seed, in the order of the text."""
     rows = drawn_rows(len(text), sentences, seed)
     return EncodedText(
         text.source.take(rows),
@@ -143,7 +143,7 @@ def bleu_statistics(
 
 
 def bleu(statistics: Floats) -> Floats:
-    """Corpus BLEU, smoothed as sacreBLEU's default, of sums of `bleu_statistics`.
+    """Compute corpus BLEU, smoothed as sacreBLEU's default, from sums of `bleu_statistics`.
 
     Args:
         statistics: `[..., 10]`.
@@ -183,7 +183,7 @@ def _watched(model: Transformer, batch: Batch) -> tuple[Floats, dict[str, Tensor
 
 
 def _stacked(cache: dict[str, Tensor], kind: Kind, layers: int, point: str) -> Tensor:
-    """`[layer, sentence, head, query, ...]`."""
+    """Stack the values of a hook point by layer, `[layer, sentence, head, query, ...]`."""
     return torch.stack([cache[f"{attention_name(kind, n)}.{point}"] for n in range(layers)])
 
 
@@ -207,7 +207,7 @@ def _measured(
     ids: tuple[list[int], list[int]],
     piece_counts: Mapping[str, int],
 ) -> SentenceMeasures:
-    """One sentence, from weights that may be padded."""
+    """Measure the heads of one kind on one sentence, whose weights may be padded."""
     queries, keys = (
         tuple(piece.text for piece in tokenizer.pieces_of(side))
         for tokenizer, side in zip(tokenizers, ids, strict=True)

@@ -169,7 +169,7 @@ def _report(
 def _head_measures(
     measures: CorpusMeasures, weights: Floats, heads: Sequence[Head]
 ) -> tuple[dict[Head, dict[str, Figure]], dict[Head, int]]:
-    """Means over all rows of the corpus, and the most frequent offset of each head."""
+    """Compute each head's means over all rows of the corpus, and its most frequent offset."""
     figures: dict[Head, dict[str, Figure]] = {place: {} for place in heads}
     offsets: dict[Head, int] = {}
     for kind in KINDS:
@@ -200,7 +200,10 @@ def _add_importance(
     weights: Floats,
     heads: Sequence[Head],
 ) -> None:
-    """By gradient, over the norm of its layer; by the loss without the head, in nats per piece."""
+    """Add the importance of each head: by its gradient, and by the loss without it.
+
+    The gradient is divided by the norm of its layer; the rise of the loss is in nats per piece.
+    """
     lost = (measures.losses_without - measures.losses[:, None]) / measures.pieces[:, None]
     without = mean_interval(lost, weights, measures.pieces)
     for number, place in enumerate(heads):
@@ -222,7 +225,7 @@ def _figures(interval: Interval, at: tuple[int, ...] = ()) -> Figure:
 
 
 def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> Figure:
-    """BLEU, or how much it differs from another on the same sentences."""
+    """Compute BLEU, or its difference from another BLEU on the same sentences, with an interval."""
     value, resampled = bleu(statistics.sum(0)), bleu(drawn @ statistics)
     if than is not None:
         value, resampled = value - bleu(than.sum(0)), resampled - bleu(drawn @ than)
@@ -232,7 +235,7 @@ def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> Figu
 def _curve(
     order: Sequence[Head], statistics: Callable[[Sequence[Head]], Floats], drawn: Floats
 ) -> Curve:
-    """BLEU without the first heads of an order, at about `CURVE_POINTS` numbers of them."""
+    """Compute BLEU without the first n heads of an order, for about `CURVE_POINTS` values of n."""
     counts = np.unique(np.linspace(0, len(order), CURVE_POINTS + 1).round().astype(int)).tolist()
     points = [
         CurvePoint(count, _bleu(statistics(order[:count]), drawn))
@@ -301,7 +304,7 @@ def examples_of_heads(
     roles: dict[Head, str],
     offsets: dict[Head, int],
 ) -> dict[Head, tuple[Example, ...]]:
-    """For each head the sentences on which it does most what its role says."""
+    """Choose for each head the sentences on which the measure of its role is largest."""
     counts = Counter(
         piece.text for trace in traces for piece in (*trace.source_pieces, *trace.target_pieces)
     )

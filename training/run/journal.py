@@ -75,7 +75,7 @@ class RunLog:
 
 
 def read(path: Path) -> list[Record]:
-    """All complete records; a last line that is still being written is not one yet.
+    """Read all complete records; an unfinished last line is left out.
 
     Raises:
         RunLogError: if the file cannot be read, or naming the line that is not a record.
@@ -92,7 +92,7 @@ def read(path: Path) -> list[Record]:
 
 
 def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
-    """All complete records of anybody's log up to a size, and what is wrong with its other lines.
+    """Read an untrusted log of limited size: its records, and an error for each invalid line.
 
     Raises:
         RunLogError: if the file cannot be read, or is larger.

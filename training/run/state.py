@@ -78,7 +78,7 @@ class Progress:
     started_from: str = ""
 
     def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
-        """After one more update of so many target tokens."""
+        """Return the progress after one more update, of `tokens` target tokens."""
         return replace(
             self,
             step=self.step + 1,
@@ -88,7 +88,7 @@ class Progress:
         )
 
     def with_seconds(self, seconds: float) -> Progress:
-        """After so much more time spent on steps."""
+        """Return the progress after `seconds` more spent on steps."""
         return replace(
             self,
             seconds=self.seconds + seconds,
@@ -96,11 +96,11 @@ class Progress:
         )
 
     def with_loss_logged(self) -> Progress:
-        """After a line of the log."""
+        """Return the progress after a loss is logged."""
         return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
 
     def with_validation(self, loss: float) -> Progress:
-        """After a validation that measured this loss."""
+        """Return the progress after a validation with this loss."""
         if self.best_loss is None or loss < self.best_loss:
             return replace(self, best_loss=loss, without_gain=0)
         return replace(self, without_gain=self.without_gain + 1)
@@ -144,7 +144,7 @@ class Snapshot:
         return cls(safetensors.torch.save(tensors), written)
 
     def write(self, folder: Path) -> None:
-        """Write it; the last state is kept as a backup."""
+        """Write the state; the last one is kept as a backup."""
         written = {**self.written, "sha256": hashlib.sha256(self.tensors).hexdigest()}
         with replace_folder(folder, KIND, keep_backup=True) as new:
             (new / TENSORS).write_bytes(self.tensors)
@@ -302,7 +302,7 @@ class Saver:
         self.raise_if_failed(wait=True)
 
     def save(self, progress: Progress) -> None:
-        """Begin to write a checkpoint and the state; the older checkpoints are removed after it.
+        """Start to write a checkpoint and the state, then remove the older checkpoints.
 
         In this order: at whatever moment the run is killed, the checkpoints to average are there.
 

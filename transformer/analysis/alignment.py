@@ -89,10 +89,10 @@ def align(
 def cross_values(
     translator: Translator, trace: AttentionTrace, name: LensName, *, heads: bool
 ) -> Floats:
-    """See cross-attention through a lens, by head or by whole layers.
+    """Compute cross-attention through a lens, by head or by whole layers.
 
-    Of a whole layer, the norm is that of the heads' summed vectors (Kobayashi et al. 2020, §5), and
-    what else a lens says of heads is added up.
+    The norm of a whole layer is that of the heads' summed vectors (Kobayashi et al. 2020, §5);
+    other values of heads are summed over the heads.
 
     Returns:
         `[layer, head, query, key]`, with a single head where the layer is taken whole.

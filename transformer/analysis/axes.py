@@ -116,8 +116,10 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
         labels=labels,
         second_start=None if start is None else sum(word.first < start for word in keys),
         # the word read before one is written, and the word written once one is read
-        reads=_at(read, [w.first for w in written]) if kind == "cross" and both else None,
-        writes=_at(written, [w.last for w in read]) if kind == "decoder_self" and both else None,
+        reads=_words_at(read, [w.first for w in written]) if kind == "cross" and both else None,
+        writes=_words_at(written, [w.last for w in read])
+        if kind == "decoder_self" and both
+        else None,
     )
 
 
@@ -173,7 +175,7 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
     return words
 
 
-def _at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
+def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
     """Find the word at each position."""
     firsts = [word.first for word in words]
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)

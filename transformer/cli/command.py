@@ -48,6 +48,6 @@ def say(sentence: str) -> None:
 
 
 def _discard_output() -> None:
-    """Let the flush at exit write to nowhere: it would fail again."""
+    """Redirect standard output to the null device: the flush at exit would fail again."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

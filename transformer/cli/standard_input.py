@@ -47,10 +47,10 @@ def file_lines(name: str, most_letters: int) -> Iterator[str]:
 
 
 def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
-    """Lines, cut at line feeds alone, without the byte-order mark that some editors begin with.
+    """Yield lines, split at line feeds alone, without the byte-order mark of some editors.
 
-    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; of a line that is too
-    long there is as much as it takes to be refused.
+    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; a line that is too
+    long is cut to a length that is still refused.
     """
     most_bytes = 4 * (most_letters + 1)
     mark = codecs.BOM_UTF8
@@ -77,7 +77,7 @@ class Progress:
         self._count = 0
 
     def add(self, count: int) -> None:
-        """So many lines more are done."""
+        """Count finished lines, and show the speed from time to time."""
         self._count += count
         now = time.monotonic()
         if self._shown and now - self._last >= SECONDS_BETWEEN:

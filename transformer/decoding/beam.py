@@ -41,7 +41,7 @@ class StepDecoder(Protocol):
         """
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
-        """Take these rows of the last step, and add a piece to each; return logits `[row, vocab]`.
+        """Append a piece to each of these rows of the last step; return logits `[row, vocab]`.
 
         The K rows of one sentence are side by side; sentences may be left out and change places.
         """
@@ -233,9 +233,9 @@ class BeamSearch:
         self._unfinished = _fill_gaps(self._unfinished, goes_on)
 
     def stop(self) -> None:
-        """Let the live prefixes of each unfinished sentence stand as hypotheses.
+        """End each unfinished sentence with its live prefixes as hypotheses.
 
-        A sentence goes on if all that it has would end with a forbidden word or before the end of
+        A sentence goes on if all its prefixes would end with a forbidden word or before the end of
         the text prefix.
         """
         self._unfinished = [sentence for sentence in self._unfinished if sentence.stop()]
@@ -290,7 +290,7 @@ def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[
 def _fill_gaps(
     sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
 ) -> list[SentenceSearch]:
-    """Let the last sentences take the places of those that are done."""
+    """Replace the finished sentences by unfinished ones from the end."""
     count = sum(goes_on)
     last = list(compress(sentences[count:], goes_on[count:]))
     return [

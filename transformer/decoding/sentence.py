@@ -125,7 +125,7 @@ class SentenceSearch:
         return {row: torch.tensor(list(pieces)) for row, pieces in banned.items()}
 
     def extend(self, candidates: Sequence[Continuation]) -> bool:
-        """Finish what ends with `</s>`, keep the best of the rest, and say whether to go on.
+        """Finish prefixes that end with `</s>`, keep the best others; return whether any is live.
 
         Of the 2 K best continuations one of each row is `</s>`, so at least K are others.
 
@@ -162,7 +162,7 @@ class SentenceSearch:
         return bool(self.live)
 
     def stop(self) -> bool:
-        """Let the live prefixes stand as hypotheses; say whether there is none, to go on."""
+        """End the search with the live prefixes as hypotheses; return whether it must go on."""
         if self.finished or not all(map(self._is_forbidden, self.live)):
             self._end("stopped")
         return bool(self.live)
@@ -211,14 +211,14 @@ class SentenceSearch:
         return sorted(self.finished, key=lambda pair: (not pair[0].complete, -pair[0].score))
 
     def _keep_best(self) -> None:
-        """Keep the K hypotheses of the highest scores."""
+        """Keep the K hypotheses with the highest scores."""
         ranked = self._ranked()
         for _, leaf in ranked[self.K :]:
             self._mark(leaf, "dropped", "full")
         self.finished = ranked[: self.K]
 
     def _end(self, reason: Reason) -> None:
-        """Drop the live prefixes, or let them stand where the limit or the caller cut them."""
+        """End the live prefixes: as hypotheses at the limit or if stopped, else dropped."""
         stands = reason in ("limit", "stopped")
         for prefix in self.live:
             if stands and not self._is_full and not self._is_forbidden(prefix):
@@ -228,7 +228,7 @@ class SentenceSearch:
         self.live = []
 
     def _assign_rows(self) -> None:
-        """Give each live prefix a row: that of its parent where it can, so that few rows move."""
+        """Give each live prefix a row, its parent's if free, so that few rows move."""
         free = dict.fromkeys(range(self.K))
         moved = []
         for prefix in self.live:

@@ -76,9 +76,9 @@ def _special(first: str) -> SpecialTokens:
 def _pass(
     model: Transformer, source: Tensor, read: Tensor
 ) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
-    """Logits `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
+    """Compute logits, `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
 
-    `source` and `read`, what the decoder reads, are token ids, `[1, source]` and `[1, target]`.
+    `source` and `read`, the decoder's input, are token ids, `[1, source]` and `[1, target]`.
     """
     if FastDecoder.serves(model):
         patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}

@@ -112,7 +112,7 @@ class TraceFields:
         return bool(self.decoder_pieces)
 
     def weights(self, kind: Kind) -> Weights:
-        """All weights of one kind, `[layer, head, query, key]`."""
+        """Return the weights of one kind, `[layer, head, query, key]`."""
         weights: Weights = getattr(self, kind)
         return weights
 

@@ -386,7 +386,7 @@ def _tokens(count: int) -> str:
 
 
 def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:
-    """`[layer, head, query, key]`; a layer that has fewer heads than another ends in zeros."""
+    """Stack layers to `[layer, head, query, key]`; absent heads of a layer are zeros."""
     heads = max(map(len, layers), default=0)
     stacked = np.zeros((len(layers), heads, rows, columns), np.float32)
     for place, layer in zip(stacked, layers, strict=True):

@@ -163,7 +163,7 @@ def _rows(pieces: Sequence[Piece]) -> list[list[Any]]:
 
 
 def _pieces(rows: list[list[Any]]) -> tuple[Piece, ...]:
-    """Pieces from their JSON; raises TypeError or ValueError if they are none."""
+    """Parse pieces from their JSON; raise TypeError or ValueError if they are invalid."""
     pieces = tuple(Piece(int(number), "" + text, int(word)) for number, text, word in rows)
     words = [piece.word for piece in pieces]
     if not set(words) <= set(range(len(words))) or words != sorted(words):

@@ -71,7 +71,7 @@ class TextSearch:
             self.stopped = not self.unfinished
 
     def partials(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
-        """Take all steps; see `Translator.stream`."""
+        """Run the search to its end; see `Translator.stream`."""
         while self.unfinished:
             self.step(should_stop)
             if self._sentence.live:

@@ -95,7 +95,7 @@ def read_report(
 
 
 def checksum_of_weights(folder: Path) -> str:
-    """SHA-256 of the weights, as the manifest of a checkpoint of ours has it."""
+    """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     if is_marian(folder):
         return sha256_of(weights_path(folder), MOST_BYTES)
     manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))

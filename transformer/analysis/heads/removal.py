@@ -215,7 +215,7 @@ def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) ->
 
 @contextmanager
 def _installed(model: Transformer, hooks: Mapping[str, Hook]) -> Iterator[None]:
-    """Call these hooks; those on a decoder's weights and outputs may ask `_first_row`."""
+    """Install these hooks; those on a decoder's weights and outputs may call `_first_row`."""
     token = _first_query.set(0)
     try:
         with model.hooks(hooks):
@@ -285,7 +285,7 @@ def _patches(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -
 
 
 def _add(hooks: dict[str, Hook], name: str, hook: Hook) -> None:
-    """Put a hook behind the one that is there already."""
+    """Add a hook, to be called after any earlier one at its point."""
     hooks[name] = _both(hooks[name], hook) if name in hooks else hook
 
 

@@ -54,7 +54,7 @@ def lens(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Floats:
-    """See one kind of attention through one lens.
+    """Compute one kind of attention through one lens.
 
     | name | value | source |
     |---|---|---|
@@ -100,7 +100,7 @@ def lens_of_kinds(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[Kind, Floats]:
-    """See several kinds of attention through one lens, from one pass over the sentence.
+    """Compute several kinds of attention through one lens, from one pass over the sentence.
 
     The arguments are those of `lens`; the kinds are those of the trace unless given.
 

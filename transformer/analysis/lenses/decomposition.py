@@ -110,7 +110,7 @@ def block_points(kind: Kind, layer: int) -> dict[str, str]:
 
 
 def block_of(model: Transformer, cache: Cache, kind: Kind, layer: int) -> AttentionBlock:
-    """Take one block out of the values at the hook points of one sentence."""
+    """Select one block from the values at the hook points of one sentence."""
     at = {part: cache[name][0] for part, name in block_points(kind, layer).items()}
     norm = model.get_submodule(f"{attention_name(kind, layer)}_norm.norm")
     assert isinstance(norm, nn.LayerNorm)

@@ -132,7 +132,7 @@ def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
 
 
 def _until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
-    """Cut the translation behind this step: what comes later changes nothing."""
+    """Cut the translation behind this step: later pieces change nothing."""
     whole = forced_pair(model, trace)
     if not 0 <= step < len(whole.written):
         raise InputError(

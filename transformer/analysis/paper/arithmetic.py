@@ -103,7 +103,7 @@ class Arithmetic:
 
 
 def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
-    """Take the values of one row of one head; positions and heads count from 0.
+    """Select the values of one row of one head; positions and heads count from 0.
 
     `scale` is the factor of q·k in the pass, 1/√d_k in the paper.
     """

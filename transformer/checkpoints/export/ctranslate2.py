@@ -225,7 +225,7 @@ def _bias(linear: nn.Linear) -> np.ndarray | None:
 
 
 def _filled_up(rows: np.ndarray, h: int, width: int) -> np.ndarray:
-    """`[h * narrower, ...]` to `[h * width, ...]`: zeros after the rows of each head."""
+    """Pad the rows of each head with zeros: `[h * narrower, ...]` to `[h * width, ...]`."""
     by_head = rows.reshape(h, -1, *rows.shape[1:])
     missing = np.zeros((h, width - by_head.shape[1], *rows.shape[1:]), rows.dtype)
     return np.concatenate((by_head, missing), axis=1).reshape(h * width, *rows.shape[1:])

@@ -78,7 +78,7 @@ class MarianVocabulary:
         return tuple(match[1] for match in asked if match)
 
     def in_our_order(self, rows: Tensor, path: Path) -> Tensor:
-        """Rows by Marian's numbers as rows by our ids; zero for what has no number.
+        """Reorder rows from Marian's numbers to our ids; an id without a number gets zeros.
 
         Raises:
             CheckpointError: if a piece has no row.
@@ -114,29 +114,29 @@ class MarianTokenizer(Tokenizer):
         return len(self.vocabulary.texts)
 
     def encode(self, text: str) -> list[int]:
-        """Text to token ids, without `</s>`."""
+        """Encode a text to token ids, without `</s>`."""
         return self._ids(self._cut(text))
 
     def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
-        """Many texts, one after another."""
+        """Encode many texts, one after another."""
         return [self.encode(line) for line in lines]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Token ids to text; special pieces are left out."""
+        """Decode token ids to text; special pieces are left out."""
         texts = (self.vocabulary.texts[i] for i in ids if i not in (PAD, BOS, EOS))
         return "".join(texts).replace(WORD_START, " ").strip()
 
     def pieces(self, text: str) -> list[Piece]:
-        """Text to pieces with the number of their word; an unknown piece keeps its typed text."""
+        """Cut a text into pieces with word numbers; an unknown piece keeps its typed text."""
         texts = self._cut(text)
         return with_words(self._ids(texts), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
-        """Token ids to pieces with the number of their word; special pieces are words."""
+        """Convert token ids to pieces with the number of their word; special pieces are words."""
         return with_words(ids, [self.vocabulary.texts[i] for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
-        """As `Tokenizer.ids_of`."""
+        """Return the token ids of pieces; see `Tokenizer.ids_of`."""
         every = list(texts)
         for text in every:
             if text not in self.vocabulary.ids:
@@ -151,7 +151,7 @@ class MarianTokenizer(Tokenizer):
         return [self.vocabulary.ids.get(text, UNK) for text in texts]
 
     def _cut(self, text: str) -> list[str]:
-        """Pieces of a text; the code of a language in front of it is one piece."""
+        """Cut a text into pieces; the code of a language in front of it is one piece."""
         code = _CODE.match(text)
         if code is None or code.group() not in self.vocabulary.ids:
             return list(self._processor.EncodeAsPieces(text))

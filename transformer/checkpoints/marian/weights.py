@@ -157,7 +157,7 @@ def _mapped(path: Path) -> Iterator[Stored]:
 
 
 def _pickled(path: Path) -> Stored:
-    """All tensors of the file, and nothing that a pickle could run."""
+    """Load all tensors of a pickle, without running any code that it names."""
     none_of_weights = CheckpointError(
         f"{path} is not a file of weights alone: copy it again, or take {SAFETENSORS}."
     )
@@ -207,9 +207,9 @@ def _check_pickles(pickles: IO[bytes], count: int) -> None:
 
 
 def _most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
-    """Bytes that the file of the weights may have: each in float64, and the embedding four times.
+    """Return the largest size of the file of weights: float64, the embedding four times; in bytes.
 
-    Folders have it under the names of encoder, decoder and projection, too.
+    Folders may repeat the embedding under the names of encoder, decoder and projection.
     """
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     repeated = 3 * config.target_rows * ours.d_model
@@ -246,7 +246,7 @@ def parameters(
     source: MarianVocabulary,
     target: MarianVocabulary,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Each parameter of our model by its name, in the type in which it is stored.
+    """Yield each parameter of our model with its name, in the type in which it is stored.
 
     Raises:
         CheckpointError: if one is missing or does not fit.
@@ -289,7 +289,7 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
 
 
 def _marian_name(name: str) -> str:
-    """Marian's name of a parameter of a layer."""
+    """Return Marian's name of a parameter of a layer."""
     for ours, marians in _NAMES.items():
         name = name.replace(ours, marians)
     return f"model.{name}"
@@ -306,7 +306,7 @@ def _axis_of_d_model(name: str) -> int | None:
 def _stored_shapes(
     ours: TransformerConfig, config: MarianConfig
 ) -> Iterator[tuple[str, tuple[str, ...], Shape]]:
-    """Each of our parameters, the names under which it may be stored, and its shape there."""
+    """Yield each of our parameters, the names under which it may be stored, and its shape there."""
     for name, shape in parameter_shapes(replace(ours, positions="learned")):
         yield name, *_stored_as(name, shape, config)
 

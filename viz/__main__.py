@@ -55,15 +55,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    _require_sense(options)
+    _refuse_contradictions(options)
     if options.lines is not None:
         return _write_lines(options, _explorer_options(options))
     _save(options.out, _page(options))
     return 0
 
 
-def _require_sense(options: argparse.Namespace) -> None:
-    """Refuse options that say nothing together, or nothing at all."""
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    """Refuse options that contradict each other, or no option at all."""
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
     line_options = (options.targets, options.traces, options.threads)

@@ -294,7 +294,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
-    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    """Stack the offset profiles, `[head, column]`, without offsets ahead where these are all 0."""
     profiles = np.stack([summary.profile for summary in heads])
     return profiles if profiles[:, REACH + 2 :].any() else profiles[:, : REACH + 2]
 

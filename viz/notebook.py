@@ -86,9 +86,9 @@ def explore(
     lens: AnyLens = "weights",
     translator: Translator | None = None,
 ) -> HtmlFrame:
-    """All heads of a trace, one of them open, as the last value of a notebook's cell.
+    """Return a frame with all heads of a trace, one of them open, for a notebook's cell.
 
-    The trace may be our own or anybody's: `AttentionTrace.from_arrays`, `from_huggingface`.
+    The trace may be of any model: `AttentionTrace.from_arrays`, `from_huggingface`.
 
     Args:
         trace: the trace to show.
@@ -180,7 +180,7 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
 
 @cache
 def _vega() -> str:
-    """Vega-Embed, Vega-Lite and Vega in the versions that Altair writes for."""
+    """Return the JavaScript of Vega-Embed, Vega-Lite and Vega, in the versions of Altair."""
     import vl_convert  # of the extra `notebook`
 
     version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])

@@ -118,7 +118,7 @@ def heading(lens: AnyLens, extent: str = "") -> str:
 def _about(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
 ) -> str:
-    """Log P, model, date, lens and address in sentences, escaped."""
+    """Describe log P, model, date, lens and address in sentences, escaped."""
     first = ""
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))

@@ -152,7 +152,7 @@ def read(folder: Path) -> TrainedRow | str:
 
 
 def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
-    """All rows that were trained, and a sentence on each folder that is none."""
+    """Read all rows that were trained, and a sentence on each folder that is not one."""
     folders = sorted(path for path in folder.glob("*") if path.is_dir())
     rows = [read(path) for path in folders]
     return (

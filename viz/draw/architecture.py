@@ -55,7 +55,7 @@ def encode_architecture(
     opens: str | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Figure 1 with a sentence in it; the values travel as places in their colours.
+    """Encode Figure 1 with a sentence; values are indices into their colours.
 
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
     which is scrolled into view. `layer`, from 0, is drawn of so many `layers` of each stack.
@@ -86,7 +86,7 @@ def encode_architecture(
 
 
 def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """`[map, row, column]`, places in the box's colours."""
+    """Convert values to indices into the box's colours, `[map, row, column]`."""
     if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
     rows, columns = values.shape[-2:]

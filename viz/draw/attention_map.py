@@ -49,7 +49,7 @@ def encode_map(
     paints: bool = False,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """One head: queries down, keys across.
+    """Encode the map of one head: queries down, keys across.
 
     Args:
         weights: `[query, key]`, 0 to 1; they reach the browser exactly.

@@ -108,7 +108,7 @@ class Origin:
         return cls(source, target, model_name(translator), translator.checksum)
 
     def caption(self, *part: str) -> list[str]:
-        """Sentences to stand under a picture of a part of the model, such as a head."""
+        """Return the caption of a picture of a part of the model, such as a head."""
         return [self.pair, *part, f"{self.made_by}."]
 
     @property
@@ -123,7 +123,7 @@ class Origin:
         return f"Headlight {_version()}, model {self.model}{checksum}"
 
     def file_name(self, part: str, ending: str) -> str:
-        """`headlight-l3-h5-cross-two-black-dogs-bundled.csv`, of letters and digits alone."""
+        """Return a name of letters, digits and `-`, as `headlight-l3-h5-cross-dogs-bundled.csv`."""
         parts = ["headlight", _slug(part), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
         return "-".join(part for part in parts if part) + f".{ending}"
 
@@ -135,7 +135,7 @@ def model_name(translator: Translator) -> str:
 
 
 def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:
-    """`cross-attention, layer 3, head 5, lens: weights.`; None stands for a mean."""
+    """Describe a head as `cross-attention, layer 3, head 5, lens: weights.`; None is a mean."""
     which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
     if not tells_heads(lens):
         which.append(f"{ALL_HEADS} together")
@@ -146,7 +146,7 @@ def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens 
 
 
 def lens_caption(lens: AnyLens) -> str:
-    """`lens: weights.`, at the end of what a caption says."""
+    """Format the lens for the end of a caption, as `lens: weights.`."""
     return f"lens: {LENS_NAMES[lens]}."
 
 

@@ -92,7 +92,7 @@ def encode_page(
 
 
 def _openable_heads(view: HeadsView) -> Iterator[Head]:
-    """Every head that can be opened; those that are open first in front."""
+    """Yield every head that can be opened; those that are open at first come first."""
     selected = view.selected
     if selected.layer >= 0 and selected.head >= 0:  # a mean travels by itself
         yield selected
@@ -104,7 +104,7 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
 
 
 def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packing) -> str:
-    """Grid, labels, colours and the given weights."""
+    """Encode grid, labels, colours and the given weights."""
     options = view.options
     arrays: dict[str, npt.NDArray] = {"grid": _as_array(view.grid())}
     for kind in view.cropped:

@@ -16,17 +16,17 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
 
 
 def format_probability(value: float) -> str:
-    """Two digits, and no 0 where there is some."""
+    """Format a probability with two decimals, a small one above 0 as `< 0.01`."""
     return "< 0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
 def per_cent(share: float) -> str:
-    """`93 %`, never broken between two lines."""
+    """Format a share as `93 %`, with a non-breaking space."""
     return f"{format_number(100 * share, 0)}\u00a0%"
 
 
 def counted(number: int, thing: str) -> str:
-    """“1 head”, “3 heads”, “1,014 sentences”: a number of things."""
+    """Format a number of things: “1 head”, “3 heads”, “1,014 sentences”."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 

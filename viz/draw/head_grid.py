@@ -74,7 +74,7 @@ def encode_grid(
     largest: int = LARGEST,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Every head small, in one block for each kind, layers down and heads across.
+    """Encode the small maps of all heads, a block for each kind, layers down and heads across.
 
     Args:
         parts: the kinds that are drawn, each once.
@@ -212,7 +212,7 @@ def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
 
 
 def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
-    """Query, key and weight of each head's largest cell, `[layer][head]`: the map in words."""
+    """Find query, key and weight of each head's largest cell, `[layer][head]`, to describe it."""
     flat = weights.reshape(*weights.shape[:2], -1)  # [layer, head, query × key]
     query, key = np.divmod(flat.argmax(-1), weights.shape[3])
     most = flat.max(-1)

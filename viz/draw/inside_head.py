@@ -62,7 +62,7 @@ def encode_inside(
     factor: str,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """One query word through one head, with every number, exactly.
+    """Encode every step of one head for one query word, with all numbers exact.
 
     The keys are the tokens that the word, `query` in words, can look at; the steps of the
     arithmetic have the picture of the whole first, and the walk begins at `step`. The factor by
@@ -105,7 +105,7 @@ def step_of(value: object, count: int) -> int | None:
 
 
 def row(*parts: Part) -> Node:
-    """Parts side by side."""
+    """Make a row of parts side by side."""
     return "mrow", tuple(_node(part) for part in parts)
 
 
@@ -140,7 +140,7 @@ def sum_over(index: Part) -> Node:
 
 
 def text_in(text: str) -> Node:
-    """Words within an equation."""
+    """Make a text within an equation."""
     return "mtext", text
 
 

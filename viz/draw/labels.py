@@ -52,12 +52,12 @@ def axis_titles(
 
 
 def head_name(layer: int | None, head: int | None) -> str:
-    """`L3 H5`, counted from 1 as on the screen; a dash stands for a mean over layers or heads."""
+    """Format a head as `L3 H5`, counted from 1; a dash is a mean over layers or heads."""
     return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
 
 
 def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
-    """`L3 H5 · cross`; as `head_name`."""
+    """Format a head as `L3 H5 · cross`; see `head_name`."""
     return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
 
 

@@ -80,9 +80,9 @@ def heads_of_kind(
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
-    """One head's map; None stands for the mean over all layers or heads.
+    """Return the map of one head; None stands for the mean over all layers or heads.
 
-    Under a lens that does not tell heads apart it is that of the layer, whichever head is named.
+    A lens that does not tell heads apart has one map for each layer: `head` is then ignored.
     """
     if not tells_heads(heads.lens):
         head = None
@@ -117,12 +117,12 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:
-    """`L3 H5`, or `L3` under a lens that does not tell heads apart."""
+    """Format a head as `L3 H5`, or as `L3` under a lens that does not tell heads apart."""
     return head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}"
 
 
 def outlined(lens: AnyLens, layer: int | None, head: int | None) -> tuple[int, int]:
-    """Layer and head of the small map of the open one; -1 for a mean, which has none."""
+    """Return layer and head of the small map to outline; -1 for a mean, which has none."""
     if not tells_heads(lens):
         head = 0
     return (-1 if layer is None else layer), (-1 if head is None else head)
@@ -131,9 +131,9 @@ def outlined(lens: AnyLens, layer: int | None, head: int | None) -> tuple[int, i
 def mean(
     weights: npt.NDArray, layer: int | None, head: int | None, counts: Sequence[int] | None = None
 ) -> npt.NDArray:
-    """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for.
+    """Select a layer and a head, or the mean where None: `[layer, head, ...]` to `[...]`.
 
-    `counts` are the heads of each layer; what lies beyond them counts for nothing.
+    `counts` is the number of heads of each layer; the mean leaves out absent heads.
     """
     if counts is None or set(counts) == {weights.shape[1]}:
         heads_of_layer = weights.mean(0) if layer is None else weights[layer]

@@ -104,7 +104,7 @@ def largest_colour(values: NDArray[np.float32]) -> float:
 
 
 def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Places in `difference_table`: 128 is 0, 1 and 255 are `largest_colour` and beyond."""
+    """Convert to indices of `difference_table`: 128 is 0; 1 and 255, ±`largest_colour` or more."""
     amount = np.clip(values / largest_colour(values), -1, 1)
     return (128 + np.rint(127 * amount)).astype(np.uint8)
 
@@ -119,7 +119,7 @@ def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray]:
 
 
 def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
-    """Eight colours for heads laid over each other; the first is the kind's own."""
+    """Return eight colours for overlaid heads; the first is the kind's own."""
     others = [color for other, color in COLOR.items() if other != kind]
     return (COLOR[kind], *_MORE[theme], *others)
 
@@ -131,7 +131,7 @@ def colorscale(kind: Kind, theme: Theme) -> list[tuple[float, str]]:
 
 
 def oklab(srgb: NDArray) -> Floats:
-    """Lightness, a and b of colours given as `[..., 3]` in 0..1."""
+    """Convert sRGB, `[..., 3]` in 0..1, to Oklab: lightness, a and b."""
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     return np.cbrt(linear @ _TO_LMS.T) @ _TO_LAB.T
 

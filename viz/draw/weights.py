@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def to_bytes(weights: NDArray) -> NDArray[np.uint8]:
-    """One byte a weight, 0..1 to 0..255: finer than an eye can tell on a small map."""
+    """Quantise weights from 0..1 to 0..255, one byte each: finer than visible on a small map."""
     return np.rint(np.clip(weights, 0, 1) * 255).astype(np.uint8)
 
 
 def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
-    """Refuse labels that do not fit the weights: nobody would see that fault."""
+    """Refuse labels that do not fit the weights: the fault would not be visible."""
     expected = (len(labels.queries), len(labels.keys))
     if weights.ndim != dimensions or weights.shape[-2:] != expected:
         raise ValueError(

@@ -26,7 +26,7 @@ _ALIGNED = 8
 
 
 def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
-    """Plain values and named arrays as one run of bytes.
+    """Encode plain values and named arrays as bytes.
 
     A lone surrogate in a text of `meta` reaches the browser as it is.
 

@@ -88,7 +88,7 @@ class ByteCache:
 
 
 def size_of(value: object) -> int:
-    """Bytes of a value with all that it holds; an array counts with the whole that it is cut from.
+    """Return the size of a value and all its contents in bytes; a view counts as its whole array.
 
     Traces that are only referred to by a key are not held, and so not counted.
     """

@@ -49,7 +49,7 @@ def draw_spec(
 
 @altair.theme.register("headlight", enable=True)
 def chart_theme() -> altair.theme.ThemeConfig:
-    """Words of charts in the page's ink: Streamlit's grey has a contrast of 3.6 on its paper."""
+    """Return a theme with text in the page's ink: Streamlit's grey has a contrast of only 3.6."""
     return {
         "config": {
             # as Streamlit sets it, the first and the last label leave what they name

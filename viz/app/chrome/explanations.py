@@ -24,7 +24,7 @@ def as_markdown(text: str) -> str:
 
 
 def explain(text: str) -> None:
-    """Two or three sentences on what a page shows, in Markdown of our own, never a person's."""
+    """Draw two or three sentences on what a page shows, in our own Markdown, never user input."""
     with st.container(key="explanation"):
         st.markdown(text)
 

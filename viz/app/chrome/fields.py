@@ -119,9 +119,9 @@ def typed(key: str) -> str:
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:
-    """Bring a number that counts from 1 into its range before its field is drawn.
+    """Clamp a number that counts from 1 to its range before its field is drawn.
 
-    A link, or the sentence before, may have had a larger one.
+    A link, or the previous sentence, may have had a larger number.
     """
     if key not in st.session_state:
         clamp_number(key, most)

@@ -62,7 +62,7 @@ def pick_head(translator: Translator) -> Head:
 
 
 def open_head(head: Head, names: UrlNames = HEAD) -> None:
-    """Let the menus of a head, and that of its kind, follow a click."""
+    """Set the menus of a head, and that of its kind, to a head that was clicked."""
     st.session_state[KIND] = SCREEN_NAMES[head.kind]
     choose(names, head.layer, head.head)
 
@@ -84,8 +84,8 @@ def choose(names: UrlNames, layer: int, head: int) -> None:
     st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
 
 
-def in_link(kind: Kind, layer: int, head: int) -> dict[str, str]:
-    """One head as a link to another page names it; layer and head count from 0."""
+def link_parameters(kind: Kind, layer: int, head: int) -> dict[str, str]:
+    """Return the URL parameters of a link to a head, whose layer and head count from 0."""
     return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
 
 

@@ -103,9 +103,9 @@ def prepare(page: str) -> None:
 
 
 def clamp_number(name: str, most: int) -> None:
-    """Bring a number that counts from 1 into its range before a widget reads it from the address.
+    """Clamp a number that counts from 1 to its range before a widget reads it from the address.
 
-    The widget would take its default in the place of one that it cannot hold.
+    The widget would replace a number out of its range by its default.
 
     Args:
         name: of the widget, in the address.
@@ -140,7 +140,7 @@ def raw_value(name: str) -> str | None:
 
 
 def length_problem() -> str:
-    """Say in one sentence what of the address as it came is too long to be read, or nothing."""
+    """Describe in one sentence what in the address is too long to be read; "" if nothing is."""
     query = st.session_state.get(_RAW, "")
     if len(query) > MAX_QUERY:
         return f"The link has more than {MAX_QUERY:,} characters and was not read: shorten it."

@@ -41,7 +41,7 @@ MAX_TITLE = 60
 
 
 def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
-    """Name page and sentence, in the browser's tab and as the heading of the page.
+    """Show page and sentence, in the browser's tab and as the heading of the page.
 
     The style sheet shows the heading where the navigation is a menu.
     """

@@ -29,7 +29,7 @@ class History(Generic[T]):
     _at: float = 0.0
 
     def see(self, state: T, at: float, typed: str = "") -> None:
-        """Note what is there, however it came there: by a click, a link or the Back button.
+        """Record the current state, whether set by a click, a link or the Back button.
 
         Args:
             state: hashable; the same state again is no step.

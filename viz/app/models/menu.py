@@ -224,7 +224,7 @@ def _is_model(folder: str) -> bool:
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Name folders by their last parts, as many as tell two apart; each of them once."""
+    """Name folders by as many of their last parts as are unique; each of them once."""
     once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
     parts = {
         folder: (BUNDLED_NAME,) if folder == BUNDLED else tuple(map(one_line, Path(path).parts[1:]))

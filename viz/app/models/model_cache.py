@@ -158,9 +158,9 @@ class ModelCache:
 
 
 def size_of_model(translator: Translator) -> int:
-    """Bytes of a model in memory: its tables, and its parameters twice.
+    """Return the size of a model in memory, in bytes: its tables, and its parameters twice.
 
-    A search lays the matrices out once more, for the processor.
+    A search stores the matrices once more, in a layout for the processor.
     """
     model = translator.model
     stored = [*model.parameters(), *model.buffers(), *model.parameters()]

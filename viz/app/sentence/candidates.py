@@ -48,5 +48,5 @@ def _escaped(words: list[str]) -> str:
 
 
 def _unseen(text: str) -> str:
-    """For screen readers: neither bold nor a line through a word is read out."""
+    """Return text for screen readers, which read out neither bold nor strikethrough."""
     return f'<span class="headlight-unseen">{text} </span>'

@@ -86,7 +86,7 @@ class SearchRequest(NamedTuple):
 
 
 def as_text(pieces: Sequence[str]) -> str:
-    """Pieces as a person reads them."""
+    """Join pieces to readable text."""
     return "".join(pieces).replace(WORD_START, " ").strip()
 
 
@@ -96,7 +96,7 @@ def shorten(text: str) -> str:
 
 
 def put_text(text: str) -> None:
-    """Let the next run translate a text that was chosen: undone by itself, unlike letters."""
+    """Let the next run translate a chosen text, which is one step of Undo, unlike letters."""
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
@@ -106,13 +106,13 @@ def force(pieces: Sequence[str]) -> None:
 
 
 def edit(translation: str) -> None:
-    """Let the next run take this for the translation."""
+    """Let the next run score this translation instead of searching."""
     # "" is the model's own, and would fill the field again under who has just emptied it
     st.session_state[PREFIX], st.session_state[EDITED] = "", translation or " "
 
 
 def release() -> None:
-    """Let the next run find the translation by itself; the settings of the search stay."""
+    """Let the next run search without a prefix or an edit; the settings of the search stay."""
     st.session_state[PREFIX] = st.session_state[EDITED] = ""
 
 
@@ -125,7 +125,7 @@ def set_request(request: SearchRequest) -> None:
 
 
 def undo() -> None:
-    """Let the next run make the request before."""
+    """Let the next run make the previous request."""
     past = history()
     if (request := past.now if _is_unnoted() else past.undo()) is not None:
         set_request(request)
@@ -226,7 +226,7 @@ def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
 
 
 def notices() -> list[str]:
-    """Plain sentences on what became of the request."""
+    """Return sentences on a request that was invalid or released."""
     sentences = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
     return [sentence for sentence in sentences if sentence]
 

@@ -125,7 +125,7 @@ def show(page: str) -> str:
 
 
 def let_go() -> None:
-    """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
+    """Release the model when a run has ended: an idle tab keeps none in memory."""
     st.session_state[_CURRENT] = None
 
 
@@ -159,7 +159,7 @@ def origin_of(trace: AttentionTrace) -> Origin:
 
 
 def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
-    """Sentences to stand under a picture of several sentences at once."""
+    """Return the caption of a picture of several sentences."""
     origins = [origin_of(trace) for trace in traces]
     return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
 

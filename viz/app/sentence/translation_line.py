@@ -70,7 +70,7 @@ class TranslationLine:
             )
 
     def say(self, problem: str) -> None:
-        """Why there is no translation."""
+        """Show why there is no translation."""
         row = self._row()
         row.container(key="problem").text(problem)
 

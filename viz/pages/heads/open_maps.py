@@ -23,7 +23,7 @@ from transformer.config import BOS
 from transformer.text.tokenizer import SPECIAL
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import controls_row, text_field
-from viz.app.chrome.head_picker import UrlNames, in_link
+from viz.app.chrome.head_picker import UrlNames, link_parameters
 from viz.app.chrome.mounts import mount
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
@@ -48,7 +48,7 @@ def show_open(view: HeadsView) -> list[tuple[int, int]]:
     show_numbers(view)
     if options.layer is not None and options.head is not None:
         head = Head(view.kind, options.layer, options.head)
-        url = in_link(*head)
+        url = link_parameters(*head)
         navigation.link("inside", "how this head comes to its weights", url)
         removal_url = {**url, VIEW: TAKE_AWAY, REMOVED: format_removals([Removal(*head)])}
         navigation.link("roles", "take this head away", removal_url)

@@ -28,7 +28,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
+from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_inside
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
@@ -108,7 +108,9 @@ def show() -> None:
             lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
         )
         _picture(translator, trace, values, choices)
-        navigation.link("heads", "the map of this head, among all others", in_link(*choices.place))
+        navigation.link(
+            "heads", "the map of this head, among all others", link_parameters(*choices.place)
+        )
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)

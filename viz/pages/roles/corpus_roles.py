@@ -25,7 +25,7 @@ from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
+from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar
@@ -150,8 +150,8 @@ def _card(report: HeadReport | None, head: Head, trace: AttentionTrace) -> None:
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        navigation.link("heads", "its map on the sentence in the bar", in_link(*head))
-        navigation.link("inside", "how it comes to its weights", in_link(*head))
+        navigation.link("heads", "its map on the sentence in the bar", link_parameters(*head))
+        navigation.link("inside", "how it comes to its weights", link_parameters(*head))
         st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
 
 

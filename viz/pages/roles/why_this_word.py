@@ -24,7 +24,7 @@ from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, code_line, explain
 from viz.app.chrome.fields import choose_one, controls_row
-from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
+from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
@@ -259,7 +259,7 @@ def show_open_head(
         alt="Gradient × value of each key of the open head.",
     )
     with st.container(key="why-links", horizontal=True, gap="small"):
-        navigation.link("heads", "where this head looks", in_link(*head))
+        navigation.link("heads", "where this head looks", link_parameters(*head))
         st.button(
             "Take it away: what changes", key="why-remove", on_click=open_removal, args=(head,)
         )

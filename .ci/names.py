@@ -1,7 +1,8 @@
 """Refuse names that say nothing and docstrings that are no sentence of a manual.
 
 A name is a noun of the field, never a word such as `found`; a docstring begins with a verb or a
-noun, never with "What" or "Of". ruff's pydocstyle rules hold the rest.
+noun, never with "What" or "Of", and that of a function with an imperative. ruff's pydocstyle rules
+hold the rest.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ PROGRAM = ("app", "headlight/", "training/", "transformer/", "viz/", ".ci/names"
 """Beginnings of the paths of the program; tests and benchmarks are not checked."""
 
 FORBIDDEN_START = re.compile(r"(What|Of|How|That|Those|Whether|Where|Which|Who|When)\b")
+NO_IMPERATIVE = re.compile(
+    r"[^A-Z]|(A|After|All|An|Any\w*|As|At|BLEU|Both|By|Bytes|Cores|Each|Every\w*|Figure|For|From|"
+    r"In|Lines|Logits|Many|Means?|One|Pieces|Places|Rows|SHA|Sentences|Size|So|Some|Text|The|Token|"
+    r"Two|Why|Words)\b"
+)
+"""Beginnings of docstrings that only a property may have, since it is read as a value."""
 
 
 def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -34,12 +41,19 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each docstring."""
+def docstrings(tree: ast.AST) -> Iterator[tuple[ast.AST, int, str]]:
+    """Yield each documented node with line and text of its docstring."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
         if isinstance(node, documented) and (text := ast.get_docstring(node)):
-            yield node.body[0].lineno, text
+            yield node, node.body[0].lineno, text
+
+
+def is_function(node: ast.AST) -> bool:
+    """Return whether a node is a function or a method, but no property."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return not {"property", "cached_property"} & set(map(ast.unparse, node.decorator_list))
 
 
 def problems(path: str) -> Iterator[str]:
@@ -48,9 +62,11 @@ def problems(path: str) -> Iterator[str]:
     for line, name in bound_names(tree):
         if FORBIDDEN_NAME.fullmatch(name):
             yield f"{path}:{line}: `{name}` says nothing: take a noun of the field."
-    for line, text in docstrings(tree):
+    for node, line, text in docstrings(tree):
         if start := FORBIDDEN_START.match(text):
             yield f'{path}:{line}: begin the docstring with a verb or a noun, not "{start[0]}".'
+        elif is_function(node) and (start := NO_IMPERATIVE.match(text)):
+            yield f'{path}:{line}: begin the docstring with an imperative, not "{start[0]}".'
 
 
 def main() -> int:

@@ -22,8 +22,8 @@ import time
 import streamlit as st
 from tests.browser.test_translation_editor import pieces_of
 from transformer.text.languages import OURS
-from viz.app.chrome.mounts import mount_editor
-from viz.draw.alternatives import Edited, Forced, encode_editor
+from viz.app.chrome.mounts import mount
+from viz.draw.alternatives import Edited, Forced, edit_of, encode_editor
 
 state = st.session_state
 state.setdefault("text", {FIRST!r})
@@ -46,7 +46,7 @@ time.sleep({SLOW})
 data = encode_editor(
     state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS
 )
-mount_editor("editor", data, pieces, changed)
+mount("editor", data, lambda sent: changed(edit_of(sent, pieces)))
 st.text(f"run {{state.runs}}: [{{state.text}}]")
 """
 

@@ -234,9 +234,10 @@ def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Hea
 
     A click that opens a head has no number, which is 0 here.
     """
-    numbered = isinstance(value, list) and len(value) == 4
-    place, number = (value[:3], value[3]) if numbered else (value, 0)
-    head = head_of(place, shapes)
+    number: object = 0
+    if isinstance(value, list) and len(value) == 4:
+        *value, number = value
+    head = head_of(value, shapes)
     return (head, number) if head and is_index(number, 2**53) else None
 
 

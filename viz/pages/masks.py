@@ -26,12 +26,12 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
-from viz.app.chrome.mounts import mount_masks
+from viz.app.chrome.mounts import mount_choice
 from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_number, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
-from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks
+from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import bare_axis, pair_encoding
 from viz.figures.colors import GREY, INK
 
@@ -117,7 +117,7 @@ def _grids(
             chosen=(sentence, query),
             caption=batch_caption(traces, f"{title}, {use}."),
         )
-        mount_masks("mask-grids", data, grids, choose)
+        mount_choice("mask-grids", data, lambda sent: row_of(sent, grids), choose)
     with description:
         keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):

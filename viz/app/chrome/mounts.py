@@ -1,9 +1,7 @@
-"""The pictures of `viz.draw` in Streamlit: the only module that calls `st.components.v2`.
+"""Pictures of `viz.draw` in Streamlit: the only module that calls `st.components.v2`.
 
-A page encodes a picture, and `mount` puts it there; where the picture sends something back, one of
-the others does. Each takes what says whether a choice can be meant, and a callback, which takes
-what the reader chose, before the page's script runs again. `key` names the component in the session
-(one key, one place on the page). What a browser sends can be anything, so it is checked here.
+`mount` shows an encoded picture; `mount_choice` also passes on what the reader chose, once it was
+checked: a browser can send anything. `key` names the component in the session.
 
 One component draws all pictures. Its script is loaded once, by an address that changes with its
 content; a message holds no program text. Streamlit finds the script through
@@ -13,27 +11,22 @@ content; a message holds no program text. Streamlit finds the script through
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from viz.app.links.address import MAX_TYPED
-from viz.draw.alternatives import Edited, EditorPiece, Forced, choice_of, edit_of
-from viz.draw.attention_map import squares_of
-from viz.draw.beam_tree import DrawnNode, node_of
 from viz.draw.head_grid import GridPart, click_of, encode_selection
-from viz.draw.inside_head import step_of
-from viz.draw.mask_grids import MaskGrid, Row, row_of
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
     from transformer.analysis.heads.head import Head
-    from transformer.trace import Labels
 
+T = TypeVar("T")
 
 COMPONENT = "headlight.pictures"
 SCRIPT = "headlight-*.js"
@@ -57,7 +50,7 @@ def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None)
 
 
 def _sent(key: str) -> object:
-    """Give what the browser sent for a component; None where it is no message of ours."""
+    """Return what the browser sent for a component; None if it is too long or malformed."""
     state = st.session_state.get(key)
     value = state.get("picked") if isinstance(state, Mapping) else None
     return value if len(json.dumps(value, ensure_ascii=False)) <= MAX_TYPED else None
@@ -76,29 +69,22 @@ def _pictures() -> ComponentRenderer:
     return st.components.v2.component(COMPONENT, js=SCRIPT)
 
 
-def mount_painted_map(
-    key: str,
-    data: bytes,
-    title: str,
-    labels: Labels,
-    on_paint: Callable[[list[tuple[int, int]]], None],
+def mount_choice(
+    key: str, data: bytes, read: Callable[[object], T | None], choose: Callable[[T], None]
 ) -> None:
-    """Mount a map that is painted on, encoded with `paints`.
+    """Mount a picture in which the reader can choose.
 
     Args:
         key: key of the component.
-        data: the encoded map.
-        title: of the map, as it was encoded.
-        labels: likewise.
-        on_paint: is told row and column of the squares that were pressed, all of one row; what was
-            pressed on another map came too late.
+        data: the encoded picture.
+        read: parser of what the browser sends; None for a message that is malformed, or that
+            names nothing on this picture.
+        choose: callback with a choice that was read, run before the page's script.
     """
 
     def picked(value: object) -> None:
-        if squares := squares_of(value, title, labels):
-            on_paint(squares)
-        else:
-            say_late()
+        if (choice := read(value)) is not None:
+            choose(choice)
 
     mount(key, data, picked)
 
@@ -111,15 +97,14 @@ def mount_grid(
     selected: Head,
     on_pick: Callable[[Head], None],
 ) -> None:
-    """Every head small, encoded under the same key; the page alone remembers which is chosen."""
+    """Mount the grid of all heads, encoded under the same key, with the selected head outlined."""
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
 
-    def picked(value: object) -> None:
-        if (click := click_of(value, shapes)) is not None:
-            head, st.session_state[f"{key}-answered"] = click
-            on_pick(head)
+    def pick(click: tuple[Head, int]) -> None:
+        head, st.session_state[f"{key}-answered"] = click
+        on_pick(head)
 
-    mount(key, data, picked)
+    mount_choice(key, data, lambda value: click_of(value, shapes), pick)
     mount(f"{key}-selection", encode_selection(key, selected))
 
 
@@ -127,73 +112,6 @@ def answered_click(key: str) -> int:
     """Return the number of the last click in a grid, which is encoded with the answer to it."""
     number: int = st.session_state.get(f"{key}-answered", 0)
     return number
-
-
-def mount_inside(key: str, data: bytes, steps: int, on_step: Callable[[int], None]) -> None:
-    """Mount the walk through a head."""
-
-    def picked(value: object) -> None:
-        if (step := step_of(value, steps)) is not None:
-            on_step(step)
-
-    mount(key, data, picked)
-
-
-def mount_masks(
-    key: str, data: bytes, grids: Sequence[MaskGrid], on_pick: Callable[[Row], None]
-) -> None:
-    """Mount the masks of a batch, of which a row can be chosen."""
-
-    def picked(value: object) -> None:
-        if (row := row_of(value, grids)) is not None:
-            on_pick(row)
-
-    mount(key, data, picked)
-
-
-def mount_architecture(
-    key: str, data: bytes, names: Collection[str], on_pick: Callable[[str], None]
-) -> None:
-    """Figure 1, of which a box can be opened, by its name."""
-
-    def picked(value: object) -> None:
-        if isinstance(value, str) and value in names:
-            on_pick(value)
-
-    mount(key, data, picked)
-
-
-def mount_editor(
-    key: str,
-    data: bytes,
-    pieces: Sequence[EditorPiece],
-    on_change: Callable[[Edited | Forced | None], None],
-) -> None:
-    """Mount a translation that is edited in place.
-
-    `on_change` gets None for a choice among pieces that are no longer these.
-    """
-    mount(key, data, lambda value: on_change(edit_of(value, pieces)))
-
-
-def mount_tree(
-    key: str, data: bytes, nodes: Sequence[DrawnNode], on_pick: Callable[[int | None], None]
-) -> None:
-    """Every prefix of a search, of which one can be picked: its node, None if that is no more."""
-    mount(key, data, lambda value: on_pick(node_of(value, nodes)))
-
-
-def mount_bars(
-    key: str,
-    data: bytes,
-    steps: Sequence[Sequence[tuple[str, float]]],
-    on_pick: Callable[[tuple[int, int] | None], None],
-) -> None:
-    """Mount the most probable pieces of each step, of which one can be picked.
-
-    `on_pick` gets None for one among steps that are no longer these.
-    """
-    mount(key, data, lambda value: on_pick(choice_of(value, steps)))
 
 
 LATE = "That belonged to a sentence or model before: do it again in what stands here now."

@@ -16,7 +16,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
-from viz.app.chrome.mounts import mount, mount_architecture
+from viz.app.chrome.mounts import mount, mount_choice
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
@@ -88,6 +88,9 @@ def show(row: DeltaGenerator) -> None:
     def open_box(name: str) -> None:
         st.session_state[BOX] = BY_NAME[name].heading
 
+    def box_name(sent: object) -> str | None:
+        return sent if isinstance(sent, str) and sent in boxes else None
+
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         data = encode_architecture(
@@ -98,7 +101,7 @@ def show(row: DeltaGenerator) -> None:
             opens="arch-opened",
             caption=origin_of(trace).caption(),
         )
-        mount_architecture("arch-drawing", data, boxes, open_box)
+        mount_choice("arch-drawing", data, box_name, open_box)
     with details:
         _open_box(scene, boxes[opened])
     explain(

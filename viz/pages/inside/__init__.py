@@ -29,7 +29,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_layer_and_head
-from viz.app.chrome.mounts import mount_inside
+from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
@@ -37,7 +37,7 @@ from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
-from viz.draw.inside_head import encode_inside
+from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, row_names
 from viz.figures.axes import curve_color
 from viz.figures.colors import GREY, INK
@@ -226,7 +226,7 @@ def _picture(
     def remember(step: int) -> None:
         st.query_params[STEP] = str(step)
 
-    mount_inside("inside", data, len(steps), remember)
+    mount_choice("inside", data, lambda sent: step_of(sent, len(steps)), remember)
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:

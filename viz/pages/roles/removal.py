@@ -30,7 +30,6 @@ from viz.app.chrome.mounts import (
     answered_click,
     mount,
     mount_grid,
-    mount_painted_map,
     say_late,
     show_late,
 )
@@ -38,7 +37,7 @@ from viz.app.chrome.problems import without_paths
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
@@ -199,7 +198,7 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
 
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
-        if search_request.is_asked(request):
+        if squares and search_request.is_asked(request):
             now = removed_now(*shape_of_heads)
             choose_removed(painted_squares(now, controls.head, shape, squares))
         else:
@@ -213,10 +212,10 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
             "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
             "at its painted squares."
         )
-    title = f"{head_title(*controls.head)} · {which}"
+    title, labels = f"{head_title(*controls.head)} · {which}", axes.labels
     data = encode_map(
         weights,
-        axes.labels,
+        labels,
         kind,
         title=title,
         languages=effect.before.languages,
@@ -233,7 +232,7 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         ),
     )
     if controls.paints:
-        mount_painted_map("roles-map", data, title, axes.labels, on_paint)
+        mount("roles-map", data, lambda sent: on_paint(squares_of(sent, title, labels)))
     else:
         mount("roles-map", data)
 

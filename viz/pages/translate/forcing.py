@@ -16,15 +16,23 @@ from transformer.translation.result import Candidate
 from transformer.translation.score import Scored, most_probable_others
 from viz.app.cache import cached_results
 from viz.app.chrome.explanations import code_line
-from viz.app.chrome.mounts import mount_bars, mount_editor, mount_tree, say_late
+from viz.app.chrome.mounts import mount, say_late
 from viz.app.chrome.problems import say
 from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest, is_asked
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.alternatives import Edited, EditorPiece, Forced, encode_bars, encode_editor
-from viz.draw.beam_tree import DrawnNode, encode_tree
+from viz.draw.alternatives import (
+    Edited,
+    EditorPiece,
+    Forced,
+    choice_of,
+    edit_of,
+    encode_bars,
+    encode_editor,
+)
+from viz.draw.beam_tree import DrawnNode, encode_tree, node_of
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
 
@@ -84,7 +92,7 @@ def show_editor(bar: BarTranslation) -> None:
         by_hand=bool(request.edited),
         languages=bar.translator.languages.for_text(request.text),
     )
-    mount_editor("translate-editor", data, pieces, changed)
+    mount("translate-editor", data, lambda sent: changed(edit_of(sent, pieces)))
     undone = search_request.history().undone
     with st.container(key="translate-edits", horizontal=True, gap="small"):
         for label, enabled, take in (
@@ -166,7 +174,7 @@ def show_tree(bar: BarTranslation) -> None:
             f"Beam search with a beam of {used.beam_size} and α = {used.alpha:g}."
         ),
     )
-    mount_tree("translate-tree", data, nodes, pick)
+    mount("translate-tree", data, lambda sent: pick(node_of(sent, nodes)))
     if bar.used.edited:
         st.caption(EDITED_NOTE)
 
@@ -226,7 +234,8 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
         force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
     caption = origin_of(trace).caption("The most probable pieces of each step.")
-    mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, pick)
+    data = encode_bars(steps, caption=caption)
+    mount("translate-steps", data, lambda sent: pick(choice_of(sent, steps)))
     st.caption(
         f"Each piece with its probability, given the {bar.translator.source_language} sentence "
         f"and all pieces before it: "

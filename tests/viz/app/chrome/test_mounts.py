@@ -18,7 +18,9 @@ from streamlit.testing.v1 import AppTest
 
 from transformer.trace import Labels
 from viz.app.chrome import mounts
-from viz.draw.mask_grids import MaskGrid, Row
+from viz.draw.attention_map import squares_of
+from viz.draw.inside_head import step_of
+from viz.draw.mask_grids import MaskGrid, Row, row_of
 
 ROOT = Path(mounts.__file__).parents[3]
 SCRIPT = """
@@ -128,11 +130,13 @@ def test_squares_that_were_pressed_on_another_map_are_not_painted(sent, other) -
 
 
 def painted_map(heard: list[list[tuple[int, int]]]) -> None:
-    mounts.mount_painted_map("map", b"", "L1 H1", LABELS, heard.append)
+    mounts.mount_choice(
+        "map", b"", lambda sent: squares_of(sent, "L1 H1", LABELS) or None, heard.append
+    )
 
 
 def inside_head(heard: list[int]) -> None:
-    mounts.mount_inside("inside", b"", 3, heard.append)
+    mounts.mount_choice("inside", b"", lambda sent: step_of(sent, 3), heard.append)
 
 
 def test_no_other_module_calls_the_components_of_streamlit():
@@ -171,23 +175,4 @@ def test_a_row_of_the_batch_is_heard(sent) -> None:
 
 def mask_grids(heard: list[Row]) -> None:
     grids = [MaskGrid("Sentence 1", np.full((2, 2), "seen"), LABELS)]
-    mounts.mount_masks("masks", b"", grids, heard.append)
-
-
-@pytest.mark.parametrize(
-    "value", [NOTHING, None, 0, "", "encoder.sum ", "decoder.sum", ["encoder.sum"], {}]
-)
-def test_what_is_no_box_of_the_drawing_is_ignored(sent, value: object) -> None:
-    heard: list[str] = []
-    sent(lambda: architecture(heard), value)
-    assert heard == []
-
-
-def test_a_box_of_the_drawing_is_heard(sent) -> None:
-    heard: list[str] = []
-    sent(lambda: architecture(heard), "encoder.sum")
-    assert heard == ["encoder.sum"]
-
-
-def architecture(heard: list[str]) -> None:
-    mounts.mount_architecture("model", b"", ["encoder.sum"], heard.append)
+    mounts.mount_choice("masks", b"", lambda sent: row_of(sent, grids), heard.append)

@@ -49,14 +49,18 @@ def missing(installed: list[dict], constraints: list[str]) -> list[str]:
         installed: the metadata of each, as in a report of pip.
         constraints: one pin a line.
     """
-    asked = [Requirement(line) for one in installed for line in one.get("requires_dist", [])]
+    asked = [
+        Requirement(line)
+        for distribution in installed
+        for line in distribution.get("requires_dist", [])
+    ]
     pins = [Requirement(line) for line in constraints]
     pinned = {
-        canonicalize_name(one.name)
-        for one in (*asked, *pins)
-        if any(part.operator == "==" and "*" not in part.version for part in one.specifier)
+        canonicalize_name(requirement.name)
+        for requirement in (*asked, *pins)
+        if any(part.operator == "==" and "*" not in part.version for part in requirement.specifier)
     }
-    names = {canonicalize_name(one["name"]) for one in installed} - {"headlight"}
+    names = {canonicalize_name(distribution["name"]) for distribution in installed} - {"headlight"}
     return sorted(names - pinned)
 
 

@@ -15,8 +15,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FORBIDDEN_NAME = re.compile(r"_?(of|one|said|what|found|kept|told|each|of_\w+)")
-PROGRAM = ("app", "headlight/", "training/", "transformer/", "viz/", ".ci/names")
-"""Beginnings of the paths of the program; tests and benchmarks are not checked."""
+PROGRAM = (
+    "app",
+    "headlight/",
+    "training/",
+    "transformer/",
+    "viz/",
+    ".ci/",
+    "benchmarks/",
+    "tests/",
+)
+"""Beginnings of the paths that are checked."""
 
 FORBIDDEN_START = re.compile(r"(What|Of|How|That|Those|Whether|Where|Which|Who|When)\b")
 NO_IMPERATIVE = re.compile(
@@ -70,7 +79,7 @@ def problems(path: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check every Python file of the program that git tracks."""
+    """Check every Python file of the program, the tests and the benchmarks that git tracks."""
     command = ["git", "ls-files", *(f"{folder}*.py" for folder in PROGRAM)]
     listed = subprocess.run(command, capture_output=True, check=True, text=True)
     lines = [line for path in listed.stdout.split() for line in problems(path)]

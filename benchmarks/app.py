@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             # what one page has asked for, the server remembers for the other
             fresh = iter(sentences(2 * (options.sentences + 1)))
-            for path, script, what, row in (
+            for path, script, label, row in (
                 ("", TRANSLATED, "translation and map", read_alignment(translator).row),
                 ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
             ):
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
                 _, *seconds = [
                     _seconds(page, t, script, _queries(translator, t, row)) for t in texts
                 ]
-                print(f"Enter to {what} on screen, 20 words, beam 4: {spread(seconds)}")
+                print(f"Enter to {label} on screen, 20 words, beam 4: {spread(seconds)}")
             _print_opening(page, translator.model.config.N, translator.model.config.h)
         for size in SIZES:
             _print_made(browser, *size)

@@ -1,4 +1,4 @@
-"""How sure the bundled model is of what it knows and of what it does not: log p per piece.
+"""Log p per piece: how sure the bundled model is of what it knows and of what it does not.
 
 From these figures comes the least log p of a piece in `assets/model/domain.json`, below which a
 translation carries a notice. The sentences were written for this measurement: none is from the
@@ -62,14 +62,14 @@ def run(_options: argparse.Namespace) -> None:
     print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}")
     print(f"{'text':24} {'sentences':>9} {'lowest':>7} {'median':>7} {'highest':>7} {'notice':>7}")
     for name, texts in groups().items():
-        found = [log_prob_per_piece(translator, text) for text in texts]
+        values = [log_prob_per_piece(translator, text) for text in texts]
         print(
-            f"{name:24} {len(found):9} {min(found):7.2f} {statistics.median(found):7.2f} "
-            f"{max(found):7.2f} {sum(value < least for value in found):7}"
+            f"{name:24} {len(values):9} {min(values):7.2f} {statistics.median(values):7.2f} "
+            f"{max(values):7.2f} {sum(value < least for value in values):7}"
         )
 
 
 def log_prob_per_piece(translator: Translator, text: str) -> float:
-    """Of the best translation, in nats."""
+    """Return log p per piece of the best translation, in nats."""
     best = translator.translate(text, beam_size=BEAM_SIZE).best.hypothesis
     return best.log_prob / len(best.tokens)

@@ -53,19 +53,19 @@ def differences(trace: AttentionTrace, seen: Seen, tolerance: float) -> list[str
     expected = tuple(kind for kind in KINDS if kind in seen.weights)
     if trace.kinds != expected:
         return [f"the kinds are {trace.kinds}, not {expected}"]
-    found = []
+    lines = []
     for kind, weights in seen.weights.items():
         mine = trace.weights(kind)
         if mine.shape != weights.shape:
-            found.append(f"{kind} is {mine.shape}, not {weights.shape}")
+            lines.append(f"{kind} is {mine.shape}, not {weights.shape}")
             continue
         apart = float(np.abs(mine - weights).max())
         if apart > tolerance:
-            found.append(f"{kind} is {apart:.2g} from the library's")
+            lines.append(f"{kind} is {apart:.2g} from the library's")
         labels = trace.labels(kind, None if kind == "encoder_self" else "reads")
         if tuple(map(list, labels)) != seen.axes(kind):
-            found.append(f"{kind} stands under {labels}, not {seen.axes(kind)}")
-    return found
+            lines.append(f"{kind} stands under {labels}, not {seen.axes(kind)}")
+    return lines
 
 
 @contextmanager
@@ -89,10 +89,10 @@ def not_read_back(
     frame = trace.to_frame()
     hits = frame[frame.weight == PLANTED]
     columns = ["kind", "layer", "head", "query", "key", "key_token"]
-    found = [tuple(row) for row in hits[columns].itertuples(index=False)]
+    places = [tuple(row) for row in hits[columns].itertuples(index=False)]
     wrong = []
-    if found != [(kind, *place, keys[place[3]])]:
-        wrong.append(f"planted in {kind} at {place}, found at {found}")
+    if places != [(kind, *place, keys[place[3]])]:
+        wrong.append(f"planted in {kind} at {place}, found at {places}")
     by_read = trace.labels(kind, None if kind == "encoder_self" else "reads").queries
     if by_read[place[2]] != queries[place[2]]:
         wrong.append(f"row {place[2]} of {kind} is not named {queries[place[2]]}")
@@ -133,9 +133,9 @@ def run(_options: argparse.Namespace) -> None:
     wrong = 0
     for family in huggingface_models.FAMILIES:
         with torch.no_grad():
-            for name, found in _Checked(family).all():
-                wrong += len(found)
-                print(f"{family.name}, {name}: {'; '.join(found) or 'agrees'}", flush=True)
+            for name, faults in _Checked(family).all():
+                wrong += len(faults)
+                print(f"{family.name}, {name}: {'; '.join(faults) or 'agrees'}", flush=True)
     if wrong:
         raise HeadlightError(f"{wrong} of the above do not agree.")
 
@@ -155,12 +155,12 @@ class _Checked:
         """Return the attentions of one sentence from a pass, cut here by its mask."""
         weights: dict[Kind, Weights] = {}
         for kind, layers in self._fields(outputs):
-            rows, keys = self._kept(kind, index)
-            weights[kind] = _array([one[index] for one in layers])[:, :, rows][..., keys]
+            rows, keys = self._real_tokens(kind, index)
+            weights[kind] = _array([layer[index] for layer in layers])[:, :, rows][..., keys]
         texts = []
         for name in ("", "decoder_"):
-            ids, kept = self.inputs.get(f"{name}input_ids"), self._mask(name, index)
-            texts.append([] if ids is None else self._texts(ids[index][kept]))
+            ids, mask = self.inputs.get(f"{name}input_ids"), self._mask(name, index)
+            texts.append([] if ids is None else self._texts(ids[index][mask]))
         return self._sides(weights, *texts)
 
     def _fields(self, outputs: Any) -> list[tuple[Kind, Any]]:
@@ -182,8 +182,8 @@ class _Checked:
         mask = self.inputs.get(f"{name}attention_mask")
         return slice(None) if mask is None else mask[index].bool()
 
-    def _kept(self, kind: Kind, index: int) -> tuple[Any, Any]:
-        """Which queries and keys of the batch are no padding."""
+    def _real_tokens(self, kind: Kind, index: int) -> tuple[Any, Any]:
+        """Return masks of the queries and keys of the batch that are no padding."""
         source = self._mask("", index)
         target = source if self.alone else self._mask("decoder_", index)
         return source if kind == "encoder_self" else target, (
@@ -217,12 +217,14 @@ class _Checked:
             texts = self._texts(source)
             inputs = {"input_ids": source[None], "decoder_input_ids": reads}
         outputs = self.model(**inputs, output_attentions=True)
-        weights = {kind: _array([one[0] for one in of]) for kind, of in self._fields(outputs)}
+        weights = {
+            kind: _array([layer[0] for layer in layers]) for kind, layers in self._fields(outputs)
+        }
         read = self._texts(reads[0])
         return self._sides(weights, read if self.family.shape == "decoder" else texts, read)
 
     def _texts(self, ids: Any) -> list[str]:
-        return [str(one) for one in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
+        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
     def all(self) -> Iterator[tuple[str, list[str]]]:
         """Each way, with what does not agree."""
@@ -252,9 +254,9 @@ class _Checked:
         named = self.model(**self.inputs, output_attentions=True)
         outputs = self.model(**self.inputs, output_attentions=True, return_dict=return_dict)
         return [
-            f"sentence {index}: {one}"
+            f"sentence {index}: {line}"
             for index in range(len(LENGTHS))
-            for one in differences(
+            for line in differences(
                 self._trace(outputs, self.inputs, index), self._seen(named, index), 0.0
             )
         ]
@@ -266,7 +268,7 @@ class _Checked:
         for index in range(len(LENGTHS)):
             seen = self._seen(outputs, index)
             for kind in seen.weights:
-                rows, keys = (_positions(kept) for kept in self._kept(kind, index))
+                rows, keys = (_positions(mask) for mask in self._real_tokens(kind, index))
                 layer = outputs["attentions" if self.alone else FIELDS[kind]][LAYER]
                 with planted(layer, (index, HEAD, rows[QUERY], keys[KEY])):
                     trace = self._trace(outputs, self.inputs, index)
@@ -282,12 +284,12 @@ class _Checked:
             row = index * len(LENGTHS) // count
             trace = self._trace(outputs, self.given, index)
             sequence = self._sequence(outputs.sequences[index], row)
-            found = differences(trace, self._in_one_pass(sequence, row), TOLERANCE)
+            lines = differences(trace, self._in_one_pass(sequence, row), TOLERANCE)
             if list(trace.target_tokens) != self._texts(sequence[1:]):
-                found.append(f"writes {trace.target_tokens}")
-            if not found:
-                found = self._not_of_their_steps(trace, outputs, row)
-            wrong += [f"sequence {index}: {one}" for one in found]
+                lines.append(f"writes {trace.target_tokens}")
+            if not lines:
+                lines = self._not_of_their_steps(trace, outputs, row)
+            wrong += [f"sequence {index}: {line}" for line in lines]
         return wrong
 
     def _refused(self, **options: Any) -> list[str]:
@@ -362,10 +364,10 @@ def _caught(check: Callable[[], list[str]]) -> list[str]:
         return [f"refused: {error}"]
 
 
-def _positions(kept: Any) -> list[int]:
-    if isinstance(kept, slice):
+def _positions(mask: Any) -> list[int]:
+    if isinstance(mask, slice):
         return list(range(max(FRAMES, *LENGTHS)))
-    return [int(n) for n in kept.nonzero()[:, 0]]
+    return [int(n) for n in mask.nonzero()[:, 0]]
 
 
 def _array(layers: list[Any]) -> Weights:

@@ -56,14 +56,14 @@ def inputs_of(shape: Shape) -> dict[str, Any]:
     """Two sentences of tokens of which none comes twice, with padding where it belongs."""
     random = torch.Generator().manual_seed(1)
     ids = torch.randperm(VOCABULARY - UNKNOWN - 1, generator=random) + UNKNOWN + 1
-    found = _padded(ids, left=shape == "decoder")
+    inputs = _padded(ids, left=shape == "decoder")
     if shape in ("encoder", "decoder"):
-        return found
+        return inputs
     if shape == "speech":
         sound = torch.randn(len(LENGTHS), MELS, 2 * FRAMES, generator=random)
-        found = {"input_features": sound}
+        inputs = {"input_features": sound}
     decoder = _padded(ids.flip(0), left=False)
-    return {**found, **{f"decoder_{name}": of for name, of in decoder.items()}}
+    return {**inputs, **{f"decoder_{name}": value for name, value in decoder.items()}}
 
 
 def _padded(ids: Any, *, left: bool) -> dict[str, Any]:

@@ -56,12 +56,12 @@ def run(options: argparse.Namespace) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        found = measure(options.d, options.h, options.k, LENGTHS, options.repeats)
+        result = measure(options.d, options.h, options.k, LENGTHS, options.repeats)
     finally:
         torch.set_num_threads(before)
-    options.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    print(found["machine"])
-    for name, rows in found["layers"].items():
+    options.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    print(result["machine"])
+    for name, rows in result["layers"].items():
         for row in rows:
             print(
                 f"{name}, n = {row['n']:,}: {row['seconds'] * 1000:.2f} ms, "
@@ -73,7 +73,7 @@ def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> d
     """Median seconds of a forward pass in training, and bytes that are held for the way back."""
     torch.manual_seed(0)
     layers = _layers(d, h, k)
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in layers}
+    rows: dict[str, list[dict[str, float]]] = {name: [] for name in layers}
     for n in lengths:
         x = torch.randn(1, n, d)
         seconds: dict[str, list[float]] = {name: [] for name in layers}
@@ -85,7 +85,7 @@ def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> d
                     seconds[name].append(time.perf_counter() - started)
         for name, layer in layers.items():
             row = {"n": n, "seconds": statistics.median(seconds[name]), "bytes": _held(layer, x)}
-            found[name].append(row)
+            rows[name].append(row)
     return {
         "machine": describe(),
         "torch": torch.__version__,
@@ -94,7 +94,7 @@ def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> d
         "h": h,
         "k": k,
         "repeats": repeats,
-        "layers": found,
+        "layers": rows,
     }
 
 
@@ -121,9 +121,9 @@ def _held(layer: Layer, x: Tensor) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        kept = layer(x)  # alive until all is counted: no place in memory is used twice
+        output = layer(x)  # alive until all is counted: no place in memory is used twice
     total = sum(storages.values())
-    del kept
+    del output
     return total
 
 

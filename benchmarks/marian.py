@@ -219,7 +219,7 @@ def _differences(
         ids, torch.tensor([target]), names=lambda name: name.endswith("hook_pattern")
     )
     own_logits, their_logits = logits[0][:, pieces[0]], theirs.logits[0][:, pieces[1]]
-    found = {
+    values = {
         "encoder states": (
             ours.encode(ids)[0],
             halves_to_pairs(theirs.encoder_last_hidden_state[0], 1),
@@ -230,8 +230,8 @@ def _differences(
     attentions = theirs.encoder_attentions, theirs.decoder_attentions, theirs.cross_attentions
     for kind, layers in zip(KINDS, attentions, strict=True):
         own = [cache[f"{attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
-        found[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
-    return {what: _largest(*both) for what, both in found.items()}
+        values[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
+    return {name: _largest(*both) for name, both in values.items()}
 
 
 def _largest(first: torch.Tensor, second: torch.Tensor) -> float:
@@ -265,7 +265,7 @@ def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -
     best = beam_search(
         ours.model, torch.tensor([source]), beam_size=beam_size, alpha=0, max_length=LONGEST
     )[0][0]
-    found = theirs.generate(
+    written = theirs.generate(
         torch.tensor([[_numbers(ours.tokenizer)[id_] for id_ in source]]),
         num_beams=beam_size,
         do_sample=False,
@@ -276,8 +276,8 @@ def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -
         forced_eos_token_id=None,
     )[0].tolist()[1:]
     # behind its end theirs is filled up with <pad>
-    end = found.index(numbers[EOS]) + 1 if numbers[EOS] in found else len(found)
-    theirs_ids = [numbers.index(number) for number in found[:end]]
+    end = written.index(numbers[EOS]) + 1 if numbers[EOS] in written else len(written)
+    theirs_ids = [numbers.index(number) for number in written[:end]]
     if theirs_ids == list(best.tokens):
         return "equal"
     if best.complete and EOS not in theirs_ids:

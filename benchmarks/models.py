@@ -120,13 +120,13 @@ def _print_library(folder: Path, texts: list[str]) -> None:
         f"{columns} pieces read and {rows} written"
     )
     # the first turn warms up what a server has warm
-    for what, seconds in zip(
+    for step, seconds in zip(
         ("load", "translate, beam 4", "maps of all heads"),
         zip(*spent[1:], strict=True),
         strict=True,
     ):
-        print(f"  {what}: {spread(seconds)}")
-    print(f"  together: {spread([sum(each) for each in spent[1:]])}")
+        print(f"  {step}: {spread(seconds)}")
+    print(f"  together: {spread([sum(turn) for turn in spent[1:]])}")
 
 
 def _print_app(folder: Path, texts: list[str]) -> None:

@@ -71,7 +71,7 @@ class Control(NamedTuple):
 
     page: str
     url: dict[str, str]
-    what: str
+    label: str
     choices: tuple[str, str]
     menu: str | None = None
     prefix: str | None = None
@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
             clicks = range(options.clicks + WARM_UP)
             seconds = [_seconds(page, server.address, control, n) for n in clicks][WARM_UP:]
             name = control.page or "translate"
-            print(f"{name}, {control.what}: {spread(seconds)}", flush=True)
+            print(f"{name}, {control.label}: {spread(seconds)}", flush=True)
 
 
 @cache

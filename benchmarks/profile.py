@@ -1,4 +1,4 @@
-"""Where the time of one sentence's search goes, and what its matrix products alone would take."""
+"""Measure where the time of one sentence's search goes, and what its matrix products alone take."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _row(
 
 
 def _matrices(translator: Translator) -> Iterator[Linear]:
-    """Those of one step of the decoder, in the order in which it multiplies by them."""
+    """Yield the matrices of one decoder step, in the order in which it multiplies by them."""
     weights = search_weights(translator.model)
     for layer in weights.decoder:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
@@ -117,17 +117,17 @@ def _matrices(translator: Translator) -> Iterator[Linear]:
 
 def _in_turns(calls: tuple[Callable[[], None], ...], turns: int) -> list[float]:
     """The median of each call's seconds of the processor; the calls take turns."""
-    found: list[list[float]] = [[] for _ in calls]
+    spent: list[list[float]] = [[] for _ in calls]
     for _ in range(turns + 3):  # the first ones warm up
-        for call, seconds in zip(calls, found, strict=True):
+        for call, seconds in zip(calls, spent, strict=True):
             started = time.process_time()
             call()
             seconds.append(time.process_time() - started)
-    return [statistics.median(seconds[3:]) for seconds in found]
+    return [statistics.median(seconds[3:]) for seconds in spent]
 
 
 def _shares(search: Callable[[], None]) -> list[float]:
-    """What part of the time in operations each group takes."""
+    """Return what part of the time in operations each group takes."""
     with record(activities=[ProfilerActivity.CPU]) as recorded:
         for _ in range(5):
             search()

@@ -169,20 +169,20 @@ def _make_text(folder: Path, options: argparse.Namespace) -> None:
 
 def _preparing(recipe: Path, folder: Path, options: argparse.Namespace) -> Row:
     started = time.monotonic()
-    found = _process(
+    figures = _process(
         "prepare", recipe.parent, "--config", str(recipe), "--data", str(folder / "text"),
         "--out", str(folder / "prepared"), "--sample-lines", str(options.sample_lines),
     )  # fmt: skip
     name = f"training.prepare, vocabulary on {options.sample_lines:,} lines"
-    return (name, "", f"{time.monotonic() - started:.0f}", _gib(found["peak"]), "", "")
+    return (name, "", f"{time.monotonic() - started:.0f}", _gib(figures["peak"]), "", "")
 
 
-def _reading(name: str, found: Report) -> list[Row]:
-    sizes = [_gib(found[part]) for part in ("peak", "private", "mapped")]
+def _reading(name: str, figures: Report) -> list[Row]:
+    sizes = [_gib(figures[part]) for part in ("peak", "private", "mapped")]
     return [
-        (f"{name}, opened", f"{found['rows']:,}", f"{found['open']:.1f}", *sizes),
+        (f"{name}, opened", f"{figures['rows']:,}", f"{figures['open']:.1f}", *sizes),
         *(
-            (f"{name}, batches of the {epoch}", "", f"{found[epoch]:.1f}", "", "", "")
+            (f"{name}, batches of the {epoch}", "", f"{figures[epoch]:.1f}", "", "", "")
             for epoch in ("first epoch", "next epoch")
         ),
     ]
@@ -211,13 +211,13 @@ def _training(recipe: Path, prepared: Path, out: Path, options: argparse.Namespa
         process.wait()
     rows: list[Row] = []
     for rank, report in enumerate(reports):
-        found = _read(report)
-        sizes = [_gib(found[part]) for part in ("peak", "private", "mapped")]
+        figures = _read(report)
+        sizes = [_gib(figures[part]) for part in ("peak", "private", "mapped")]
         name = f"process {rank}, start to first step"
-        rows.append((name, "", f"{found['first'] - started:.1f}", *sizes))
-        each = (found["last"] - found["first"]) / max(1, found["steps"] - 1)
-        name = f"process {rank}, each of {found['steps']} steps"
-        rows.append((name, "", f"{each:.2f}", "", "", ""))
+        rows.append((name, "", f"{figures['first'] - started:.1f}", *sizes))
+        seconds = (figures["last"] - figures["first"]) / max(1, figures["steps"] - 1)
+        name = f"process {rank}, each of {figures['steps']} steps"
+        rows.append((name, "", f"{seconds:.2f}", "", "", ""))
     return rows
 
 
@@ -230,12 +230,12 @@ def _process(kind: str, runs: Path, *arguments: str) -> Report:
 
 def _read(report: Path) -> Report:
     try:
-        found: Report = json.loads(report.read_text("utf-8"))
+        figures: Report = json.loads(report.read_text("utf-8"))
     except OSError as error:
         raise ConfigError("A process has failed: see what it said above.") from error
-    if found.get("status"):
+    if figures.get("status"):
         raise ConfigError("A command has failed: see what it said above.")
-    return found
+    return figures
 
 
 def _gib(size: float) -> str:

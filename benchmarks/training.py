@@ -103,7 +103,7 @@ SIDES = ("ours", "plain", "plain bf16")
 
 @dataclass(frozen=True)
 class Setting:
-    """What one turn measures."""
+    """Setting of one turn."""
 
     side: str
     preset: str
@@ -186,28 +186,28 @@ def run(options: argparse.Namespace) -> None:
     print("| model | loop | target tokens/s | ours is faster by | peak memory |")
     print("|---|---|---|---|---|")
     for preset in options.preset:
-        found: dict[str, list[Turn]] = {side: [] for side in sides}
+        results: dict[str, list[Turn]] = {side: [] for side in sides}
         for _ in range(options.turns):
             for side in sides:
                 setting = Setting(
                     side, preset, options.layers, options.batch_tokens, options.steps,
                     options.warmup, options.compile and side == SIDES[0], options.multiple or 0,
                 )  # fmt: skip
-                found[side].append(turn(setting))
-        print(_rows(preset, options, found), flush=True)
-        for error in {turn.compile_error for turn in found["ours"]} - {""}:
+                results[side].append(turn(setting))
+        print(_rows(preset, options, results), flush=True)
+        for error in {turn.compile_error for turn in results["ours"]} - {""}:
             print(f"{preset}: torch.compile fails here, so ours is not compiled: {error}")
         if gpu:
-            _print_paper_run(preset, options, found["ours"])
+            _print_paper_run(preset, options, results["ours"])
 
 
-def _rows(preset: str, options: argparse.Namespace, found: dict[str, list[Turn]]) -> str:
+def _rows(preset: str, options: argparse.Namespace, results: dict[str, list[Turn]]) -> str:
     """One line for each side; its ratio is the median of the turns', with their extremes."""
     N = _config(preset, options.layers).N
     model = f"{preset}, N = {N}, {options.batch_tokens:,} tokens a batch"
     lines = []
-    for side, turns in found.items():
-        ours, speeds = ([t.tokens_per_second for t in found[name]] for name in ("ours", side))
+    for side, turns in results.items():
+        ours, speeds = ([t.tokens_per_second for t in results[name]] for name in ("ours", side))
         faster = "" if side == "ours" else ratio(ours, speeds)
         peak = max(turn.peak_gib for turn in turns)
         lines.append(
@@ -217,7 +217,7 @@ def _rows(preset: str, options: argparse.Namespace, found: dict[str, list[Turn]]
 
 
 def _print_paper_run(preset: str, options: argparse.Namespace, turns: list[Turn]) -> None:
-    """How long the paper's run would take here, and what part of the GPU's peak is used."""
+    """Print how long the paper's run would take here, and what part of the GPU's peak is used."""
     speed = statistics.median(turn.tokens_per_second for turn in turns)
     config = _config(preset, options.layers)
     flop = speed * _flop_of_a_pair(config)

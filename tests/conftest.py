@@ -1,4 +1,4 @@
-"""What every test may ask for: home-made sentences, and a tiny model that was made from them.
+"""Fixtures of every test: home-made sentences, and a tiny model that was made from them.
 
 No torch before it is asked for: the process that starts the workers would load it, too, first.
 """

@@ -18,34 +18,41 @@ missing = runpy.run_path(str(ROOT / ".ci" / "constraints.py"))["missing"]
 
 
 def asked_for() -> list[Requirement]:
-    """What the project and each of its extras ask for, but for each other."""
+    """Return what the project and each of its extras ask for, but for each other."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     lines = [project["dependencies"], *project["optional-dependencies"].values()]
-    return [one for one in map(Requirement, chain(*lines)) if one.name != project["name"]]
+    return [
+        requirement
+        for requirement in map(Requirement, chain(*lines))
+        if requirement.name != project["name"]
+    ]
 
 
 def test_every_pin_is_in_the_range_that_the_project_asks_for():
-    for one in asked_for():
-        (pin,) = PINS[canonicalize_name(one.name)]
-        assert one.specifier.contains(pin.version), f"{one} and {pin}"
+    for requirement in asked_for():
+        (pin,) = PINS[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(pin.version), f"{requirement} and {pin}"
 
 
 def test_whatever_the_extras_bring_along_is_pinned():
-    todo = [(canonicalize_name(one.name), frozenset(one.extras)) for one in asked_for()]
+    todo = [
+        (canonicalize_name(requirement.name), frozenset(requirement.extras))
+        for requirement in asked_for()
+    ]
     seen = set(todo)
     for name, extras in todo:  # grows while it is walked
         try:
             lines = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
             continue  # of an extra that is not installed
-        for one in map(Requirement, lines):
-            wanted = one.marker is None or any(
-                one.marker.evaluate({"extra": extra}) for extra in ("", *extras)
+        for requirement in map(Requirement, lines):
+            wanted = requirement.marker is None or any(
+                requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)
             )
-            found = canonicalize_name(one.name), frozenset(one.extras)
-            if wanted and found not in seen:
-                seen.add(found)
-                todo.append(found)
+            entry = canonicalize_name(requirement.name), frozenset(requirement.extras)
+            if wanted and entry not in seen:
+                seen.add(entry)
+                todo.append(entry)
     named = [
         {"name": name, "requires_dist": metadata.requires(name) or []}
         for name in {name for name, _ in seen}
@@ -60,11 +67,11 @@ def installed(name: str) -> bool:
 
 
 def test_what_is_not_pinned_is_named():
-    found = [
+    distributions = [
         {"name": "torch", "requires_dist": ["nvidia-cublas==13.1 ; platform_system == 'Linux'"]},
         {"name": "nvidia-cublas"},
         {"name": "Boto3", "requires_dist": ["botocore<1.45,>=1.44", "jmespath==1.*"]},
         {"name": "botocore"},
         {"name": "jmespath"},
     ]
-    assert missing(found, ["torch==2.13.0", "boto3==1.44.5"]) == ["botocore", "jmespath"]
+    assert missing(distributions, ["torch==2.13.0", "boto3==1.44.5"]) == ["botocore", "jmespath"]

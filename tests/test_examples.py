@@ -10,8 +10,8 @@ NOTEBOOKS = sorted(ROOT.glob("examples/*.ipynb"))
 
 
 def cells(path, kind):
-    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in found if cell["cell_type"] == kind]
+    all_cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in all_cells if cell["cell_type"] == kind]
 
 
 @pytest.mark.parametrize("folder", [ROOT, ROOT / "examples"], ids=["root", "examples"])

@@ -68,21 +68,21 @@ def views() -> dict[str, Any]:
 @contextmanager
 def displayed() -> Iterator[list[str]]:
     """Collect as HTML what its functions hand to a notebook while this lasts; a context manager."""
-    found: list[str] = []
+    outputs: list[str] = []
 
     def collect(shown: Any) -> None:
         script = type(shown).__name__ == "Javascript"
-        found.append(f"<script>{shown.data}</script>" if script else shown.data)
+        outputs.append(f"<script>{shown.data}</script>" if script else shown.data)
 
     views()
     # its functions hide the modules of the same names
     head, model = (sys.modules[f"bertviz.{name}"] for name in VIEWS)
     with mock.patch.object(head, "display", collect), mock.patch.object(model, "display", collect):
-        yield found
+        yield outputs
 
 
 def libraries(folder: Path) -> dict[str, bytes]:
-    """What its pages load, by path below the CDN's address.
+    """Return the files that its pages load, by path below the CDN's address.
 
     Args:
         folder: that npm has installed them in.

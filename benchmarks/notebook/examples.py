@@ -246,8 +246,8 @@ def _print_offline(browser: Any, names: dict[str, Any]) -> None:
         ("BertViz's head view", theirs, "head_view(outputs.attentions, tokens)"),
         ("the explorer", _ours, EXPLORE),
     ):
-        found = draw(browser, make(line, names), {}, patience=8)
-        drew = "nothing is drawn" if found.seconds is None else "it is drawn"
+        result = draw(browser, make(line, names), {}, patience=8)
+        drew = "nothing is drawn" if result.seconds is None else "it is drawn"
         print(
-            f"without a network, {view}: {drew}; it asks for {', '.join(found.asked) or 'nothing'}"
+            f"without a network, {view}: {drew}; it asks for {', '.join(result.asked) or 'nothing'}"
         )

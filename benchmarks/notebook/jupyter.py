@@ -302,8 +302,8 @@ class _Look:
             frames = _ready(notebook, 3)
             papers = [frame.evaluate(BACKGROUND) for frame in frames]
             held = len(set(papers[:2])) == 2
-            said = ", ".join(f"{n} {paper}" for n, paper in zip(names, papers, strict=True))
-            self.say(f"{theme}: {said}", held)
+            description = ", ".join(f"{n} {paper}" for n, paper in zip(names, papers, strict=True))
+            self.say(f"{theme}: {description}", held)
             follows = papers[2] == papers["Dark" in theme]
             self.say(f"{theme}: auto is as the notebook around it", follows)
             self._picture(notebook, theme.lower().replace(" ", "-"))

@@ -89,7 +89,8 @@ class Notebook:
         self.faults: list[str] = []
         own = (address, address.replace("http", "ws"), "about:", "data:", "blob:")
         self.page.on(
-            "request", lambda one: None if one.url.startswith(own) else self.asked.append(one.url)
+            "request",
+            lambda request: None if request.url.startswith(own) else self.asked.append(request.url),
         )
         self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
         # a workspace of its own: what another tab has open stays there
@@ -117,13 +118,13 @@ class Notebook:
 
     def frames(self) -> list[Frame]:
         """The pages in the outputs, in their order."""
-        found = []
+        contents = []
         for frame in self.page.locator(".jp-OutputArea-output iframe").element_handles():
             frame.scroll_into_view_if_needed()  # JupyterLab makes cells as they come into sight
             content = frame.content_frame()
             if content is not None:
-                found.append(content)
-        return found
+                contents.append(content)
+        return contents
 
     def close(self) -> None:
         """Close the tab and forget the person."""

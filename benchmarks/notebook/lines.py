@@ -27,7 +27,7 @@ WORDS = tuple(f"w{a}{b}" for a in "bdfgjklpqruvxz" for b in "bdfgjklpqruvxz")
 
 
 class Made(NamedTuple):
-    """What a person has in a notebook after running a model on a batch of one."""
+    """Variables of a person's notebook after running a model on a batch of one."""
 
     tokenizer: Any
     inputs: Any
@@ -147,7 +147,7 @@ MODELS: dict[str, Callable[[], Made]] = {
 
 
 def variables(made: Made) -> dict[str, Any]:
-    """What a person has in the notebook before either line."""
+    """Return what a person has in the notebook before either line."""
     names = {"inputs": made.inputs, "outputs": made.outputs, "tokenizer": made.tokenizer}
     ids = made.inputs["input_ids"][0].tolist()
     tokens = made.tokenizer.convert_ids_to_tokens(ids)
@@ -177,7 +177,7 @@ def ours(line: str, names: dict[str, Any]) -> Any:
 
 
 def theirs(line: str, names: dict[str, Any]) -> str:
-    """What a line for BertViz hands to the notebook, as HTML."""
+    """Return what a line for BertViz hands to the notebook, as HTML."""
     with bertviz.displayed() as shown:
         eval(line, {**bertviz.views(), "torch": torch, "Path": Path, **names})
     return "".join(shown)
@@ -201,7 +201,7 @@ def check(line: Line, names: dict[str, Any]) -> None:
 
 
 def _written(value: Any) -> bool:
-    """Whether a file was written, or these are numbers; the file is taken away."""
+    """Return whether a file was written, or these are numbers; the file is taken away."""
     path = Path("heads.html")
     if not path.exists():
         return hasattr(value, "sum") and bool(value.sum() > 0)

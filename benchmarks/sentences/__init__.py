@@ -1,4 +1,4 @@
-"""What the pages say of a sentence, computed once more."""
+"""Statements of the pages about a sentence, computed once more."""
 
 from benchmarks.sentences.report import SENTENCES, Report, add_arguments, check
 

@@ -32,12 +32,12 @@ class Facts:
     def __init__(self, translator: Translator, text: str) -> None:
         self.translator, self.text = translator, text
         self.model, self.config = translator.model, translator.model.config
-        self.found: Translation = translator.translate(text)
+        self.translation: Translation = translator.translate(text)
 
     @cached_property
     def trace(self) -> AttentionTrace:
-        """What every head looked at."""
-        return self.translator.trace_of(self.found)
+        """Weights of every head."""
+        return self.translator.trace_of(self.translation)
 
     @cached_property
     def source(self) -> list[int]:
@@ -79,7 +79,7 @@ class Facts:
         }
 
     def rows(self, kind: Kind) -> list[str]:
-        """What each row is called."""
+        """Return what each row is called."""
         if kind == "encoder_self":
             return [f"the row of “{token}”" for token in self.sides["english"]]
         pairs = zip(self.sides["reads"], self.sides["writes"], strict=True)
@@ -102,7 +102,7 @@ class Facts:
         return float(self.log_p(target, edits)[range(len(target)), target].sum())
 
     def translated(self, edits: Mapping[str, Hook], text: str | None = None) -> Translation:
-        """What the model writes while hooks change it."""
+        """Return what the model writes while hooks change it."""
         with self.model.hooks(edits):
             return self.translator.translate(self.text if text is None else text)
 
@@ -140,7 +140,7 @@ further …; after `MAYBE` it may be missing."""
 
 def bar(facts: Facts) -> Iterator[str]:
     """The two lines over every page."""
-    best = facts.found.best
+    best = facts.translation.best
     count = len(facts.target)
     log_p = number(facts.score(facts.target))
     yield f"log p {log_p} · {count} {'piece' if count == 1 else 'pieces'} · 0 ms"
@@ -156,7 +156,7 @@ def bar(facts: Facts) -> Iterator[str]:
 
 
 def noticed(facts: Facts, other: Translation) -> Iterator[str]:
-    """What stands below a second translation."""
+    """Yield what stands below a second translation."""
     tokens, complete = other.best.hypothesis.tokens, other.best.hypothesis.complete
     if not complete:
         yield (
@@ -193,8 +193,8 @@ def translate(facts: Facts) -> Iterator[Expected]:
     # marked alike at all steps
     for token, p in zip(display_tokens(pieces), probabilities, strict=True):
         yield f"step_bars {token} {p:.2f}"
-    best = facts.found.best
-    for candidate in facts.found.candidates:
+    best = facts.translation.best
+    for candidate in facts.translation.candidates:
         tokens = list(candidate.hypothesis.tokens)
         total = facts.score(tokens)
         figures = f"score {number(total / ((5 + len(tokens)) / 6) ** 0.6)} · log p {number(total)}"

@@ -90,18 +90,18 @@ def _crop(weights: npt.NDArray, kind: Kind, step: int | None) -> npt.NDArray:
 def strongest_cells(kind: Kind, weights: npt.NDArray) -> Iterator[str]:
     """The strongest cell of each small map, of `[layer, head, query, key]`."""
     for layer, head in np.ndindex(weights.shape[:2]):
-        one = weights[layer, head]
-        query, key = np.unravel_index(one.argmax(), one.shape)
+        head_weights = weights[layer, head]
+        query, key = np.unravel_index(head_weights.argmax(), head_weights.shape)
         where = f"{_grid_name(kind)} L{layer + 1} H{head + 1}"
-        yield f"{where} looks most from {query + 1} to {key + 1}: {one[query, key]:.2f}"
+        yield f"{where} looks most from {query + 1} to {key + 1}: {head_weights[query, key]:.2f}"
 
 
 def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
     """The roles that one number decides."""
     tokens = facts.trace.labels(kind).keys[: weights.shape[-1]]
     for layer, head in np.ndindex(weights.shape[:2]):
-        one = weights[layer, head].astype(np.float64)
-        role, score = role_of(one, kind, tokens, facts)
+        head_weights = weights[layer, head].astype(np.float64)
+        role, score = role_of(head_weights, kind, tokens, facts)
         if score > 1 - ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
             maybe = MAYBE if score < 1 + ROUNDING else ""
@@ -198,8 +198,8 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
     kind = KINDS[kind_name]
     weights = facts.trace.weights(kind)[layer, head].astype(np.float64)
     role, strength = role_of(weights, kind, facts.trace.labels(kind).keys, facts)
-    of = "of the largest possible entropy" if role == "spread" else "beyond chance"
-    score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% {of}"
+    unit = "of the largest possible entropy" if role == "spread" else "beyond chance"
+    score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% {unit}"
     if strength < 1:
         yield f"On the sentence in the bar nothing dominates: nearest is “{role}”, {score}."
     else:
@@ -215,10 +215,10 @@ def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
     counted = facts.trace.weights(kind)[:, :, kind == "decoder_self" :].astype(np.float64)
     apart = {
         f"L{at[0] + 1} H{at[1] + 1} · {kind_name}": float(
-            np.mean([np.abs(a - b).sum() / 2 for a, b in zip(one, other, strict=True)])
+            np.mean([np.abs(a - b).sum() / 2 for a, b in zip(own, other, strict=True)])
         )
         for at in np.ndindex(counted.shape[:2])
-        for one, other in ((counted[layer, head], counted[at]),)
+        for own, other in ((counted[layer, head], counted[at]),)
         if at != (layer, head)
     }
     yield from _least(apart)
@@ -227,11 +227,11 @@ def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
 def _nearest_by_corpus(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
     """The heads whose stored measures differ least, each in standard deviations over all heads."""
     heads = json.loads((facts.translator.folder / "heads.json").read_text())["heads"]
-    common = set.intersection(*(set(one["measures"]) for one in heads)) - _IMPORTANCE
+    common = set.intersection(*(set(entry["measures"]) for entry in heads)) - _IMPORTANCE
     squares = dict.fromkeys(range(len(heads)), 0.0)
-    open_head = [one["head"] for one in heads].index([KINDS[kind_name], layer, head])
+    open_head = [entry["head"] for entry in heads].index([KINDS[kind_name], layer, head])
     for name in common:
-        values = [one["measures"][name][0] for one in heads]
+        values = [entry["measures"][name][0] for entry in heads]
         spread = statistics.pstdev(values)
         for n, value in enumerate(values):
             squares[n] += ((value - values[open_head]) / spread) ** 2 / len(common)
@@ -239,8 +239,8 @@ def _nearest_by_corpus(facts: Facts, kind_name: str, layer: int, head: int) -> I
     names = {kind: name for name, kind in KINDS.items()}
     apart = {}
     for n, square in squares.items():
-        kind, of_layer, number_of = heads[n]["head"]
-        apart[f"L{of_layer + 1} H{number_of + 1} · {names[kind]}"] = math.sqrt(square)
+        kind, other_layer, other_head = heads[n]["head"]
+        apart[f"L{other_layer + 1} H{other_head + 1} · {names[kind]}"] = math.sqrt(square)
     yield from _least(apart)
 
 
@@ -264,10 +264,10 @@ def uniform(facts: Facts, kind_name: str) -> Iterator[str]:
         f"{attention_name(kind, layer)}.hook_pattern": even for layer in range(facts.config.N)
     }
     change = facts.score(facts.target, edits) - facts.score(facts.target)
-    total, each = signed(change), signed(change / len(facts.target))
+    total, per_piece = signed(change), signed(change / len(facts.target))
     yield (
         f"With uniform attention in all heads of {KIND_TITLES[kind]}, all layers, log P of "
-        f"the translation in the bar changes by {total}, {each} a piece."
+        f"the translation in the bar changes by {total}, {per_piece} a piece."
     )
 
 
@@ -292,7 +292,7 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     new = facts.translated(edits)
     total = len(KINDS) * facts.config.N * facts.config.h
     yield f"{len(heads)} of {total} heads are changed, and the model writes:"
-    yield Marked(new.text, facts.found.text)
+    yield Marked(new.text, facts.translation.text)
     pieces = list(new.best.hypothesis.tokens)
     written = facts.score(pieces, edits)
     before, now = facts.score(facts.target), facts.score(facts.target, edits)

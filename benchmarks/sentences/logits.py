@@ -48,8 +48,8 @@ def others_by_probability(facts: Facts, step: int) -> list[int]:
     """The pieces that a search could have written instead, the most probable first."""
     row = facts.log_p(facts.target)[step].copy()
     row[[*NEVER_WRITTEN, facts.target[step]]] = -np.inf
-    found: list[int] = np.argsort(-row)[: len(row) - len(NEVER_WRITTEN) - 1].tolist()
-    return found
+    order: list[int] = np.argsort(-row)[: len(row) - len(NEVER_WRITTEN) - 1].tolist()
+    return order
 
 
 def least_certain_step(facts: Facts) -> int:
@@ -63,12 +63,12 @@ def least_certain_step(facts: Facts) -> int:
 
 
 def slopes(facts: Facts, step: int, other: int) -> dict[Kind, Floats]:
-    """What the log-odds gain where the z of one head grows by a part of itself, `[layer, head]`.
+    """Slopes of the log-odds as the z of one head grows by a part of itself, `[layer, head]`.
 
     That is gradient × z, and so gradient × value over all keys.
     """
     N, h = facts.config.N, facts.config.h
-    found: dict[Kind, Floats] = {}
+    gains: dict[Kind, Floats] = {}
     for kind in KINDS.values():
         layers = []
         for layer in range(N):
@@ -82,8 +82,8 @@ def slopes(facts: Facts, step: int, other: int) -> dict[Kind, Floats]:
             name = f"{attention_name(kind, layer)}.hook_z"
             odds = _log_odds(facts, step, other, 2 * h, {name: scale})
             layers.append((odds[:h] - odds[h:]) / (2 * _STEP))
-        found[kind] = np.stack(layers)
-    return found
+        gains[kind] = np.stack(layers)
+    return gains
 
 
 @torch.inference_mode()
@@ -99,7 +99,7 @@ def _log_odds(facts: Facts, step: int, other: int, rows: int, edits: Mapping[str
 
 @torch.inference_mode()
 def direct(facts: Facts, step: int, direction: Tensor) -> dict[str, Floats]:
-    """What each head brings along a direction at the decoder's end, `[layer, head]`.
+    """Return what each head brings along a direction at the decoder's end, `[layer, head]`.
 
     Args:
         direction: `[d_model]`.
@@ -110,7 +110,7 @@ def direct(facts: Facts, step: int, direction: Tensor) -> dict[str, Floats]:
     model, config = doubled(facts.model), facts.config
     kinds = {"self_attention": "decoder_self", "cross_attention": "cross"}
     _, seen = model.run_with_cache(*facts.inputs)
-    found = {kind: np.zeros((config.N, config.h)) for kind in kinds.values()}
+    products = {kind: np.zeros((config.N, config.h)) for kind in kinds.values()}
     for at, (layer, part) in enumerate(_parts(config.N)):
         if part not in kinds:
             continue
@@ -128,8 +128,8 @@ def direct(facts: Facts, step: int, direction: Tensor) -> dict[str, Floats]:
                 added = seen[f"{norm_name}.hook_sum"][0, step]
                 deviation = (((added - added.mean()) ** 2).mean() + module.norm.eps) ** 0.5
                 brought = (brought - brought.mean()) / deviation * module.norm.weight
-            found[kinds[part]][layer, head] = float(brought @ direction)
-    return found
+            products[kinds[part]][layer, head] = float(brought @ direction)
+    return products
 
 
 def _parts(N: int) -> Iterator[tuple[int, str]]:
@@ -185,28 +185,28 @@ def why(
     yield from message
     others = others_by_probability(facts, at)
     other, log_p = others[0], facts.log_p(facts.target)[at]
-    one, another = (_name(facts, piece) for piece in (facts.target[at], other))
+    written, another = (_name(facts, piece) for piece in (facts.target[at], other))
     for piece in others[:_OFFERED]:
         yield f"{_name(facts, piece)} {probability(log_p[piece])}"
     odds = log_p[facts.target[at]] - log_p[other]
-    yield f"Why “{one}” and not “{another}”?"
+    yield f"Why “{written}” and not “{another}”?"
     yield (
-        f"P is {probability(log_p[facts.target[at]])} for “{one}” and "
+        f"P is {probability(log_p[facts.target[at]])} for “{written}” and "
         f"{probability(log_p[other])} for “{another}”: log-odds {signed(odds)} nats, for "
-        f"“{one if odds >= 0 else another}”."
+        f"“{written if odds >= 0 else another}”."
     )
     slope = slopes(facts, at, other)
     by_gradient = {n: slope[kind] for n, kind in KINDS.items()}
     matrix = output_matrix(facts)
     along = direct(facts, at, matrix[facts.target[at]] - matrix[other])
     by_logit = {n: along[kind] for n, kind in KINDS.items() if kind in along}
-    yield from _heads(by_logit if by_logits else by_gradient, one, another)
+    yield from _heads(by_logit if by_logits else by_gradient, written, another)
     yield f"L{layer + 1} H{head + 1} · {kind_name}"
     about = f"{signed(by_gradient[kind_name][layer, head])} nats by gradient × value"
     if kind_name in by_logit:
         about += f", {signed(by_logit[kind_name][layer, head])} by direct logits"
-    yield f"{about}: above 0 it speaks for “{one}”, below for “{another}”."
-    yield f"…Above 0 a piece speaks for “{one}”, below for “{another}”.…"
+    yield f"{about}: above 0 it speaks for “{written}”, below for “{another}”."
+    yield f"…Above 0 a piece speaks for “{written}”, below for “{another}”.…"
     if (count := len(facts.source)) > _MOST_ROWS:
         yield (f"These are the {_MOST_ROWS} largest of {count} pieces, in the order of the text.")
 
@@ -231,25 +231,25 @@ def probability(log_p: float) -> str:
 
 
 def _name(facts: Facts, piece: int) -> str:
-    (found,) = facts.translator.tokenizer.pieces_of([piece])
-    return display_tokens([found.text, "▁"])[0]
+    (entry,) = facts.translator.tokenizer.pieces_of([piece])
+    return display_tokens([entry.text, "▁"])[0]
 
 
-def _heads(values: dict[str, Floats], one: str, another: str) -> Iterator[str]:
+def _heads(values: dict[str, Floats], own: str, another: str) -> Iterator[str]:
     """The sums, the colour, and the heads that speak most for either."""
-    for kind_name, of in values.items():
-        yield f"{kind_name} {signed(of.sum())}"
-    most = max(float(np.abs(of).max()) for of in values.values())
+    for kind_name, heads in values.items():
+        yield f"{kind_name} {signed(heads.sum())}"
+    most = max(float(np.abs(heads).max()) for heads in values.values())
     yield (
-        f"Purple speaks for “{one}”, olive for “{another}”; the full colour is {most:.2f} nats. "
+        f"Purple speaks for “{own}”, olive for “{another}”; the full colour is {most:.2f} nats. "
         "Beside each kind stands the sum of its heads."
     )
     every = [
-        (float(of[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
-        for kind_name, of in values.items()
-        for at in np.ndindex(of.shape)
+        (float(heads[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
+        for kind_name, heads in values.items()
+        for at in np.ndindex(heads.shape)
     ]
-    for name, sign in ((one, 1), (another, -1)):
+    for name, sign in ((own, 1), (another, -1)):
         side = [(sign * value, head) for value, head in every if sign * value > 0]
         yield f"For “{name}”" if side else f"No head speaks for “{name}”."
         if side:
@@ -284,8 +284,8 @@ def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
             name, first = best[0]
             low, high = ranks[layer]
             if high == 0:
-                kept = ", stays from here" if layer == stays else ""
-                yield f"{where}: {name} {first}{kept}"
+                note = ", stays from here" if layer == stays else ""
+                yield f"{where}: {name} {first}{note}"
             elif low == high:
                 yield f"{where}: {name} rank {low + 1:,}"
             else:  # another piece is as probable, as float32 rounds
@@ -307,7 +307,7 @@ def _at_step(facts: Facts, read: list[Floats], step: int) -> Iterator[str]:
 
 
 def _ranks(facts: Facts, p: Floats, step: int) -> tuple[int, int]:
-    """How many pieces are more probable than the written one, at least and at most."""
+    """Count the pieces more probable than the written one, at least and at most."""
     own = p[facts.target[step]]
     others = np.delete(p, NEVER_WRITTEN)
     return (
@@ -345,14 +345,14 @@ def _sum(facts: Facts, step: int) -> Iterator[str]:
         f"The {parts} parts add up to the logit. Each figure is rounded by itself, so the printed "
         f"ones may miss it by up to {(parts + 1) * 0.005:.2f}."
     )
-    found = direct(facts, step, output_matrix(facts)[facts.target[step]])
+    by_kind = direct(facts, step, output_matrix(facts)[facts.target[step]])
     every: list[tuple[float, str]] = []
     for kind_name, kind in (("decoder", "decoder_self"), ("cross", "cross")):
-        of = found[kind]
-        yield f"{kind_name} {signed(of.sum())}"
+        heads = by_kind[kind]
+        yield f"{kind_name} {signed(heads.sum())}"
         every += [
-            (float(of[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
-            for at in np.ndindex(of.shape)
+            (float(heads[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
+            for at in np.ndindex(heads.shape)
         ]
     most = max(abs(value) for value, _ in every)
     value, head = max(every)

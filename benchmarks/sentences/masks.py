@@ -33,28 +33,28 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     """One row of one sentence in words, both from 0."""
     kind = KINDS[kind_name]
     every = facts.batch
-    longest = max(one.queries(kind) for one in every)
-    columns = max(one.keys(kind) for one in every)
-    for n, one in enumerate(every, start=1):
-        title = f"Sentence {n}: {one.queries(kind)} tokens"
+    longest = max(member.queries(kind) for member in every)
+    columns = max(member.keys(kind) for member in every)
+    for n, member in enumerate(every, start=1):
+        title = f"Sentence {n}: {member.queries(kind)} tokens"
         yield f"mask_grids title: {title}"
-        for q, name in enumerate(_names(one, kind, longest), start=1):
+        for q, name in enumerate(_names(member, kind, longest), start=1):
             yield f"mask_grids row {q} of {title}: {sentence(name)}"
-    one = every[number_of]
-    keys = one.sides["reads" if kind == "decoder_self" else "english"]
+    member = every[number_of]
+    keys = member.sides["reads" if kind == "decoder_self" else "english"]
     keys = [*keys, *["<pad>"] * (columns - len(keys))]
     at = min(row, longest - 1)
-    name = sentence(_names(one, kind, longest)[at])
+    name = sentence(_names(member, kind, longest)[at])
     if kind == "decoder_self":
         seen, hidden = keys[: at + 1], keys[at + 1 :]
         one_why, why = "it comes later", "they come later"
     else:
-        seen, hidden = keys[: len(one.source)], keys[len(one.source) :]
+        seen, hidden = keys[: len(member.source)], keys[len(member.source) :]
         one_why, why = "it is padding", "they are padding"
     yield f"{name} may see {_listed(seen)}."
     if hidden:
         yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
-    if at >= one.queries(kind):
+    if at >= member.queries(kind):
         yield "This row is padding itself: it is computed, and nobody reads it."
 
 
@@ -76,9 +76,11 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     kind = KINDS[kind_name]
     every = facts.batch
     # alone there is no padding that a mask could hide: each sentence without the others
-    masked = [-one.log_p(one.target)[range(len(one.target)), one.target] for one in every]
+    masked = [
+        -member.log_p(member.target)[range(len(member.target)), member.target] for member in every
+    ]
     losses, shares, padding = _without(every, kind)
-    before, after = (float(np.concatenate(found).mean()) for found in (masked, losses))
+    before, after = (float(np.concatenate(values).mean()) for values in (masked, losses))
     yield f"Loss with the mask: {before:.3f} nats"
     yield f"Loss without it: {after:.3f} nats"
     yield f"Attention to {HIDDEN[kind]}: {shares:.1%}"
@@ -90,8 +92,8 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
         f"Loss on each next token of sentence 1: {masked[0].mean():.3f} nats with the mask, "
         f"{losses[0].mean():.3f} without it"
     )
-    source = max(len(one.source) for one in every)
-    padded = [len(one.source) < source for one in every]
+    source = max(len(member.source) for member in every)
+    padded = [len(member.source) < source for member in every]
     hides = [True] * len(every) if kind == "decoder_self" else padded
     if not hides[0]:
         yield "This sentence has no padding: nothing can leak into it."
@@ -108,12 +110,12 @@ def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, f
             *padded_inputs(every), names=lambda name: name.endswith("hook_pattern")
         )
     log_p = logits.double().log_softmax(-1).numpy()
-    losses = [-log_p[n, range(len(one.target)), one.target] for n, one in enumerate(every)]
+    losses = [-log_p[n, range(len(member.target)), member.target] for n, member in enumerate(every)]
     patterns = [cache[f"{place}.hook_pattern"].double().numpy() for place in places]
     hidden, padding = [], []
-    for n, one in enumerate(every):
-        length = one.keys(kind)
-        for q in range(one.queries(kind)):
+    for n, member in enumerate(every):
+        length = member.keys(kind)
+        for q in range(member.queries(kind)):
             first = q + 1 if kind == "decoder_self" else length
             for pattern in patterns:
                 hidden.append(pattern[n, :, q, first:].sum(-1).mean())
@@ -124,8 +126,8 @@ def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, f
 def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:
     if not any(hides):
         return "No sentence of this batch is padded, so this mask hides nothing"
-    before = np.concatenate([one for one, hid in zip(masked, hides, strict=True) if hid])
-    after = np.concatenate([one for one, hid in zip(losses, hides, strict=True) if hid])
+    before = np.concatenate([values for values, hid in zip(masked, hides, strict=True) if hid])
+    after = np.concatenate([values for values, hid in zip(losses, hides, strict=True) if hid])
     changes = (after - before).tolist()
     mean = sum(changes) / len(changes)
     error = statistics.stdev(changes) / math.sqrt(len(changes)) if len(changes) > 1 else math.inf
@@ -154,7 +156,7 @@ SEED, MOVED = 3, 64
 
 
 def foot(facts: Facts) -> Iterator[Expected]:
-    """What the first layer of the encoder reads."""
+    """Yield what the first layer of the encoder reads."""
     d = facts.config.d_model
     weight = facts.model.shared_embedding.detach().double().numpy()
     tokens = weight[facts.source] * math.sqrt(d)
@@ -189,7 +191,7 @@ def _on(hook: Hook, *stacks: str) -> dict[str, Hook]:
 def _candidate(facts: Facts, name: str, edits: dict[str, Hook]) -> Iterator[Expected]:
     new = facts.translated(edits)
     yield name
-    yield Marked(new.text, facts.found.text)
+    yield Marked(new.text, facts.translation.text)
     yield (
         f"log p {number(new.log_prob)} · of the translation in the bar "
         f"{number(facts.score(facts.target, edits))}"
@@ -214,7 +216,7 @@ def without(facts: Facts) -> Iterator[Expected]:
     changed = []
     for name, edits in every.items():
         yield from _candidate(facts, name, edits)
-        if facts.translated(edits).text != facts.found.text:
+        if facts.translated(edits).text != facts.translation.text:
             changed.append(name)
     own = facts.score(facts.target)
     scores = {name: facts.score(facts.target, edits) for name, edits in every.items()}

@@ -46,7 +46,7 @@ _CLAIM = re.compile(
 
 @dataclass
 class Report:
-    """What was found on the pages.
+    """Findings on the pages.
 
     Args:
         views: that were rendered, each for all sentences.
@@ -77,10 +77,10 @@ def check(sentences: Sequence[str], wanted: Callable[[View], bool] = lambda _vie
         report.views += 1
         left: dict[str, list[str]] = {}
         for sentence, facts in every.items():
-            found = list(statements(_render(name, {**url, "text": sentence})))
-            wrong, rest = compare(found, [*bar(facts), *expected(facts)])
+            shown = list(statements(_render(name, {**url, "text": sentence})))
+            wrong, rest = compare(shown, [*bar(facts), *expected(facts)])
             where = f"{name} {url} on “{sentence}”"
-            report.checked += len(found) - len(rest)
+            report.checked += len(shown) - len(rest)
             report.wrong += [f"{where}: {text}" for text in wrong]
             left[sentence] = rest
         for sentence, rest in left.items():
@@ -92,56 +92,56 @@ def check(sentences: Sequence[str], wanted: Callable[[View], bool] = lambda _vie
     return report
 
 
-def compare(found: Sequence[str], expected: Sequence[Expected]) -> tuple[list[str], list[str]]:
-    """What was expected and is not there, and what is there and was not expected."""
-    rest, wrong = list(found), []
+def compare(shown: Sequence[str], expected: Sequence[Expected]) -> tuple[list[str], list[str]]:
+    """Return what was expected and is not there, and what is there and was not expected."""
+    rest, wrong = list(shown), []
     for text in expected:
-        agreeing = [one for one in rest if agrees(one, text)]
+        agreeing = [line for line in rest if agrees(line, text)]
         if agreeing:
-            rest = [one for one in rest if one not in agreeing]
-        elif str(text).startswith(MAYBE) or any(agrees(one, text) for one in found):
+            rest = [line for line in rest if line not in agreeing]
+        elif str(text).startswith(MAYBE) or any(agrees(line, text) for line in shown):
             continue
         else:
             wrong.append(f"expected {text!r}, found {_nearest(text, rest)!r}")
     return wrong, rest
 
 
-def agrees(found: str, expected: Expected) -> bool:
+def agrees(shown: str, expected: Expected) -> bool:
     """The same words, and the same numbers to one in the last place that is shown."""
     if isinstance(expected, Marked):
-        texts = _marks(found, "+", "−"), _marks(found, "−", "+")
+        texts = _marks(shown, "+", "−"), _marks(shown, "−", "+")
         return texts == (" ".join(expected.text.split()), " ".join(expected.other.split()))
     expected = expected.removeprefix(MAYBE)
     if expected.startswith("…"):
         # in a longer sentence: each part, in this order
         parts = map(re.escape, expected.strip("…").split("…"))
-        return re.search(".*".join(parts), found) is not None
-    if _NUMBER.split(found) != _NUMBER.split(expected):
+        return re.search(".*".join(parts), shown) is not None
+    if _NUMBER.split(shown) != _NUMBER.split(expected):
         return False
-    pairs = zip(_NUMBER.findall(found), _NUMBER.findall(expected), strict=True)
-    return all(_near(one, other) for one, other in pairs)
+    pairs = zip(_NUMBER.findall(shown), _NUMBER.findall(expected), strict=True)
+    return all(_near(number, other) for number, other in pairs)
 
 
-def _marks(text: str, kept: str, dropped: str) -> str:
+def _marks(text: str, mark: str, dropped: str) -> str:
     """A marked text with one sort of its marks, as words with one space between them."""
     text = re.sub(rf"⟦{re.escape(dropped)}[^⟧]*⟧", "", text)
-    return " ".join(re.sub(rf"⟦{re.escape(kept)}([^⟧]*)⟧", r"\1", text).split())
+    return " ".join(re.sub(rf"⟦{re.escape(mark)}([^⟧]*)⟧", r"\1", text).split())
 
 
-def _near(one: str, other: str) -> bool:
-    if one == other:
+def _near(number: str, other: str) -> bool:
+    if number == other:
         return True
-    if "." not in one:
+    if "." not in number:
         return False  # a count is what it is
-    digits = len(one.partition(".")[2])
-    a, b = (float(text.replace("−", "-").replace(",", "")) for text in (one, other))
+    digits = len(number.partition(".")[2])
+    a, b = (float(text.replace("−", "-").replace(",", "")) for text in (number, other))
     return abs(a - b) < 1.01 * 10.0**-digits
 
 
 def _nearest(expected: Expected, rest: Sequence[str]) -> str:
     text = expected.text if isinstance(expected, Marked) else expected
     words = set(text.split())
-    return max(rest, key=lambda one: len(words & set(one.split())), default="")
+    return max(rest, key=lambda line: len(words & set(line.split())), default="")
 
 
 def statements(app: AppTest) -> Iterator[str]:
@@ -171,21 +171,21 @@ def statements(app: AppTest) -> Iterator[str]:
                 yield _plain(unescape(words))
     for component in app.get("bidi_component"):
         meta, arrays = decode(component.proto.bytes)
-        yield from (_plain(f"{meta['component']} {text}") for text in _told(meta))
+        yield from (_plain(f"{meta['component']} {text}") for text in _meta_lines(meta))
         if meta["component"] == "step_bars":
             pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
             yield from (_plain(f"step_bars {label} {p:.2f}") for label, p in pieces)
 
 
 def _labels(app: AppTest) -> Iterator[str]:
-    """Of buttons that say a number: a head's or a piece's."""
+    """Yield labels of buttons that say a number: a head's or a piece's."""
     options = (option for group in app.button_group for option in group.options)
     for label in (*(button.label for button in app.button), *options):
         if _WITH_NUMBER.search(label):
             yield label
 
 
-def _told(meta: dict[str, Any]) -> Iterator[str]:
+def _meta_lines(meta: dict[str, Any]) -> Iterator[str]:
     for name in ("title", "note", "query"):
         if meta.get(name):
             yield f"{name}: {meta[name]}"

@@ -99,18 +99,18 @@ def _pads_that_count(pads: int) -> str:
 def norms(facts: Facts) -> Iterator[str]:
     """The first norm of the encoder, of the sentence alone and with two others."""
     every = facts.batch
-    longest = max(len(one.source) for one in every)
-    real = np.array([[n < len(one.source) for n in range(longest)] for one in every])
+    longest = max(len(member.source) for member in every)
+    real = np.array([[n < len(member.source) for n in range(longest)] for member in every])
     alone, together = _sums(facts, every[:1]), _sums(facts, every)
     own = len(facts.source)
-    kept = np.ones((1, own), dtype=bool)
+    whole = np.ones((1, own), dtype=bool)
 
     def by_feature(x: Floats, counted: np.ndarray) -> Floats:
         rows = np.array([x[at] for at in zip(*np.nonzero(counted), strict=True)])
         values: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-5)
         return values
 
-    before = by_feature(alone, kept)
+    before = by_feature(alone, whole)
     assert np.abs(layer_norm(together, 1, 0)[0, :own] - layer_norm(alone, 1, 0)[0]).max() < 1e-4
     for name, counted in (
         ("2 further sentences", real),
@@ -123,7 +123,7 @@ def norms(facts: Facts) -> Iterator[str]:
     norm = facts.model.get_submodule("encoder.layers.0.self_attention_norm.norm")
     with torch.inference_mode():
         own_norm = norm(torch.from_numpy(together).float()).double().numpy()
-    gain, bias = (one.detach().double().numpy() for one in norm.parameters())
+    gain, bias = (parameter.detach().double().numpy() for parameter in norm.parameters())
     assert np.abs(layer_norm(together, gain, bias) - own_norm).max() < 1e-5
     yield "…the largest difference is …e-0…, the rounding of float32."
 
@@ -163,18 +163,18 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
         by = scale * math.sqrt(c.d_k)
         place = attention_name(kind, c.N - 1)
 
-        def one(scores: Tensor, _name: str) -> Tensor:
+        def rescale(scores: Tensor, _name: str) -> Tensor:
             scores = scores.clone()
             scores[:, 0] *= by
             return scores
 
-        new = facts.translated({f"{place}.hook_attn_scores": one})
+        new = facts.translated({f"{place}.hook_attn_scores": rescale})
         verdict = "the same words"
-        if new.text != facts.found.text:
+        if new.text != facts.translation.text:
             verdict = "new words in bold, words that were left out struck through"
         yield (
             f"translated with no scale in L{c.N} H1 · {kind_name}: {verdict} · log p "
             f"{number(new.log_prob)}"
         )
-        yield Marked(new.text, facts.found.text)
+        yield Marked(new.text, facts.translation.text)
         yield from noticed(facts, new)

@@ -1,4 +1,4 @@
-"""What the pages say of a sentence is what the model computes: some of the views, on two sentences.
+"""Pages state of a sentence what the model computes: some of the views, on two sentences.
 
 `python -m benchmarks sentences` does it for ten sentences and for every view.
 """
@@ -29,19 +29,19 @@ def wanted(view: View) -> bool:
 
 
 def dear(view: View) -> bool:
-    """Whether a view takes so long that short sentences must do."""
+    """Return whether a view takes so long that short sentences must do."""
     return bool({"Without", "Why this word"} & set(view[1].values()))
 
 
 @pytest.mark.parametrize(
-    ("sentences", "of_dear", "least"),
+    ("sentences", "is_dear", "least"),
     [((SENTENCES[0], SENTENCES[5]), False, 500), (SENTENCES[1:3], True, 50)],
 )
 def test_the_pages_say_what_the_model_computes(
-    monkeypatch: pytest.MonkeyPatch, sentences: tuple[str, ...], of_dear: bool, least: int
+    monkeypatch: pytest.MonkeyPatch, sentences: tuple[str, ...], is_dear: bool, least: int
 ) -> None:
     monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
-    report = check(sentences, lambda view: wanted(view) and dear(view) == of_dear)
+    report = check(sentences, lambda view: wanted(view) and dear(view) == is_dear)
     assert (report.wrong, report.unchecked) == ([], [])
     assert report.checked > least
     forget_server_wide()  # the bundled model is not for the tests that follow

@@ -50,9 +50,9 @@ def test_the_exit_status_is_the_command_s(capsys, checkpoint_folder, tmp_path):
 
 def test_a_command_that_is_none_is_one_sentence(capsys):
     assert main(["trian", "--help"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == (
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == (
         "headlight: there is no command 'trian': choose one of "
         "app, translate, export, report, download, prepare, train, average, evaluate, card.\n"
     )

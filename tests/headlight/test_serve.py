@@ -8,7 +8,7 @@ from transformer.files.installed import FILES
 
 @pytest.fixture
 def streamlit_arguments(monkeypatch):
-    """What Streamlit's own command is called with."""
+    """Record the arguments that Streamlit's own command is called with."""
     given: list[list[str]] = []
     monkeypatch.setattr("streamlit.web.cli.main", lambda arguments, **_: given.append(arguments))
     return given
@@ -34,10 +34,10 @@ def test_the_console_names_who_can_reach_the_server(streamlit_arguments, capsys)
     serve.main(["--host", "0.0.0.0"])
     serve.main(["--host", "127.0.0.1"])
     assert ["--server.address=0.0.0.0" in given for given in streamlit_arguments] == [0, 1, 0]
-    here, everywhere, one = capsys.readouterr().out.splitlines()
+    here, everywhere, single = capsys.readouterr().out.splitlines()
     assert "this machine alone" in here
     assert "every interface" in everywhere
-    assert "127.0.0.1 alone" in one
+    assert "127.0.0.1 alone" in single
 
 
 @pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1", "unix://x", "::zz"])

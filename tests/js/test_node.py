@@ -21,8 +21,8 @@ TESTS = sorted(HERE.glob("*.test.js"))
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    if found := shutil.which("node"):
-        return found
+    if path := shutil.which("node"):
+        return path
     message = "no node on this machine"
     if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
         pytest.fail(message, pytrace=False)
@@ -60,11 +60,11 @@ def test_javascript_reads_what_python_writes(node, tmp_path):
         "other end first": np.array([1, 256], dtype=">u2"),
         "exact": np.array([1 / 3, 1e-38, -0.0], dtype=np.float32),
     }
-    said = decoded(node, tmp_path, {}, arrays)["arrays"]
+    results = decoded(node, tmp_path, {}, arrays)["arrays"]
     for name, array in arrays.items():
-        assert said[name]["type"] == TYPED[array.dtype.name]
-        assert said[name]["shape"] == list(array.shape)
-        there = np.array([float(value) for value in said[name]["values"]])
+        assert results[name]["type"] == TYPED[array.dtype.name]
+        assert results[name]["shape"] == list(array.shape)
+        there = np.array([float(value) for value in results[name]["values"]])
         assert (there == array.astype(np.float64).ravel()).all(), name
 
 

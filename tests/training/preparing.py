@@ -1,4 +1,4 @@
-"""What the tests of prepared text share."""
+"""Helpers that the tests of prepared text share."""
 
 from __future__ import annotations
 

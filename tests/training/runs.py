@@ -1,4 +1,4 @@
-"""What the tests of whole runs share."""
+"""Helpers that the tests of whole runs share."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TIMES = ("tokens_per_second", "seconds")  # of a log
 
 
 def weights(out: Path, step: int | None = None) -> dict[str, torch.Tensor]:
-    """Those of the checkpoint of a step, or of the last one."""
+    """Return the weights of the checkpoint of a step, or of the last one."""
     folders = out / "checkpoints"
     folder = max(folders.iterdir()) if step is None else folders / f"step-{step:08d}"
     return safetensors.torch.load_file(folder / "model.safetensors")
 
 
 def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    """Whether two models agree in every bit."""
+    """Return whether two models agree in every bit."""
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
@@ -43,7 +43,7 @@ def losses(out: Path) -> dict[int, float]:
 
 
 def log_without_times(out: Path) -> list[journal.Record]:
-    """What a run has logged, apart from how long it took."""
+    """Return what a run has logged, apart from how long it took."""
     return [
         {name: value for name, value in record.items() if name not in TIMES}
         for record in journal.read(out / "run.jsonl")
@@ -84,7 +84,7 @@ def _written_at(file: Path) -> object:
 
 
 def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, Any]:
-    """What a function returns in each of two processes that torchrun starts, by rank."""
+    """Return what a function returns in each of two processes that torchrun starts, by rank."""
     forkserver()  # has the slow imports behind it
     torchrun = elastic_launch(
         LaunchConfig(

@@ -28,7 +28,7 @@ def run(tmp_path: Path, model: Transformer, tokenizer: Tokenizer) -> Path:
 
 
 def _times(folder: Path, model: Transformer) -> float:
-    """How many times the model's weights stand in a folder, the same for all of them."""
+    """Return how many times the model's weights stand in a folder, the same for all of them."""
     result = checkpoint.load(folder).model.shared_embedding / model.shared_embedding
     assert result.std() < 1e-2
     return result.mean().item()

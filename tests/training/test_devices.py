@@ -1,4 +1,4 @@
-"""What a run asks of its device and of the libraries below, and what is slow on a GPU.
+"""Demands of a run on its device and on the libraries below, and what is slow on a GPU.
 
 The latter shows without one: cuts in compiled layers, a residual stream that is cast.
 """
@@ -32,7 +32,7 @@ CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
 class Heap(ctypes.Structure):
-    """What mallinfo2(3) of glibc says."""
+    """Fields of glibc's mallinfo2(3)."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -44,7 +44,7 @@ class Heap(ctypes.Structure):
 
 
 def _measure(environment: dict[str, str], result: Path) -> None:
-    """What `_growth` gives, as JSON; in a process that has used no kernel yet."""
+    """Write what `_growth` gives, as JSON; in a process that has used no kernel yet."""
     for name in CACHES:
         os.environ.pop(name, None)
     os.environ.update(environment)

@@ -1,4 +1,4 @@
-"""What ends a training is one sentence, and what was saved before stays good."""
+"""A training ends in one sentence, and what was saved before stays good."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def test_the_training_goes_on_while_a_state_is_written(
     tiny: TinyRun, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached = threading.Event()
-    of_step_16: list[Tensor] = []
+    parameters_16: list[Tensor] = []
 
     def update(self: Updater, step: int, *rest: Any) -> None:
         UPDATE(self, step, *rest)
         if step == 16:
-            of_step_16.extend(p.detach().clone() for p in self.parameters)
+            parameters_16.extend(p.detach().clone() for p in self.parameters)
         if step == 23:  # the last before the next save
             reached.set()
 
@@ -138,7 +138,7 @@ def test_the_training_goes_on_while_a_state_is_written(
         out = tiny.train()
     assert reached.is_set()
     assert same_weights(weights(out), weights(finished))
-    saved, expected = weights(out, 16).values(), of_step_16
+    saved, expected = weights(out, 16).values(), parameters_16
     assert sorted(float(t.sum()) for t in saved) == sorted(float(t.sum()) for t in expected)
     # the state before the last one is that of step 16, although it was written in step 23
     for path in (out / "state").iterdir():

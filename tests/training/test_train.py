@@ -1,4 +1,4 @@
-"""What is wrong with a command is one sentence on standard error and exit status 2."""
+"""A wrong command gets one sentence on standard error and exit status 2."""
 
 import hashlib
 import shutil

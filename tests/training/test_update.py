@@ -42,7 +42,7 @@ def _model() -> Transformer:
 
 
 def _plain_loop(model: Transformer, batches: list[Batch]) -> None:
-    """What a tutorial would write: whole logits, PyTorch's cross-entropy, PyTorch's Adam."""
+    """Train as a tutorial would: whole logits, PyTorch's cross-entropy, PyTorch's Adam."""
     adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, 0.98), eps=1e-9, foreach=False)
     for step, batch in enumerate(batches, start=1):
         adam.param_groups[0]["lr"] = learning_rate(step, CONFIG.d_model, RECIPE.warmup)

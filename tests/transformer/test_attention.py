@@ -82,8 +82,8 @@ def test_multi_head_attention_is_pytorchs(attention, theirs, path, causal, padde
         x, x, x, key_padding_mask=~REAL if padded else None, attn_mask=hidden, need_weights=False
     )[0]
     with path():
-        found = attention(x, x, PADDING if padded else None, is_causal=causal)
-    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+        actual = attention(x, x, PADDING if padded else None, is_causal=causal)
+    torch.testing.assert_close(actual, expected, atol=1e-6, rtol=1e-5)
 
 
 @PATHS
@@ -91,8 +91,8 @@ def test_attention_over_another_sequence_is_pytorchs(attention, theirs, path):
     x, memory = torch.randn(BATCH, 4, D_MODEL), torch.randn(BATCH, KEYS, D_MODEL)
     expected = theirs(x, memory, memory, key_padding_mask=~REAL, need_weights=False)[0]
     with path():
-        found = attention(x, memory, PADDING)
-    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+        actual = attention(x, memory, PADDING)
+    torch.testing.assert_close(actual, expected, atol=1e-6, rtol=1e-5)
 
 
 @PATHS
@@ -109,9 +109,9 @@ def test_the_weights_and_the_values_may_differ_in_width(path):
         v = x.numpy() @ W_V[:, 11 * i : 11 * i + 11]
         heads.append(reference.attention_weights(q, k) @ v)
     with path():
-        found = attention(x, x)
+        actual = attention(x, x)
     expected = np.concatenate(heads, -1) @ W_O  # Concat(head_1, ..., head_h) W^O
-    np.testing.assert_allclose(found.detach(), expected, atol=1e-12)
+    np.testing.assert_allclose(actual.detach(), expected, atol=1e-12)
 
 
 def test_without_gradients_the_fused_kernel_does_the_work(attention, kernel_calls):

@@ -44,8 +44,8 @@ def test_each_of_the_four_elements_of_a_draw_is_dropped_at_the_rate(rate):
 def test_what_is_kept_grows_so_that_the_mean_stays(rate):
     x = torch.rand(MANY) + 1
     y = Dropout(rate)(x)
-    kept = y != 0
-    torch.testing.assert_close(y[kept], x[kept] / (1 - rate))
+    remaining = y != 0
+    torch.testing.assert_close(y[remaining], x[remaining] / (1 - rate))
     assert y.mean().item() == pytest.approx(x.mean().item(), rel=0.02)
 
 

@@ -124,9 +124,9 @@ def test_dropout_falls_on_the_sum_of_embedding_and_position():
     tokens = torch.randint(4, 50, (8, 20))
     whole = e.eval()(tokens)
     dropped = e.train()(tokens)
-    kept = dropped != 0
-    assert kept.float().mean().item() == pytest.approx(0.5, abs=0.05)
-    torch.testing.assert_close(dropped[kept], 2 * whole[kept])
+    remaining = dropped != 0
+    assert remaining.float().mean().item() == pytest.approx(0.5, abs=0.05)
+    torch.testing.assert_close(dropped[remaining], 2 * whole[remaining])
 
 
 def rms(x):

@@ -78,16 +78,16 @@ def test_translate_gives_the_same_candidates_figures_and_notices(bundled, bundle
     for text in texts:
         ours, theirs = bundled.translate(text), bundled_engine.translate(text)
         assert theirs.notices == ours.notices
-        scores = np.array([one.hypothesis.score for one in ours.candidates])
-        assert [one.hypothesis.score for one in theirs.candidates] == pytest.approx(
+        scores = np.array([candidate.hypothesis.score for candidate in ours.candidates])
+        assert [candidate.hypothesis.score for candidate in theirs.candidates] == pytest.approx(
             scores, abs=1e-3
         )
         # candidates that are about as probable may change places as the engines round
         apart = np.abs(np.diff(scores, prepend=math.inf, append=-math.inf)) > 1e-3
         for place in np.flatnonzero(apart[:-1] & apart[1:]):
-            one, other = ours.candidates[place], theirs.candidates[place]
-            assert other.text == one.text
-            assert other.hypothesis.log_probs == pytest.approx(one.hypothesis.log_probs, abs=1e-3)
+            own, other = ours.candidates[place], theirs.candidates[place]
+            assert other.text == own.text
+            assert other.hypothesis.log_probs == pytest.approx(own.hypothesis.log_probs, abs=1e-3)
             compared += 1
     assert compared > 2 * len(texts)  # of four each
 
@@ -100,23 +100,25 @@ def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_len
         [piece.id for piece in bundled.reader.text(text)]
         for text in ("Three sheep stand on a narrow road and do not move.", "A cat.", "Stop!")
     ]
-    ours, theirs = (one.search(rows, settings) for one in (bundled, bundled_engine))
-    assert [one[0].tokens for one in theirs] == [one[0].tokens for one in ours]
+    ours, theirs = (engine.search(rows, settings) for engine in (bundled, bundled_engine))
+    assert [hypotheses[0].tokens for hypotheses in theirs] == [
+        hypotheses[0].tokens for hypotheses in ours
+    ]
     two = bundled_engine.search(rows, SearchSettings(alpha=alpha, max_length=max_length, n_best=2))
-    assert two == [found[:2] for found in theirs]
+    assert two == [hypotheses[:2] for hypotheses in theirs]
 
 
 def test_every_shape_of_ours_is_exact(other_shape, pairs):
     ours, theirs = Translator.load(other_shape), CTranslate2Translator.load(other_shape)
     texts = [pair.english for pair in pairs[::17]]
-    found = [theirs.translate(text) for text in texts]
-    for text, one in zip(texts, found, strict=True):
+    translations = [theirs.translate(text) for text in texts]
+    for text, translation in zip(texts, translations, strict=True):
         expected = ours.translate(text)
-        assert one.best.hypothesis.log_probs == pytest.approx(
+        assert translation.best.hypothesis.log_probs == pytest.approx(
             expected.best.hypothesis.log_probs, abs=1e-4
         )
-        assert one.text == expected.text
-    assert len({one.text for one in found}) > 5
+        assert translation.text == expected.text
+    assert len({translation.text for translation in translations}) > 5
 
 
 @pytest.mark.parametrize("K", [1, 3])
@@ -130,11 +132,13 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
     ours = Translator.load(tmp_path / "model")
     theirs = CTranslate2Translator.load(str(tmp_path / "model"))
     rows = [[*range(10, 10 + length), EOS] for length in (2, 25, 7, 39)]
-    expected, found = (one.search(rows, SearchSettings(beam_size=K)) for one in (ours, theirs))
-    lengths = [{len(one.tokens) for one in of_row} for of_row in found]
+    expected, actual = (
+        engine.search(rows, SearchSettings(beam_size=K)) for engine in (ours, theirs)
+    )
+    lengths = [{len(hypothesis.tokens) for hypothesis in hypotheses} for hypotheses in actual]
     assert lengths == [{53}, {76}, {58}, {90}]  # 50 more than the source has, at most the model's
-    assert [[h.tokens for h in one] for one in found] == [
-        [h.tokens for h in one] for one in expected
+    assert [[h.tokens for h in hypotheses] for hypotheses in actual] == [
+        [h.tokens for h in hypotheses] for hypotheses in expected
     ]
 
 
@@ -150,17 +154,21 @@ def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, 
         return model(source, target)[:, -1].log_softmax(-1)
 
     expected = beam_search(model, torch.tensor([row]), beam_size=K, alpha=alpha)[0]
-    found = plain_search(log_p_after, len(row) + 50, K, alpha)
-    assert [one.tokens for one in found] == [one.tokens for one in expected]
-    assert [one.score for one in found] == pytest.approx([one.score for one in expected], abs=1e-4)
+    hypotheses = plain_search(log_p_after, len(row) + 50, K, alpha)
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [
+        hypothesis.tokens for hypothesis in expected
+    ]
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(
+        [hypothesis.score for hypothesis in expected], abs=1e-4
+    )
 
 
 def test_the_plain_search_stops_at_its_limit():
     never_ends = torch.full((1, 8), -2.0)
     never_ends[0, EOS] = -math.inf
-    found = plain_search(lambda prefixes: never_ends.repeat(len(prefixes), 1), 5, 2, 0.6)
-    assert [len(one.tokens) for one in found] == [5, 5]
-    assert not any(one.complete for one in found)
+    hypotheses = plain_search(lambda prefixes: never_ends.repeat(len(prefixes), 1), 5, 2, 0.6)
+    assert [len(hypothesis.tokens) for hypothesis in hypotheses] == [5, 5]
+    assert not any(hypothesis.complete for hypothesis in hypotheses)
 
 
 @pytest.mark.parametrize("asked", [{"prefix": "Der"}, {"forbidden": ["Hund"]}, {"tree": True}])

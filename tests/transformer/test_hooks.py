@@ -101,7 +101,7 @@ def test_an_unknown_name_is_refused_with_an_example(model):
 
 
 @pytest.mark.parametrize(
-    ("name", "hook", "said"),
+    ("name", "hook", "message"),
     [
         (
             CROSS + "hook_z",
@@ -120,8 +120,8 @@ def test_an_unknown_name_is_refused_with_an_example(model):
     ],
 )
 @torch.no_grad()
-def test_a_hook_that_cannot_be_one_is_refused(model, name, hook, said):
-    with pytest.raises(HookError, match=said) as caught, model.hooks({name: hook}):
+def test_a_hook_that_cannot_be_one_is_refused(model, name, hook, message):
+    with pytest.raises(HookError, match=message) as caught, model.hooks({name: hook}):
         model(SOURCE, TARGET)
     assert is_one_sentence(str(caught.value))
     assert not watched(model)
@@ -135,9 +135,9 @@ def test_a_head_is_a_number(head):
 
 
 def test_one_head_and_a_list_of_hooks_are_refused(model):
-    one: Any = 3
+    single: Any = 3
     with pytest.raises(HookError, match="silenced heads are 3: give a list"):
-        Silence(one)
+        Silence(single)
     scalar: Any = torch.tensor(3)  # which isinstance takes for an Iterable
     with pytest.raises(HookError, match="give a list"):
         Silence(scalar)
@@ -383,12 +383,12 @@ def test_the_stream_between_the_layers_is_what_the_names_say(model):
         x, cache["encoder.embedding.hook_tokens"] + cache["encoder.embedding.hook_positions"]
     )
     for name in ("self_attention", "feed_forward"):
-        of = f"encoder.layers.0.{name}_norm.hook_"
-        torch.testing.assert_close(cache[of + "sum"], x + cache[of + "sublayer"])
+        prefix = f"encoder.layers.0.{name}_norm.hook_"
+        torch.testing.assert_close(cache[prefix + "sum"], x + cache[prefix + "sublayer"])
         norm = getattr(layer, f"{name}_norm").norm
-        torch.testing.assert_close(cache[of + "normalised"], norm(cache[of + "sum"]))
-        x_before, x = x, cache[of + "normalised"]
+        torch.testing.assert_close(cache[prefix + "normalised"], norm(cache[prefix + "sum"]))
+        x_before, x = x, cache[prefix + "normalised"]
     ffn = layer.feed_forward
     hidden = cache["encoder.layers.0.feed_forward.hook_hidden"]
     torch.testing.assert_close(hidden, ffn.W_1(x_before).relu())
-    torch.testing.assert_close(ffn.W_2(hidden), cache[of + "sublayer"])
+    torch.testing.assert_close(ffn.W_2(hidden), cache[prefix + "sublayer"])

@@ -31,14 +31,14 @@ def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) 
 def test_what_needs_no_torch_loads_without_it(statement: str) -> None:
     # a module that is None cannot be imported: ImportError where somebody tries
     block = "import sys; sys.modules['torch'] = sys.modules['pandas'] = None"
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"{block}; {statement}"],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    assert found.returncode == 0, found.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_every_public_name_is_there_and_another_is_an_attribute_error() -> None:

@@ -35,9 +35,13 @@ def test_standard_input_is_translated_line_by_line_in_utf8_whatever_the_locale(
         timeout=240,
         check=False,
     )
-    found = {n: translator.translate(t, beam_size=1) for n, t in enumerate(LINES) if t.strip()}
-    expected = [found[n].text if n in found else "" for n in range(len(LINES))]
-    noticed = [f"Line {n + 1}: {said}" for n in found for said in found[n].notices]
+    translations = {
+        n: translator.translate(t, beam_size=1) for n, t in enumerate(LINES) if t.strip()
+    }
+    expected = [translations[n].text if n in translations else "" for n in range(len(LINES))]
+    noticed = [
+        f"Line {n + 1}: {notice}" for n in translations for notice in translations[n].notices
+    ]
     assert ran.stdout.decode() == "\n".join(expected) + "\n"
     assert ran.stderr.decode().splitlines() == noticed
     assert ran.returncode == 0
@@ -175,13 +179,13 @@ def test_bad_lines_are_empty_and_named_and_all_others_are_there(run, translator)
     bad = [b"A \xff bird.", long, b"x" * 9_999_999, "你".encode() * 99_999, *cut]
     lines = [good[0].encode()] * 40 + bad + [good[1].encode(), b"", good[2].encode()]
     status, out, err = run("--beam", "1", stdin=b"\n".join(lines))
-    one, two, three = (translator.translate(text, beam_size=1).text for text in good)
-    assert out.split("\n") == [one] * 40 + [""] * 6 + [two, "", three, ""]
+    first, second, third = (translator.translate(text, beam_size=1).text for text in good)
+    assert out.split("\n") == [first] * 40 + [""] * 6 + [second, "", third, ""]
     assert status == 2
     named = [f"transformer: Line {number}: The text has " for number in range(41, 47)]
-    told = [line for line in err.splitlines() if ": The text has " in line]
-    assert [line[: len(one)] for line, one in zip(told, named, strict=True)] == named
-    assert ["more than" in line for line in told] == [False, False, True, True, True, True]
+    messages = [line for line in err.splitlines() if ": The text has " in line]
+    assert [line[: len(start)] for line, start in zip(messages, named, strict=True)] == named
+    assert ["more than" in line for line in messages] == [False, False, True, True, True, True]
     assert all(is_one_sentence(line) and len(line) < 200 for line in err.splitlines())
 
 
@@ -198,8 +202,8 @@ def test_a_full_disk_is_one_sentence(run, monkeypatch):
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
         status, _, err = run(TEXT)
-    said = "transformer: Standard output cannot be written: No space left on device.\n"
-    assert (status, err) == (2, said)
+    message = "transformer: Standard output cannot be written: No space left on device.\n"
+    assert (status, err) == (2, message)
 
 
 def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
@@ -210,9 +214,9 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert all(p.source < 6 and p.target < len(trace.target.split()) for p in pairs)
     numbers = " ".join(sorted(f"{p.source}-{p.target}" for p in pairs))
     status, out, _ = run("--align", typed)
-    text, _, found = out.removesuffix("\n").partition(" ||| ")
+    text, _, links = out.removesuffix("\n").partition(" ||| ")
     assert (status, text) == (0, trace.target)
-    assert " ".join(sorted(found.split())) == numbers
+    assert " ".join(sorted(links.split())) == numbers
     long = "dog " * 999
     status, out, err = run("--align", stdin=f"{typed}\n\n{long}\n{typed}\n".encode())
     lines = out.split("\n")
@@ -237,15 +241,19 @@ def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, transla
 
     expected = shown(**steered)
     for name in steered:  # each of them matters
-        assert expected != shown(**{one: steered[one] for one in steered if one != name}), name
+        assert expected != shown(
+            **{option: steered[option] for option in steered if option != name}
+        ), name
     command = ["--beam", "3", "--n-best", "1", *options]
     assert run(*command, TEXT)[:2] == (0, expected)
     assert run(*command, stdin=f"{TEXT}\n".encode())[:2] == (0, expected)
 
 
 def test_the_n_best_stand_in_lines_of_moses(run, translator):
-    found = translator.translate(TEXT).candidates[:3]
-    expected = [f"{one.text} ||| {one.hypothesis.score:.4f}" for one in found]
+    candidates = translator.translate(TEXT).candidates[:3]
+    expected = [
+        f"{candidate.text} ||| {candidate.hypothesis.score:.4f}" for candidate in candidates
+    ]
     status, out, _ = run("--n-best", "3", TEXT)
     assert (status, out.splitlines()) == (0, [f"0 ||| {line}" for line in expected])
     status, out, err = run(
@@ -280,7 +288,7 @@ OF_A_SEARCH = (
         ["--target", "Der Hund.", TEXT],
         ["--score", "--target", "Der Hund."],
         ["--score", "--target", "", TEXT],
-        *(["--score", "--target", "Ein Hund.", *of_search, TEXT] for of_search in OF_A_SEARCH),
+        *(["--score", "--target", "Ein Hund.", *options, TEXT] for options in OF_A_SEARCH),
         ["--n-best", "5", TEXT],
         ["--n-best", "2", "--align", TEXT],
         ["--forbid", "", TEXT],
@@ -306,9 +314,9 @@ def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arg
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_no_line_depends_on_the_number_of_threads(run, pairs, engine):
     lines = "\n".join(pair.english for pair in pairs[::9]).encode()
-    one, three = (
+    single, several = (
         run("--engine", engine, "--threads", threads, stdin=lines) for threads in ("1", "3")
     )
-    assert one == three
-    assert one[0] == 0
-    assert len(set(one[1].splitlines())) > 10
+    assert single == several
+    assert single[0] == 0
+    assert len(set(single[1].splitlines())) > 10

@@ -81,7 +81,7 @@ def copy_rest(ours, their, *norms):
 
 
 def closed_form(c):
-    """What §3 adds up to: the shared matrix, attention without biases, FFN and norms with."""
+    """Add up §3: the shared matrix, attention without biases, FFN and norms with."""
     attention = 2 * c.d_model * c.h * (c.d_k + c.d_v)
     ffn = 2 * c.d_model * c.d_ff + c.d_ff + c.d_model
     norm = 2 * c.d_model

@@ -17,7 +17,7 @@ GERMAN = "Die müde Lehrerin wartet neben dem Fluss."
 
 
 @pytest.fixture(scope="module")
-def found(translator):
+def trace(translator):
     return translator.trace(ENGLISH, GERMAN)
 
 
@@ -32,52 +32,52 @@ def log_probs_after(model, source, written):
         return model(torch.tensor([source]), torch.tensor([[BOS, *written]]))[0, -1].log_softmax(-1)
 
 
-def test_the_arrays_have_the_shapes_that_are_promised(found, model):
-    source, target = len(found.source_tokens), len(found.target_tokens)
-    assert found.encoder_self.shape == (2, 4, source, source)
-    assert found.decoder_self.shape == (2, 4, target, target)
-    assert found.cross.shape == (2, 4, target, source)
-    assert found.log_probs.shape == (target,)
+def test_the_arrays_have_the_shapes_that_are_promised(trace, model):
+    source, target = len(trace.source_tokens), len(trace.target_tokens)
+    assert trace.encoder_self.shape == (2, 4, source, source)
+    assert trace.decoder_self.shape == (2, 4, target, target)
+    assert trace.cross.shape == (2, 4, target, source)
+    assert trace.log_probs.shape == (target,)
     for kind in KINDS:
-        assert found.weights(kind) is getattr(found, kind)
-        assert found.weights(kind).dtype == np.float32
+        assert trace.weights(kind) is getattr(trace, kind)
+        assert trace.weights(kind).dtype == np.float32
 
 
-def test_every_row_sums_to_one_and_the_decoder_looks_back_alone(found):
+def test_every_row_sums_to_one_and_the_decoder_looks_back_alone(trace):
     for kind in KINDS:
-        np.testing.assert_allclose(found.weights(kind).sum(-1), 1, atol=1e-5)
-    assert not np.triu(found.decoder_self, 1).any()
+        np.testing.assert_allclose(trace.weights(kind).sum(-1), 1, atol=1e-5)
+    assert not np.triu(trace.decoder_self, 1).any()
 
 
-def test_the_tokens_are_sentencepieces(found, processor):
+def test_the_tokens_are_sentencepieces(trace, processor):
     source, target = (processor.EncodeAsPieces(text) for text in (ENGLISH, GERMAN))
-    assert found.source_tokens == (*source, "</s>")
-    assert found.target_tokens == (*target, "</s>")
-    assert found.decoder_tokens == ("<s>", *target)
-    assert (found.source, found.target) == (ENGLISH, GERMAN)
+    assert trace.source_tokens == (*source, "</s>")
+    assert trace.target_tokens == (*target, "</s>")
+    assert trace.decoder_tokens == ("<s>", *target)
+    assert (trace.source, trace.target) == (ENGLISH, GERMAN)
 
 
-def test_the_axes_are_labelled_by_what_stands_there(found):
-    source, reads, writes = found.source_tokens, found.decoder_tokens, found.target_tokens
-    assert found.labels("encoder_self") == (source, source)
-    assert found.labels("decoder_self") == (reads, reads)
-    assert found.labels("cross") == (writes, source)
-    assert found.labels("cross", queries="reads") == (reads, source)
-    assert found.labels("decoder_self", queries="writes") == (writes, reads)
-    assert found.labels("encoder_self", queries="writes") == (source, source)
+def test_the_axes_are_labelled_by_what_stands_there(trace):
+    source, reads, writes = trace.source_tokens, trace.decoder_tokens, trace.target_tokens
+    assert trace.labels("encoder_self") == (source, source)
+    assert trace.labels("decoder_self") == (reads, reads)
+    assert trace.labels("cross") == (writes, source)
+    assert trace.labels("cross", queries="reads") == (reads, source)
+    assert trace.labels("decoder_self", queries="writes") == (writes, reads)
+    assert trace.labels("encoder_self", queries="writes") == (source, source)
     for kind, queries in (("decoder", None), ("Cross", None), ("cross", "write")):
         with pytest.raises(InputError, match=r"There is no kind of|cannot be named by 'write'"):
-            found.labels(kind, queries)
+            trace.labels(kind, queries)
 
 
-def test_each_position_writes_the_token_it_is_labelled_with(found, model, processor):
+def test_each_position_writes_the_token_it_is_labelled_with(trace, model, processor):
     """The label's probability, from a pass that has seen no more than what stands before it."""
     source = [*processor.EncodeAsIds(ENGLISH), EOS]
     written = [*processor.EncodeAsIds(GERMAN), EOS]
     expected = [
         log_probs_after(model, source, written[:i])[piece].item() for i, piece in enumerate(written)
     ]
-    np.testing.assert_allclose(found.log_probs, expected, atol=1e-4)
+    np.testing.assert_allclose(trace.log_probs, expected, atol=1e-4)
 
 
 class Planted:
@@ -140,9 +140,9 @@ def test_a_planted_look_is_found_between_the_right_labels(
     ids = processor.PieceToId(read), processor.PieceToId(key)
     plant = Planted(translator.model, kind, *ids, point)
     with plant.hooks:
-        found = translator.trace(english, german)
-    queries, keys = found.labels(kind)
-    weights = found.weights(kind)[1, 3]  # [query, key]
+        trace = translator.trace(english, german)
+    queries, keys = trace.labels(kind)
+    weights = trace.weights(kind)[1, 3]  # [query, key]
     row = weights[queries.index(query)]
     assert keys[int(row.argmax())] == key
     np.testing.assert_allclose(row, np.eye(len(keys))[keys.index(key)], atol=1e-6)
@@ -151,7 +151,7 @@ def test_a_planted_look_is_found_between_the_right_labels(
         plain = translator.trace(english, german).weights(kind)
     others = np.ones(plain.shape, dtype=bool)
     others[1, 3, queries.index(query)] = False
-    np.testing.assert_array_equal(found.weights(kind)[others], plain[others])
+    np.testing.assert_array_equal(trace.weights(kind)[others], plain[others])
 
 
 def test_a_trace_is_the_search_seen_again(translator):
@@ -186,8 +186,8 @@ def test_many_threads_on_one_translator_see_their_own_trace(translator, pairs):
     assert wrong == []
 
 
-def test_a_frame_has_one_row_for_each_weight(found):
-    frame = found.to_frame()
+def test_a_frame_has_one_row_for_each_weight(trace):
+    frame = trace.to_frame()
     assert list(frame.columns) == [
         "kind",
         "layer",
@@ -198,9 +198,9 @@ def test_a_frame_has_one_row_for_each_weight(found):
         "key_token",
         "weight",
     ]
-    assert len(frame) == sum(found.weights(kind).size for kind in KINDS)
+    assert len(frame) == sum(trace.weights(kind).size for kind in KINDS)
     for row in frame.sample(300, random_state=0).itertuples():
-        weights, labels = found.weights(row.kind), found.labels(row.kind)
+        weights, labels = trace.weights(row.kind), trace.labels(row.kind)
         assert row.weight == weights[row.layer, row.head, row.query, row.key]
         assert (row.query_token, row.key_token) == (labels.queries[row.query], labels.keys[row.key])
 
@@ -216,15 +216,15 @@ def test_a_trace_survives_its_file(translator, tmp_path):
         assert getattr(loaded, name) == getattr(saved, name)
 
 
-def test_a_file_keeps_the_name_it_was_given(found, tmp_path):
-    found.save(str(tmp_path / "trace.data"))
+def test_a_file_keeps_the_name_it_was_given(trace, tmp_path):
+    trace.save(str(tmp_path / "trace.data"))
     assert [path.name for path in tmp_path.iterdir()] == ["trace.data"]
 
 
-def test_plain_numpy_reads_the_file(found, tmp_path):
-    found.save(tmp_path / "trace.npz")
+def test_plain_numpy_reads_the_file(trace, tmp_path):
+    trace.save(tmp_path / "trace.npz")
     with np.load(tmp_path / "trace.npz", allow_pickle=False) as file:
-        np.testing.assert_array_equal(file["cross"], found.cross)
+        np.testing.assert_array_equal(file["cross"], trace.cross)
         assert json.loads(str(file["words"]))["source"] == ENGLISH
 
 
@@ -267,9 +267,9 @@ def damage(path, kind):
         "half the words",
     ],
 )
-def test_a_file_that_is_no_trace_is_named(found, tmp_path, kind):
+def test_a_file_that_is_no_trace_is_named(trace, tmp_path, kind):
     path = tmp_path / "trace.npz"
-    found.save(path)
+    trace.save(path)
     damage(path, kind)
     with pytest.raises(CheckpointError, match=r"trace\.npz") as caught:
         AttentionTrace.load(path)
@@ -308,9 +308,9 @@ def test_the_end_is_a_word_of_its_own(tokenizer):
         {"source_pieces": []},
     ],
 )
-def test_a_trace_whose_parts_do_not_fit_each_other_is_refused(found, tmp_path, change):
+def test_a_trace_whose_parts_do_not_fit_each_other_is_refused(trace, tmp_path, change):
     path = tmp_path / "trace.npz"
-    found.save(path)
+    trace.save(path)
     with np.load(path) as file:
         arrays = dict(file)
     words = json.loads(str(arrays["words"]))
@@ -325,8 +325,8 @@ def test_a_trace_whose_parts_do_not_fit_each_other_is_refused(found, tmp_path, c
         AttentionTrace.load(path)
 
 
-def test_a_trace_that_is_larger_than_it_may_be_says_so(found, tmp_path):
-    found.save(tmp_path / "trace.npz")
+def test_a_trace_that_is_larger_than_it_may_be_says_so(trace, tmp_path):
+    trace.save(tmp_path / "trace.npz")
     size = (tmp_path / "trace.npz").stat().st_size
     with pytest.raises(CheckpointError, match=r"unpacks to [\d,]+ bytes, and up to"):
         AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size)

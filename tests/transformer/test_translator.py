@@ -34,12 +34,14 @@ def ids(tokenizer, text):
 
 
 def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
-    (found,) = beam_search(model, ids(tokenizer, TEXT))
+    (hypotheses,) = beam_search(model, ids(tokenizer, TEXT))
     translation = translator.translate(TEXT)
-    assert [c.hypothesis.tokens for c in translation.candidates] == [h.tokens for h in found]
-    assert [c.text for c in translation.candidates] == [tokenizer.decode(h.tokens) for h in found]
-    assert translation.text == tokenizer.decode(found[0].tokens)
-    assert translation.log_prob == pytest.approx(sum(found[0].log_probs), abs=1e-4)
+    assert [c.hypothesis.tokens for c in translation.candidates] == [h.tokens for h in hypotheses]
+    assert [c.text for c in translation.candidates] == [
+        tokenizer.decode(h.tokens) for h in hypotheses
+    ]
+    assert translation.text == tokenizer.decode(hypotheses[0].tokens)
+    assert translation.log_prob == pytest.approx(sum(hypotheses[0].log_probs), abs=1e-4)
     assert translation.source == TEXT
     assert translation.best is translation.candidates[0]
     assert len(translation.candidates) == 4
@@ -78,9 +80,9 @@ def test_many_lines_are_translated_as_one_by_one(translator, pairs):
 
 
 def test_empty_lines_stay_empty_and_in_their_place(translator):
-    found = translator.translate_lines(["", TEXT, "  \t", "", "A small bird sings."])
+    lines = translator.translate_lines(["", TEXT, "  \t", "", "A small bird sings."])
     expected = [translator.translate(text).text for text in (TEXT, "A small bird sings.")]
-    assert found == ["", expected[0], "", "", expected[1]]
+    assert lines == ["", expected[0], "", "", expected[1]]
     assert translator.translate_lines([]) == []
     assert translator.translate_lines([""]) == [""]
 
@@ -194,7 +196,7 @@ def test_unknown_characters_without_a_shape_are_named_by_their_number(translator
 
 def test_a_notice_names_five_unknown_characters_once_and_counts_the_rest(translator):
     (notice, *_) = translator.translate("😀 ж 😀 я ю э ы ё").notices
-    named = ", ".join(f"“\u2068{one}\u2069”" for one in "😀жяюэ")
+    named = ", ".join(f"“\u2068{character}\u2069”" for character in "😀жяюэ")
     assert notice.startswith(f"The vocabulary has no {named} and 2 more: ")
 
 
@@ -204,8 +206,8 @@ def test_a_sentence_without_end_is_noticed_and_another_is_not(translator, pairs)
     for translation in translations:
         limit = len(translator.tokenizer.encode(translation.source)) + 1 + 50
         sentence = f"The model did not end the sentence within {limit} pieces"
-        told = any(notice.startswith(sentence) for notice in translation.notices)
-        assert told != translation.best.hypothesis.complete
+        noticed = any(notice.startswith(sentence) for notice in translation.notices)
+        assert noticed != translation.best.hypothesis.complete
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda t: t.translate([TEXT, TEXT]), r"^The text cannot be \['The dog"),
         (lambda t: t.trace(None), "^The text cannot be None: give one string"),
@@ -254,8 +256,8 @@ def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
         (lambda _: Translator(FOLDER), "not made of .*a/folder.*: load a folder with"),
     ],
 )  # fmt: skip
-def test_what_is_of_another_kind_is_one_sentence(translator, call, said):
-    assert re.search(said, refusal(call, translator))
+def test_what_is_of_another_kind_is_one_sentence(translator, call, message):
+    assert re.search(message, refusal(call, translator))
 
 
 def test_a_model_in_training_is_refused_wherever_dropout_would_change_numbers(translator):
@@ -307,15 +309,17 @@ def test_a_notice_quotes_no_more_than_the_ends_of_a_long_word(translator):
 
 
 def test_a_search_that_is_stopped_is_told_and_one_that_ends_is_not(translator):
-    found = translator.translate("The dog sleeps in the garden.", should_stop=lambda: True)
-    assert found.stopped
-    assert len(found.best.pieces) == 1
-    (notice,) = found.notices
+    translation = translator.translate("The dog sleeps in the garden.", should_stop=lambda: True)
+    assert translation.stopped
+    assert len(translation.best.pieces) == 1
+    (notice,) = translation.notices
     assert notice.startswith("The search was stopped before its end, after 1 piece:")
     steps = iter((False, False, True))
-    found = translator.translate("The baker eats under the table.", should_stop=steps.__next__)
-    assert len(found.best.pieces) == 2  # it ended, while others went on
-    assert "after 3 pieces:" in found.notices[0]
+    translation = translator.translate(
+        "The baker eats under the table.", should_stop=steps.__next__
+    )
+    assert len(translation.best.pieces) == 2  # it ended, while others went on
+    assert "after 3 pieces:" in translation.notices[0]
     whole = translator.translate("The dog sleeps in the garden.", should_stop=lambda: False)
     assert not whole.stopped
     assert whole.text == translator.translate("The dog sleeps in the garden.").text

@@ -30,7 +30,7 @@ def translator(trained_folder: Path) -> Translator:
 
 @pytest.fixture
 def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
-    """Of any checkpoint: one whose translations all get a notice, each its own."""
+    """Domain of any checkpoint, by which all translations get a notice, each its own."""
     domain = Domain("other sentences", 0.0)
     monkeypatch.setattr("transformer.checkpoints.domain.read", lambda _: domain)
     return domain
@@ -106,9 +106,11 @@ def in_url(app: AppTest, name: str) -> str | None:
 
 
 def choice(app: AppTest, key: str, value: object) -> WidgetStates:
-    """What a browser sends for a choice in the picture of a key: the values of all widgets, too."""
+    """Return what a browser sends for a choice in a key's picture: all widgets' values, too."""
     picture = next(
-        one.proto for one in app.get("bidi_component") if one.proto.id.endswith(f"-{key}")
+        component.proto
+        for component in app.get("bidi_component")
+        if component.proto.id.endswith(f"-{key}")
     )
     states = app._tree.get_widget_states()
     picked = json.dumps([{"event": "picked", "value": value}])
@@ -126,7 +128,7 @@ def go_back(app: AppTest, monkeypatch: pytest.MonkeyPatch, **url: str) -> AppTes
 
 
 def unsure(app: AppTest) -> list[str]:
-    """What is said of translations that the model is unsure of."""
+    """Return what is said of translations that the model is unsure of."""
     return [text for text in texts(app) if "The model is unsure of this translation" in text]
 
 

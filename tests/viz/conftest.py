@@ -1,4 +1,4 @@
-"""What makes the app quick where it runs without a browser."""
+"""Fixtures that make the app quick where it runs without a browser."""
 
 import functools
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def _packages_are_scanned_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _remembers_no_other_code(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What the app remembers stays from one test to the next, as from one reader to the next.
+    """Keep what the app remembers from one test to the next, as from one reader to the next.
 
     It is forgotten before and after a test that may put other code in the place of the app's, which
     is one that asks for `monkeypatch`, itself or through a fixture.

@@ -1,4 +1,4 @@
-"""What a Plotly figure draws, as the browser gets it."""
+"""Values that a Plotly figure draws, as the browser gets them."""
 
 from __future__ import annotations
 

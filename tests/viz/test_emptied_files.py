@@ -47,14 +47,12 @@ def changed(values: Any) -> Iterator[tuple[str, Any]]:
             holder = whole
             for key in keys[:-1]:
                 holder = holder[key]
-            found = holder[keys[-1]]
-            if isinstance(found, dict):
-                found = dict([*found.items()][:-1]) if name == "shorter" else {}
+            part = holder[keys[-1]]
+            if isinstance(part, dict):
+                part = dict([*part.items()][:-1]) if name == "shorter" else {}
             else:
-                found = {"emptied": found[:0], "shorter": found[:-1], "longer": found + found[-1:]}[
-                    name
-                ]
-            holder[keys[-1]] = found
+                part = {"emptied": part[:0], "shorter": part[:-1], "longer": part + part[-1:]}[name]
+            holder[keys[-1]] = part
             yield f"{place} {name}", whole
 
 
@@ -70,7 +68,7 @@ def _places(values: Any, keys: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any
 
 
 def require_refused_or_drawn(read: Callable[[], Draw | None]) -> bool:
-    """Whether a file is refused by our error; what it is drawn with raises nothing otherwise."""
+    """Return whether our error refuses a file; what it is drawn with raises nothing otherwise."""
     try:
         draw = read()
     except CheckpointError:

@@ -79,9 +79,9 @@ def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
     status, page = run("--lines", "in", **{"in": "\n".join(lines)})
     assert status == 2
     assert [*blocks_of(page)] == [1, 5]
-    said = capsys.readouterr().err.splitlines()
-    assert [re.findall(r"^viz: Line (\d):? ", line) for line in said] == [["2"], ["3"], ["4"]]
-    assert all(is_one_sentence(line.removeprefix("viz: ")) for line in said)
+    messages = capsys.readouterr().err.splitlines()
+    assert [re.findall(r"^viz: Line (\d):? ", line) for line in messages] == [["2"], ["3"], ["4"]]
+    assert all(is_one_sentence(line.removeprefix("viz: ")) for line in messages)
     assert page.count("<li>Line ") == 3
     meta, _ = summary_of(page)
     assert [row[0] for row in meta["sentences"]] == [1, 5]
@@ -94,9 +94,9 @@ def test_a_forced_line_without_a_translation_is_named(run, capsys):
     files = {"en": "The dog waits.\nA bird sings.\n\n", "de": "Der Hund wartet.\n\n\n"}
     status, page = run("--lines", "en", "--targets", "de", **files)
     assert (status, [*blocks_of(page)]) == (2, [1])
-    said = capsys.readouterr().err
-    assert "Line 2: " in said
-    assert "Line 3 is blank" in said
+    errors = capsys.readouterr().err
+    assert "Line 2: " in errors
+    assert "Line 3 is blank" in errors
     cut = {"en": "The dog waits.\n" + " " * 600_000 + "A bird.\n", "de": "Der Hund.\nVögel.\n"}
     assert run("--lines", "en", "--targets", "de", **cut)[0] == 2
     assert "Line 2: The text has more than" in capsys.readouterr().err
@@ -192,9 +192,9 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, optio
     files = {"en": "The dog waits.\nA bird sings.\n", "short": "Der Hund.\n", "blank": "\n \n"}
     status, page = run(*options, **files)
     assert (status, page) == (2, None)
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert message in said
-    assert is_one_sentence(said.removeprefix("viz: "))
+    sentence = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message in sentence
+    assert is_one_sentence(sentence.removeprefix("viz: "))
 
 
 def test_standard_input_is_read(run, monkeypatch):

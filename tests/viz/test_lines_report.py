@@ -32,8 +32,8 @@ def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
     blocks = dict(re.findall(r'id="line-(\d+)">([^<]*)<', page))
     assert [*blocks] == ["1", "2", "3", "4", "5"]
     for number, trace in enumerate(traces, start=1):
-        of = replace(origin, source=trace.source, target=trace.target)
-        assert blocks[str(number)] == encode_page(trace, options, of).message
+        line_origin = replace(origin, source=trace.source, target=trace.target)
+        assert blocks[str(number)] == encode_page(trace, options, line_origin).message
     assert "<p>5 sentences. Made by Headlight" in page
     assert "model demo" in page
 
@@ -44,25 +44,25 @@ def test_the_summary_is_that_of_the_traces():
     assert [part["kind"] for part in meta["parts"]] == list(KINDS)
     for part in meta["parts"]:
         kind = part["kind"]
-        of = CorpusSummary(kind)
+        corpus = CorpusSummary(kind)
         for number, trace in enumerate(traces, start=1):
-            of.add(number, measure_heads(by_pieces(trace, kind), kind))
-        heads = of.heads()
-        assert [(one["layer"], one["head"]) for one in part["heads"]] == [
+            corpus.add(number, measure_heads(by_pieces(trace, kind), kind))
+        heads = corpus.heads()
+        assert [(head["layer"], head["head"]) for head in part["heads"]] == [
             *np.ndindex(LAYERS, HEADS)
         ]
         profile = arrays[f"{kind}.profile"]
         # nothing lies ahead in the decoder
         assert profile.shape == (LAYERS * HEADS, 10 if kind == "decoder_self" else 19)
-        for one, said, row in zip(heads, part["heads"], profile, strict=True):
-            assert (row == one.profile[: len(row)]).all()
-            assert one.profile[len(row) :].sum() == 0
-            assert said["role"] == one.role
-            assert dict(said["roles"]) == one.roles
-            assert said["values"]["changes"] == [one.varies]
-            for name, spread in one.values.items():
+        for head, entry, row in zip(heads, part["heads"], profile, strict=True):
+            assert (row == head.profile[: len(row)]).all()
+            assert head.profile[len(row) :].sum() == 0
+            assert entry["role"] == head.role
+            assert dict(entry["roles"]) == head.roles
+            assert entry["values"]["changes"] == [head.varies]
+            for name, spread in head.values.items():
                 expected = [spread.mean, spread.deviation, [*spread.lowest], [*spread.highest]]
-                assert said["values"][name] == expected
+                assert entry["values"][name] == expected
 
 
 def test_the_list_has_text_log_p_and_length_of_each():
@@ -77,7 +77,7 @@ def test_the_list_has_text_log_p_and_length_of_each():
     assert targets[0] == planted().target
     assert log_p == LOG_P
     assert lengths == (11,) * 5
-    assert all(0 < one < 1 for one in unlike)
+    assert all(0 < value < 1 for value in unlike)
 
 
 def from_arrays(tokens):
@@ -94,7 +94,7 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
     (part,) = meta["parts"]
     places = [(0, 0), (0, 1), (0, 2), (1, 0)]
     assert part["kind"] == "encoder_self"
-    assert [(one["layer"], one["head"]) for one in part["heads"]] == places
+    assert [(head["layer"], head["head"]) for head in part["heads"]] == places
     assert arrays["encoder_self.profile"].shape == (4, 19)
     assert arrays["encoder_self.profile"].sum(-1) == pytest.approx(1)
     assert meta["selected"] == ["encoder_self", 0, 0]
@@ -104,13 +104,13 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
 
 def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
     traces = many(2)
-    for number, one in enumerate(traces):
-        encoder, decoder, cross = (one.weights(kind)[:, :1] for kind in KINDS)
-        traces[number] = replace(one, encoder_self=encoder, decoder_self=decoder, cross=cross)
+    for number, trace in enumerate(traces):
+        encoder, decoder, cross = (trace.weights(kind)[:, :1] for kind in KINDS)
+        traces[number] = replace(trace, encoder_self=encoder, decoder_self=decoder, cross=cross)
     meta, _ = summary_of(lines_report(traces, ExplorerOptions(lens="alti")))
     assert (meta["together"], meta["amount"]) == (True, "share")
     assert meta["caption"] == ["2 sentences", "lens: ALTI."]
-    assert [one["name"] for one in meta["parts"][0]["heads"]] == [
+    assert [head["name"] for head in meta["parts"][0]["heads"]] == [
         f"L{n + 1}" for n in range(LAYERS)
     ]
     meta, _ = summary_of(lines_report(many(2)))
@@ -159,7 +159,7 @@ def test_no_trace_is_kept():
         for number in range(6):
             trace = many(number + 1)[-1]
             alive.append(weakref.ref(trace))
-            most.append(sum(one() is not None for one in alive))
+            most.append(sum(reference() is not None for reference in alive))
             yield trace
 
     lines_report(traces())

@@ -34,7 +34,7 @@ def arrays_of(text):
 
 
 def header(content):
-    """What a component's bytes say in words."""
+    """Return what a component's bytes say in words."""
     meta, _ = decode(content.tobytes())
     return meta
 
@@ -55,17 +55,17 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
         weights = arrays[f"{kind}.weights"]
         assert weights.dtype == np.float32
         assert (weights == trace.weights(kind)).all()
-        for said in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])):
-            assert said["kind"] == kind
-            assert said["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
-            assert said["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
+        for picture in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])):
+            assert picture["kind"] == kind
+            assert picture["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
+            assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
     names = [
         f"reads “{r}” and writes “{w}”"
         for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
     ]
     for kind in ("cross", "decoder_self"):
-        found = header(arrays[f"{kind}.map"])["rowNames"]
-        assert [name.replace("\u2068", "").replace("\u2069", "") for name in found] == names
+        row_names = header(arrays[f"{kind}.map"])["rowNames"]
+        assert [name.replace("\u2068", "").replace("\u2069", "") for name in row_names] == names
 
 
 def test_words_without_special_tokens_reach_the_page(translator):
@@ -134,8 +134,8 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
 def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_path, target):
     out = tmp_path / "report.html"
     main(["Ein 漢.", "-o", str(out), "--checkpoint", str(checkpoint_folder), *target])
-    said = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
-    assert f'<p class="note">{said}' in out.read_text(encoding="utf-8")
+    notice = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
+    assert f'<p class="note">{notice}' in out.read_text(encoding="utf-8")
 
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
@@ -158,8 +158,12 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert "encoder_self.weights" not in arrays  # no cell opens one of them
     np.testing.assert_array_equal(arrays["mean"], trace.cross[1].mean(0))
     for kind in ("cross", "decoder_self"):
-        said, ribbons = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])
-        assert (said["scale"], said["threshold"], ribbons["from"]) == ("square root", 0.25, 0.25)
+        picture, ribbons = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])
+        assert (picture["scale"], picture["threshold"], ribbons["from"]) == (
+            "square root",
+            0.25,
+            0.25,
+        )
         # more may be laid over on the page
         assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
     difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
@@ -193,12 +197,12 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     assert meta["title"].startswith(title)
     for kind in KINDS:
         np.testing.assert_array_equal(arrays[f"{kind}.weights"], trace.weights(kind))
-        said = header(arrays[f"{kind}.map"])
-        assert "share" in said["note"]
-        assert said["title"].endswith(f" · {LENS_NAMES[lens]}")
-        assert f"lens: {LENS_NAMES[lens]}." in str(said["caption"])
-    one = "layer" if together else "head"
-    assert f"<h1>Each {one}, seen through {LENS_NAMES[lens]}</h1>" in page
+        picture = header(arrays[f"{kind}.map"])
+        assert "share" in picture["note"]
+        assert picture["title"].endswith(f" · {LENS_NAMES[lens]}")
+        assert f"lens: {LENS_NAMES[lens]}." in str(picture["caption"])
+    unit = "layer" if together else "head"
+    assert f"<h1>Each {unit}, seen through {LENS_NAMES[lens]}</h1>" in page
     assert f"The lens is {LENS_NAMES[lens]}" in page
     assert ("all heads together" in page) == together
     assert (meta["selected"] == ["cross", 1, None]) == together
@@ -250,9 +254,9 @@ def test_what_is_wrong_is_said_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     command = [TEXT, "-o", "report.html", "--checkpoint", str(checkpoint_folder), *options]
     assert main(command) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert is_one_sentence(said.removeprefix("viz: ").strip())
+    error = capsys.readouterr().err
+    assert message in error
+    assert is_one_sentence(error.removeprefix("viz: ").strip())
     assert not (tmp_path / "report.html").exists()
 
 

@@ -225,8 +225,8 @@ def test_any_number_of_processes_reads_the_text_in_one_order(
     in_parts = replace(recipe, micro_batch_tokens=70)
     ranks = _updates(text, tokenizer, in_parts, processes, 0, 0)
     for update, *shared in zip(alone, *ranks, strict=True):
-        of_ranks = zip_longest(*(_pairs(of_rank) for of_rank in shared))
-        assert [pair for pairs in of_ranks for pair in pairs if pair] == _pairs(update)
+        interleaved = zip_longest(*(_pairs(rank_update) for rank_update in shared))
+        assert [pair for pairs in interleaved for pair in pairs if pair] == _pairs(update)
         assert {(u.tokens, u.epoch, u.batches_done) for u in shared} == {
             (update.tokens, update.epoch, update.batches_done)
         }

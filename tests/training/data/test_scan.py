@@ -27,7 +27,7 @@ sides = st.text(st.sampled_from("ab  "), max_size=9)
 
 
 def judged(pairs: list[tuple[str, str]], asked: Cleaning, size: int = 10**9) -> list[int]:
-    """What becomes of each pair, looked at so many at a time."""
+    """Return what becomes of each pair, looked at so many at a time."""
     cleaner = Cleaner(asked)
     for start in range(0, len(pairs), size):
         some = pairs[start : start + size]

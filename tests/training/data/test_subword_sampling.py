@@ -73,7 +73,7 @@ def merged_one_by_one(word: list[str], ids: dict[str, int], skips: Callable[[int
 
 
 def cut_one_by_one(tokenizer: Tokenizer, lines: list[str], dropout: float) -> list[list[int]]:
-    """What `sampled` is to give, from the text instead of its pieces."""
+    """Return what `sampled` is to give, from the text instead of its pieces."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
     ids = {processor.IdToPiece(i): i for i in range(4, processor.GetPieceSize())}
     key = np.zeros(1, dtype=np.uint64)
@@ -204,9 +204,9 @@ def test_pairs_that_become_too_long_are_left_out_and_counted(tokenizer: Tokenize
     for row, line in enumerate(text.lines):
         assert tokenizer.decode(text.source[row]) == TEXT.source[line]
         assert tokenizer.decode(text.target[row]) == TEXT.target[line]
-    of_first = int((np.asarray(text.lines) < plain.lines[100]).sum())
-    rest = len(text) - of_first
-    assert sampled_text.parts == (Part(of_first, 0.5), Part(0), Part(rest))
+    first_count = int((np.asarray(text.lines) < plain.lines[100]).sum())
+    rest = len(text) - first_count
+    assert sampled_text.parts == (Part(first_count, 0.5), Part(0), Part(rest))
     with pytest.raises(CorpusError, match="cuts every sentence into more than 2 pieces"):
         BpeDropout(tokenizer, 0.3).sample_text(TrainingText(plain, parts), (1, 0), 3)
     doubled = TrainingText(

@@ -95,8 +95,8 @@ def test_there_is_a_row_for_every_map_and_one_is_the_default(
 ) -> None:
     result = _json(files, capsys)
     maps = {(r["layer"], r["head"], r["row"], r["lens"]) for r in result["rows"]}
-    of_heads = lenses.HAS_HEADS & set(lenses.NAMES)
-    assert len(maps) == len(result["rows"]) == 2 * 2 * (4 * len(of_heads) + 6)
+    head_lenses = lenses.HAS_HEADS & set(lenses.NAMES)
+    assert len(maps) == len(result["rows"]) == 2 * 2 * (4 * len(head_lenses) + 6)
     assert {lens for *_, lens in maps} == set(lenses.NAMES)
     default = result["default"]
     alignments = []

@@ -1,4 +1,4 @@
-"""What is measured of a checkpoint lies beside it, whole or not at all."""
+"""Measurements of a checkpoint lie beside it, whole or not at all."""
 
 from __future__ import annotations
 

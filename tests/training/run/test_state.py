@@ -1,4 +1,4 @@
-"""Which state a run may go on from, and with what."""
+"""States that a run may go on from, and what it goes on with."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path
     third = [float(torch.tensor(loss)) for loss in (0.1, 0.2, 0.3)]
     assert [_load(tmp_path / "state", rank=rank, processes=3) for rank in range(3)] == third
     assert _load(tmp_path / "state") == pytest.approx(0.6)
-    of_two = [_load(tmp_path / "state", rank=rank, processes=2) for rank in range(2)]
-    assert of_two == [pytest.approx(0.6), 0]
+    losses = [_load(tmp_path / "state", rank=rank, processes=2) for rank in range(2)]
+    assert losses == [pytest.approx(0.6), 0]
 
 
 def _as_earlier(folder: Path, processes: int, accumulate: int) -> None:

@@ -31,7 +31,7 @@ class Attention(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """What one norm of the decoder reads, and what it multiplies and adds."""
+    """Values that one norm of the decoder reads, and what it multiplies and adds."""
 
     sublayer: tuple[str, int]  # kind of attention or "feed_forward", and layer
     added: np.ndarray  # [target, d_model]

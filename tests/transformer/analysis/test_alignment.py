@@ -83,8 +83,8 @@ def test_pieces_to_words_by_hand() -> None:
 
 def test_mutual_pairs_are_strongest_both_ways() -> None:
     shares = np.array([[0.5, 0.1, 0], [0.6, 0.2, 0], [0.1, 0.3, 0], [0, 0, 0]], dtype=np.float32)
-    each = [(0, 0), (0, 1), (1, 2)]  # a word without any weight has no partner
-    assert [pair[:2] for pair in strongest(shares, "each")] == each
+    expected = [(0, 0), (0, 1), (1, 2)]  # a word without any weight has no partner
+    assert [pair[:2] for pair in strongest(shares, "each")] == expected
     assert [pair[:2] for pair in strongest(shares, "mutual")] == [(0, 1), (1, 2)]
     assert strongest(shares, "mutual")[0].strength == pytest.approx(0.6)
 

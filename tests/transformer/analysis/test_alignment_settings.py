@@ -1,4 +1,4 @@
-"""What `alignment.json` says is read back; what it cannot say is one sentence."""
+"""Settings that `alignment.json` states are read back; what it cannot say is one sentence."""
 
 from __future__ import annotations
 

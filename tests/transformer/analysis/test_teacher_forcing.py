@@ -64,7 +64,9 @@ def test_each_row_is_its_sentence_and_then_padding(traces):
     made = batch_traces(traces)
     sources, targets = (
         [[piece.id for piece in pieces] for pieces in sides]
-        for sides in zip(*((one.source_pieces, one.target_pieces) for one in traces), strict=True)
+        for sides in zip(
+            *((trace.source_pieces, trace.target_pieces) for trace in traces), strict=True
+        )
     )
     # the decoder reads `<s>`, then what was written one step before
     rows = ((made.source, sources), (made.written, targets),

@@ -20,9 +20,9 @@ def test_what_was_saved_is_what_is_loaded(folder, model, tokenizer):
     loaded = checkpoint.load(folder)
     assert loaded.model.config == model.config
     assert loaded.tokenizer.model == tokenizer.model
-    expected, found = model.state_dict(), loaded.model.state_dict()
-    assert expected.keys() == found.keys()
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    expected, actual = model.state_dict(), loaded.model.state_dict()
+    assert expected.keys() == actual.keys()
+    assert all(torch.equal(actual[name], expected[name]) for name in expected)
     source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7]])
     assert torch.equal(loaded.model(source, target), model(source, target))
 
@@ -42,8 +42,8 @@ def test_learned_positions_are_saved_too(tmp_path, tokenizer):
     checkpoint.save(tmp_path / "learned", model, tokenizer)
     loaded = checkpoint.load(tmp_path / "learned").model
     for stack in ("encoder", "decoder"):
-        saved, found = (getattr(m, stack).embedding.positions for m in (model, loaded))
-        assert torch.equal(saved, found)
+        saved, reloaded = (getattr(m, stack).embedding.positions for m in (model, loaded))
+        assert torch.equal(saved, reloaded)
 
 
 def test_sixteen_bits_take_half_the_room_and_are_loaded_as_float32(tmp_path, model, tokenizer):

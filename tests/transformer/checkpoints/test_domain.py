@@ -40,9 +40,9 @@ def test_of_what_it_does_not_know_it_says_so(bundled: Translator, text: str) -> 
 
 
 def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -> None:
-    found = bundled.translate("Zwei Hunde rennen durch den Schnee.")
-    (notice,) = found.notices
-    per_piece = found.log_prob / len(found.best.pieces)
+    translation = bundled.translate("Zwei Hunde rennen durch den Schnee.")
+    (notice,) = translation.notices
+    per_piece = translation.log_prob / len(translation.best.pieces)
     least = bundled.domain.least_log_prob
     assert f"log p is −{-per_piece:.2f} per piece, and above −{-least:.2f}" in notice
     assert notice.endswith(f"made for {bundled.domain.made_for}.")

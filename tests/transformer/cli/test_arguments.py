@@ -53,7 +53,7 @@ def test_what_was_typed_is_quoted_on_one_short_line(capsys: pytest.CaptureFixtur
         with pytest.raises(SystemExit) as left:
             parser.parse_args(["--beam", typed])
         assert left.value.code == 2
-        said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith("command: error: argument --beam: ")
-        assert said.isprintable()
-        assert len(said) < 1_300
+        message = capsys.readouterr().err.splitlines()[-1]
+        assert message.startswith("command: error: argument --beam: ")
+        assert message.isprintable()
+        assert len(message) < 1_300

@@ -36,8 +36,8 @@ def test_greedy_search_is_what_the_whole_model_would_write(seed):
 def test_beam_search_is_its_plain_description(seed):
     model = build(seed=seed, ending=seed / 2)
     for K, alpha in itertools.product((1, 2, 4), (0, 0.6, 2)):
-        found = beam_search(model, batch(SOURCES), beam_size=K, alpha=alpha, max_extra=6)
-        for source, hypotheses in zip(SOURCES, found, strict=True):
+        results = beam_search(model, batch(SOURCES), beam_size=K, alpha=alpha, max_extra=6)
+        for source, hypotheses in zip(SOURCES, results, strict=True):
             expected = plain_beam_search(model, source, K, alpha, len(source) + 6)
             assert [h.tokens for h in hypotheses] == [tokens for tokens, _ in expected]
             scores = [score for _, score in expected]
@@ -52,21 +52,21 @@ def test_a_beam_that_is_wide_enough_finds_everything(seed):
     for alpha in (0, 0.6):
         everything = all_sequences(model, source, 4, alpha)
         assert len(everything) == 1 + 3 + 9 + 27 + 81
-        (found,) = beam_search(
+        (hypotheses,) = beam_search(
             model, torch.tensor([source]), beam_size=121, alpha=alpha, max_extra=1
         )
-        assert len(found) == 121
-        assert {h.tokens: h.score for h in found} == pytest.approx(everything, abs=1e-4)
+        assert len(hypotheses) == 121
+        assert {h.tokens: h.score for h in hypotheses} == pytest.approx(everything, abs=1e-4)
         whole = {tokens: score for tokens, score in everything.items() if tokens[-1] == EOS}
-        assert found[0].tokens == max(whole, key=lambda tokens: whole[tokens])
+        assert hypotheses[0].tokens == max(whole, key=lambda tokens: whole[tokens])
 
 
 def test_a_beam_wider_than_the_vocabulary_writes_nothing_twice():
     for vocab_size, K in itertools.product((5, 6, 8), (4, 16, 64)):
         model = build(vocab_size=vocab_size)
-        (found,) = beam_search(model, torch.tensor([[4, EOS]]), beam_size=K, max_extra=3)
-        assert len({h.tokens for h in found}) == len(found)
-        assert all(math.isfinite(h.score) for h in found)
+        (hypotheses,) = beam_search(model, torch.tensor([[4, EOS]]), beam_size=K, max_extra=3)
+        assert len({h.tokens for h in hypotheses}) == len(hypotheses)
+        assert all(math.isfinite(h.score) for h in hypotheses)
 
 
 def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
@@ -76,18 +76,18 @@ def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
     together = beam_search(model, batch(sources), max_extra=12)
     greedily = greedy(model, batch(sources), max_extra=12)
     assert len({len(hypotheses[0].tokens) for hypotheses in together}) > 2
-    for source, many, one in zip(sources, together, greedily, strict=True):
+    for source, many, single in zip(sources, together, greedily, strict=True):
         (alone,) = beam_search(model, torch.tensor([source]), max_extra=12)
         assert [h.tokens for h in many] == [h.tokens for h in alone]
         assert [h.score for h in many] == pytest.approx([h.score for h in alone], abs=1e-4)
-        assert one.tokens == greedy(model, torch.tensor([source]), max_extra=12)[0].tokens
+        assert single.tokens == greedy(model, torch.tensor([source]), max_extra=12)[0].tokens
 
 
 def test_padding_of_the_source_changes_nothing():
     model = build()
     narrow, wide = torch.tensor([SOURCES[0]]), torch.tensor([SOURCES[0] + [PAD] * 9])
-    expected, found = (beam_search(model, source, max_extra=9)[0] for source in (narrow, wide))
-    assert [h.tokens for h in found] == [h.tokens for h in expected]
+    expected, padded = (beam_search(model, source, max_extra=9)[0] for source in (narrow, wide))
+    assert [h.tokens for h in padded] == [h.tokens for h in expected]
 
 
 def test_what_the_limit_cut_short_stands_behind_what_the_model_ended():
@@ -110,8 +110,8 @@ def never_ending():
 def test_a_sentence_without_end_stops_fifty_pieces_beyond_its_source():
     """§6.1: maximum output length input length + 50; `</s>` is part of the input."""
     source = batch(SOURCES[:3])
-    found = beam_search(never_ending(), source) + [[h] for h in greedy(never_ending(), source)]
-    for row, hypotheses in zip(SOURCES[:3] * 2, found, strict=True):
+    results = beam_search(never_ending(), source) + [[h] for h in greedy(never_ending(), source)]
+    for row, hypotheses in zip(SOURCES[:3] * 2, results, strict=True):
         assert {len(h.tokens) for h in hypotheses} == {len(row) + 50}
         assert not any(h.complete for h in hypotheses)
         assert not any(EOS in h.tokens for h in hypotheses)
@@ -178,10 +178,10 @@ def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
     model = build(ending=-3)
     whole = beam_search(model, batch(SOURCES), beam_size=K)
     for steps in (1, 4):
-        found = beam_search(model, batch(SOURCES), beam_size=K, should_stop=stop_after(steps))
-        for row, (best, *others) in zip(SOURCES, found, strict=True):
-            kept = [hypothesis.tokens for hypothesis in (best, *others)]
-            assert len(set(kept)) == len(kept) <= K
+        results = beam_search(model, batch(SOURCES), beam_size=K, should_stop=stop_after(steps))
+        for row, (best, *others) in zip(SOURCES, results, strict=True):
+            written = [hypothesis.tokens for hypothesis in (best, *others)]
+            assert len(set(written)) == len(written) <= K
             for hypothesis in (best, *others):
                 assert len(hypothesis.tokens) == steps or hypothesis.complete
                 log_p = [
@@ -190,7 +190,7 @@ def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
                 ]
                 assert hypothesis.log_probs == pytest.approx(log_p, abs=1e-4)
         if K == 1:
-            assert [f[0].tokens for f in found] == [w[0].tokens[:steps] for w in whole]
+            assert [f[0].tokens for f in results] == [w[0].tokens[:steps] for w in whole]
 
 
 def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found():
@@ -202,8 +202,8 @@ def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found
         asked.append(1)
         return False
 
-    found = beam_search(model, batch(SOURCES), should_stop=never)
-    assert found == whole
+    results = beam_search(model, batch(SOURCES), should_stop=never)
+    assert results == whole
     assert len(asked) < max(len(h.tokens) for row in whole for h in row)
 
 
@@ -229,8 +229,8 @@ def test_the_n_best_are_those_of_the_whole_search(K, alpha):
         for n in {1, 2, K - 1} - {K}:
             fewer, best = steps_and_hypotheses(model, beam_size=K, alpha=alpha, n_best=n)
             # other sentences end earlier: sums of floats differ in their last places
-            assert [[h.tokens for h in found] for found in best] == [
-                [h.tokens for h in found[:n]] for found in whole
+            assert [[h.tokens for h in hypotheses] for hypotheses in best] == [
+                [h.tokens for h in hypotheses[:n]] for hypotheses in whole
             ]
             saved += steps - fewer
     assert saved > 0 or alpha == 2  # there the longest output may win until the end

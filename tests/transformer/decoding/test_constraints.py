@@ -1,4 +1,4 @@
-"""What is forced is written, what is forbidden is not, and all else is as it was."""
+"""Forced pieces are written, forbidden ones are not, and all else is as it was."""
 
 import itertools
 import math
@@ -30,10 +30,10 @@ LETTERS = [" a", "b", " c", ".", "-", " d", "e", "f"]
 @pytest.mark.parametrize("K", [1, 2, 4])
 def test_a_forced_prefix_is_kept_and_scored_as_teacher_forcing_scores_it(K):
     model, prefix = build(ending=1, vocab_size=12), (9, 4, 10)
-    found = beam_search(
+    results = beam_search(
         model, batch(SOURCES), beam_size=K, constraints=Constraints(prefix=prefix), max_extra=6
     )
-    for source, hypotheses in zip(SOURCES, found, strict=True):
+    for source, hypotheses in zip(SOURCES, results, strict=True):
         for h in hypotheses:
             assert h.tokens[:3] == prefix
             assert len(h.tokens) <= len(source) + 6  # the limit counts them
@@ -45,17 +45,17 @@ def test_a_forced_prefix_is_kept_and_scored_as_teacher_forcing_scores_it(K):
 @pytest.mark.parametrize("seed", range(4))
 def test_to_force_what_would_be_written_changes_nothing(seed):
     model = build(ending=2, seed=seed)
-    for source, one in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=4), strict=True):
-        for length in range(len(one.tokens)):
+    for source, single in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=4), strict=True):
+        for length in range(len(single.tokens)):
             ((again,),) = beam_search(
                 model,
                 torch.tensor([source]),
                 beam_size=1,
                 max_extra=4,
-                constraints=Constraints(prefix=one.tokens[:length]),
+                constraints=Constraints(prefix=single.tokens[:length]),
             )
-            assert again.tokens == one.tokens
-            assert again.log_probs == pytest.approx(one.log_probs, abs=1e-4)
+            assert again.tokens == single.tokens
+            assert again.log_probs == pytest.approx(single.log_probs, abs=1e-4)
 
 
 @pytest.mark.parametrize("special", [PAD, UNK, BOS, EOS])
@@ -92,14 +92,14 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
     assert len(allowed) < len(everything) or not any(
         words_of(t, texts).intersection(words) for t in everything
     )
-    (found,) = beam_search(
+    (hypotheses,) = beam_search(
         model,
         torch.tensor([source]),
         beam_size=121,
         max_extra=1,
         constraints=forbid(words, texts),
     )
-    assert {h.tokens: h.score for h in found} == pytest.approx(allowed, abs=1e-4)
+    assert {h.tokens: h.score for h in hypotheses} == pytest.approx(allowed, abs=1e-4)
 
 
 @pytest.mark.parametrize("K", [1, 2, 5])
@@ -110,15 +110,15 @@ def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K
         model = build(vocab_size=12, ending=1, seed=seed)
         free = beam_search(model, batch(SOURCES), beam_size=K, max_extra=6)
         for word in ("a", "ab", "c", "d", "ce"):
-            found = beam_search(
+            results = beam_search(
                 model, batch(SOURCES), beam_size=K, max_extra=6, constraints=forbid([word], texts)
             )
-            for one, other in zip(found, free, strict=True):
-                assert all(word not in words_of(h.tokens, texts) for h in one)
+            for steered, other in zip(results, free, strict=True):
+                assert all(word not in words_of(h.tokens, texts) for h in steered)
                 if K == 1 and word not in words_of(other[0].tokens, texts):
-                    assert one[0].tokens == other[0].tokens
-                    assert one[0].log_probs == pytest.approx(other[0].log_probs, abs=1e-5)
-                changed += [h.tokens for h in one] != [h.tokens for h in other]
+                    assert steered[0].tokens == other[0].tokens
+                    assert steered[0].log_probs == pytest.approx(other[0].log_probs, abs=1e-5)
+                changed += [h.tokens for h in steered] != [h.tokens for h in other]
     assert changed
 
 
@@ -218,9 +218,9 @@ def test_people_with_different_constraints_do_not_meet():
     alone = [search(wish) for wish in wishes]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(search, wishes * 3))
-    for found, expected in zip(together, alone * 3, strict=True):
-        assert [[h.tokens for h in one] for one in found] == [
-            [h.tokens for h in one] for one in expected
+    for results, expected in zip(together, alone * 3, strict=True):
+        assert [[h.tokens for h in hypotheses] for hypotheses in results] == [
+            [h.tokens for h in hypotheses] for hypotheses in expected
         ]
 
 
@@ -243,15 +243,15 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
 
             def search(looks_ahead, model=model, source=source, word=word):
                 wish = forbid([word], LETTERS, looks_ahead=looks_ahead)
-                (found,) = beam_search(
+                (hypotheses,) = beam_search(
                     model, torch.tensor([source]), beam_size=K, max_extra=2, constraints=wish
                 )
-                return found[0]
+                return hypotheses[0]
 
             def forced(h, model=model, source=source, word=word):
-                """How often a longer word is begun where the model would rather end it."""
+                """Count how often a longer word is begun where the model would rather end it."""
                 words = ForbiddenWords.from_words([word], (*SPECIAL, *LETTERS))
-                found = [0, 0]
+                counts = [0, 0]
                 for n in range(1, len(h.tokens)):
                     open_word = words.open_word(h.tokens[:n])
                     if words.completes(open_word, EOS):
@@ -261,12 +261,12 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
                         }
                         last = n + 1 == len(source) + 2
                         ended = sum(p[i] for i in p if words.completes(open_word, i, last))
-                        found[ended >= sum(p.values()) / 2] += 1
-                return found
+                        counts[ended >= sum(p.values()) / 2] += 1
+                return counts
 
-            kept, wrong = forced(search(True))
+            right, wrong = forced(search(True))
             assert not wrong
-            longer += kept
+            longer += right
             pushed += forced(search(False))[1]
     assert pushed or K > 1  # without it
     assert longer
@@ -280,8 +280,8 @@ def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K, monkeypatch):
         wish = forbid([word], LETTERS, looks_ahead=True)
 
         def search(sources, model=model, wish=wish):
-            found = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
-            return [[h.tokens for h in hypotheses] for hypotheses in found]
+            results = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
+            return [[h.tokens for h in hypotheses] for hypotheses in results]
 
         alone = [search([source])[0] for source in SOURCES]
         assert search(SOURCES) == alone

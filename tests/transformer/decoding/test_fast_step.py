@@ -43,14 +43,14 @@ ORDERS = (
 
 def both(model, written, steps=()):
     """Logits of each step, from the fast path and from the modules."""
-    found = []
+    results = []
     with torch.inference_mode():
         for decoder in (FastDecoder, PlainDecoder):
-            one = decoder(model, batch(SOURCES), K)
-            logits = [one.start(torch.tensor([written] * len(SOURCES)))]
-            logits += [one.step(rows, pieces) for rows, pieces in steps]
-            found.append(logits)
-    return found
+            instance = decoder(model, batch(SOURCES), K)
+            logits = [instance.start(torch.tensor([written] * len(SOURCES)))]
+            logits += [instance.step(rows, pieces) for rows, pieces in steps]
+            results.append(logits)
+    return results
 
 
 def steps_of(orders):
@@ -98,10 +98,10 @@ def test_silenced_heads_are_those_of_the_modules(changes):
     ):  # fmt: skip
         with model.hooks(hooks), model.hooks({point("decoder_self", last): silence(0)}):
             assert FastDecoder.serves(model)
-            found, plain = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
-        for fast, expected in zip(found, plain, strict=True):
+            silenced, plain = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+        for fast, expected in zip(silenced, plain, strict=True):
             torch.testing.assert_close(fast, expected, atol=1e-4, rtol=1e-4)
-        assert not torch.allclose(found[0], whole[0], atol=1e-3)
+        assert not torch.allclose(silenced[0], whole[0], atol=1e-3)
     after, _ = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
     assert torch.equal(after[0], whole[0])  # nothing is left of it
 
@@ -187,8 +187,8 @@ def test_whoever_watches_the_model_sees_each_step_of_the_modules():
     }
     with model.hooks(hooks):
         watched = beam_search(model, source, beam_size=K, max_extra=0)
-    assert [[h.tokens for h in found] for found in watched] == [
-        [h.tokens for h in found] for found in unseen
+    assert [[h.tokens for h in hypotheses] for hypotheses in watched] == [
+        [h.tokens for h in hypotheses] for hypotheses in unseen
     ]
     steps = len(SOURCES[0])
     name = "decoder.layers.1.{}_attention.hook_{}"

@@ -17,9 +17,9 @@ from transformer.decoding.hypothesis import BLOCK, best_score, forbid, largest, 
 def test_the_largest_of_blocks_are_the_largest_of_all(columns, count):
     values = torch.randn(3, columns)
     values[1, : columns // 2] = -math.inf
-    found, indices = largest(values, min(count, columns))
+    top, indices = largest(values, min(count, columns))
     expected = values.topk(min(count, columns))
-    assert torch.equal(found, expected.values)
+    assert torch.equal(top, expected.values)
     assert torch.equal(values.gather(1, indices), expected.values)
 
 
@@ -37,8 +37,8 @@ def test_candidates_are_ranked_over_all_rows_of_their_sentence():
         )
         for s in range(2)
     ]
-    found = rank(log_p, totals, 6)
-    for candidates, best in zip(found, expected, strict=True):
+    ranked = rank(log_p, totals, 6)
+    for candidates, best in zip(ranked, expected, strict=True):
         assert [(row, piece) for row, piece, *_ in candidates] == [b[1:] for b in best[:6]]
         assert [total for *_, total in candidates] == pytest.approx(
             [b[0] for b in best[:6]], abs=1e-5

@@ -1,4 +1,4 @@
-"""What a search is told is kept, for one caller alone; what it cannot be told gives a sentence."""
+"""Settings of a search are kept, for one caller alone; what it cannot take gives a sentence."""
 
 import math
 import re
@@ -26,9 +26,9 @@ def free(bundled) -> list[tuple[str, str, Hypothesis]]:
     """English sentences, and what the free greedy search writes for each."""
     lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
     rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
-    found = [one[0] for one in bundled.search(rows, SearchSettings(beam_size=1))]
-    texts = [bundled.target_tokenizer.decode(one.tokens) for one in found]
-    return list(zip(lines, texts, found, strict=True))
+    results = [hypotheses[0] for hypotheses in bundled.search(rows, SearchSettings(beam_size=1))]
+    texts = [bundled.target_tokenizer.decode(hypothesis.tokens) for hypothesis in results]
+    return list(zip(lines, texts, results, strict=True))
 
 
 def own_words(text):
@@ -36,12 +36,12 @@ def own_words(text):
     return re.findall(r"\w+(?:['’-]\w+)*", text)
 
 
-def begun(tokenizer, found: Hypothesis) -> dict[str, float]:
-    """What longer words of a translation begin with, and least P of the piece that goes on."""
-    words = own_words(tokenizer.decode(found.tokens))
+def begun(tokenizer, hypothesis: Hypothesis) -> dict[str, float]:
+    """Return what longer words of a translation begin with, and least P of the piece after it."""
+    words = own_words(tokenizer.decode(hypothesis.tokens))
     least: dict[str, float] = {}
-    for length, log_p in enumerate(found.log_probs):
-        so_far = own_words(tokenizer.decode(found.tokens[:length]))
+    for length, log_p in enumerate(hypothesis.log_probs):
+        so_far = own_words(tokenizer.decode(hypothesis.tokens[:length]))
         if so_far and so_far[-1] != words[len(so_far) - 1]:
             least[so_far[-1]] = min(math.exp(log_p), least.get(so_far[-1], 1.0))
     return least
@@ -54,11 +54,11 @@ def begun(tokenizer, found: Hypothesis) -> dict[str, float]:
     ids=str,
 )
 def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefix, beam_size):
-    found = translator.translate(TEXT, prefix=prefix, beam_size=beam_size, alpha=1.5)
+    translation = translator.translate(TEXT, prefix=prefix, beam_size=beam_size, alpha=1.5)
     begin = (
         "Die" if isinstance(prefix, list) else " ".join(prefix.split()) + " " * (prefix[-1] == " ")
     )
-    for candidate in found.candidates:
+    for candidate in translation.candidates:
         hypothesis = candidate.hypothesis
         pieces = [piece.text for piece in candidate.pieces]
         assert "".join(pieces).startswith("▁" + begin.replace(" ", "▁"))
@@ -68,20 +68,23 @@ def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefi
         assert scored.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-4)
         assert scored.score == pytest.approx(hypothesis.score, abs=1e-4)
         assert scored.ended == hypothesis.complete
-    forced = found.prefix
-    assert forced == found.best.pieces[: len(forced)]
+    forced = translation.prefix
+    assert forced == translation.best.pieces[: len(forced)]
     inside = "".join(piece.text for piece in forced)
     assert len(inside) - len(forced[-1].text) < len(begin) + 1 <= len(inside)
-    assert translator.translate(TEXT, **found.settings.arguments).candidates == found.candidates
+    assert (
+        translator.translate(TEXT, **translation.settings.arguments).candidates
+        == translation.candidates
+    )
 
 
 def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bundled, free):
     same = 0
     for number, (line, text, _) in enumerate(free[:16]):
         prefix = text[: 2 + number * len(text) // 20]
-        found = bundled.translate(line, beam_size=1, prefix=prefix)
-        assert found.text.startswith(prefix.strip())
-        same += found.text == text
+        translation = bundled.translate(line, beam_size=1, prefix=prefix)
+        assert translation.text.startswith(prefix.strip())
+        same += translation.text == text
     assert same >= 14  # a greedy search may take another cut where two are about as probable
 
 
@@ -89,9 +92,9 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free
     for number, (line, text, _) in enumerate(free[:16]):
         words = own_words(text)
         word = words[number % len(words)]
-        found = bundled.translate(line, beam_size=1, forbidden=[word]).text
-        assert found
-        assert word not in own_words(found), (line, word, found)
+        rewritten = bundled.translate(line, beam_size=1, forbidden=[word]).text
+        assert rewritten
+        assert word not in own_words(rewritten), (line, word, rewritten)
 
 
 def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
@@ -103,10 +106,12 @@ def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
     tokenizer = bundled.target_tokenizer
     words = [set(own_words(text)) for _, text, _ in free]
     goes_on = [
-        {word: p > 0.5 for word, p in begun(tokenizer, found).items() if len(word) > 2}
-        for _, _, found in free
+        {word: p > 0.5 for word, p in begun(tokenizer, hypothesis).items() if len(word) > 2}
+        for _, _, hypothesis in free
     ]
-    forbidden = set().union(*words) & {w for one in goes_on for w, likely in one.items() if likely}
+    forbidden = set().union(*words) & {
+        w for longer in goes_on for w, likely in longer.items() if likely
+    }
     keeps = [
         (line, text)
         for (line, text, _), own, longer in zip(free, words, goes_on, strict=True)
@@ -119,26 +124,28 @@ def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
     lines = [loses, *(line for line, _ in keeps)]
     rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
     settings = SearchSettings(beam_size=1, forbidden=sorted(forbidden))
-    found = [tokenizer.decode(one[0].tokens) for one in bundled.search(rows, settings)]
-    assert not forbidden & {word for text in found for word in own_words(text)}
-    assert found[1:] == [text for _, text in keeps]
-    assert found == [bundled.translate(line, **settings.arguments).text for line in lines]
+    texts = [
+        tokenizer.decode(hypotheses[0].tokens) for hypotheses in bundled.search(rows, settings)
+    ]
+    assert not forbidden & {word for text in texts for word in own_words(text)}
+    assert texts[1:] == [text for _, text in keeps]
+    assert texts == [bundled.translate(line, **settings.arguments).text for line in lines]
 
 
 def test_the_tree_is_kept_where_it_is_asked_for(translator):
     assert translator.translate(TEXT).tree is None
-    found = translator.translate(TEXT, prefix="Der", tree=True)
-    assert found.tree is not None
-    assert found.tree.prefix(found.tree.best) == found.best.hypothesis.tokens
-    assert found.tree.nodes[found.tree.best].score == found.best.hypothesis.score
+    translation = translator.translate(TEXT, prefix="Der", tree=True)
+    assert translation.tree is not None
+    assert translation.tree.prefix(translation.tree.best) == translation.best.hypothesis.tokens
+    assert translation.tree.nodes[translation.tree.best].score == translation.best.hypothesis.score
 
 
 def test_fewer_candidates_are_the_best_of_all_and_the_length_is_kept(translator):
     every = translator.translate(TEXT, beam_size=6)
     for n in (1, 2, 6):
-        found = translator.translate(TEXT, beam_size=6, n_best=n)
-        assert len(found.candidates) == n
-        assert found.best.hypothesis.score >= every.best.hypothesis.score - 1e-5
+        translation = translator.translate(TEXT, beam_size=6, n_best=n)
+        assert len(translation.candidates) == n
+        assert translation.best.hypothesis.score >= every.best.hypothesis.score - 1e-5
     short = translator.translate(TEXT, max_length=3)
     assert max(len(candidate.pieces) for candidate in short.candidates) == 3
     assert "within 3 pieces, the given limit" in " ".join(short.notices)
@@ -237,8 +244,8 @@ def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
     free = translator.translate(TEXT)
     blank: list[str | list[str]] = ["", " \n", []]
     for prefix in blank:
-        found = translator.translate(TEXT, prefix=prefix, forbidden=[])
-        assert (found.candidates, found.prefix) == (free.candidates, ())
+        translation = translator.translate(TEXT, prefix=prefix, forbidden=[])
+        assert (translation.candidates, translation.prefix) == (free.candidates, ())
 
 
 def test_equal_settings_are_equal_whatever_their_numbers_are():

@@ -84,7 +84,7 @@ def plain_beam_search(model, source, K, alpha, limit):
 
 def all_sequences(model, source, limit, alpha):
     """{tokens: score} of everything that can be written at all."""
-    found = {}
+    scores = {}
     words = range(4, model.config.vocab_size)
     for length in range(limit + 1):
         for beginning in itertools.product(words, repeat=length):
@@ -95,5 +95,5 @@ def all_sequences(model, source, limit, alpha):
                     next_log_probs(model, source, tokens[:i])[piece]
                     for i, piece in enumerate(tokens)
                 )
-                found[tokens] = total / ((5 + len(tokens)) / 6) ** alpha
-    return found
+                scores[tokens] = total / ((5 + len(tokens)) / 6) ** alpha
+    return scores

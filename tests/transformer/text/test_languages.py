@@ -1,4 +1,4 @@
-"""What a language is called, by name and by code."""
+"""Names and codes of a language."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SEVERAL = Languages("English", "", ("fra", "ukr", "qqq"))
 
 
 @pytest.mark.parametrize(
-    ("languages", "said"),
+    ("languages", "phrase"),
     [
         (OURS, "an English token"),
         (Languages("Ukrainian", ""), "a Ukrainian token"),
@@ -18,8 +18,8 @@ SEVERAL = Languages("English", "", ("fra", "ukr", "qqq"))
         (Languages("", "German"), "a source token"),
     ],
 )
-def test_one_thing_of_a_language_has_its_article(languages: Languages, said: str) -> None:
-    assert languages.with_article("source", "token") == said
+def test_one_thing_of_a_language_has_its_article(languages: Languages, phrase: str) -> None:
+    assert languages.with_article("source", "token") == phrase
 
 
 @pytest.mark.parametrize(

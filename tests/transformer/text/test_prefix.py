@@ -57,10 +57,10 @@ def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
 
     def search():
         wish = begin(prefix, texts, words)
-        (found,) = beam_search(
+        (hypotheses,) = beam_search(
             model, torch.tensor([source]), beam_size=121, max_extra=1, constraints=wish
         )
-        return {h.tokens: h.score for h in found}
+        return {h.tokens: h.score for h in hypotheses}
 
     if allowed:
         assert search() == pytest.approx(allowed, abs=1e-4)
@@ -90,11 +90,11 @@ def test_a_text_prefix_is_complete_at_the_length_limit_however_small_the_beam(K,
 
 def test_a_search_that_is_stopped_has_the_whole_text_prefix():
     texts = ["a", "b", " ", "ab", " a"]
-    (found,) = beam_search(
+    (hypotheses,) = beam_search(
         build(vocab_size=9),
         torch.tensor([SOURCES[0]]),
         constraints=begin(" abab", texts),
         should_stop=lambda: True,
     )
-    assert found
-    assert all(text_of(h.tokens, texts).startswith(" abab") for h in found)
+    assert hypotheses
+    assert all(text_of(h.tokens, texts).startswith(" abab") for h in hypotheses)

@@ -22,10 +22,10 @@ def test_what_stands_for_text_is_none(token) -> None:
 
 
 def test_a_tokenizer_may_know_more() -> None:
-    found = SpecialTokens.among(
+    special = SpecialTokens.among(
         ["<EOT>", "a", "[SEP]", "<s>"], known=["<EOT>", "elsewhere"], ends=["<EOT>", "a"]
     )
-    assert found == SpecialTokens(
+    assert special == SpecialTokens(
         frozenset({"<EOT>", "[SEP]", "<s>"}), frozenset({"<EOT>", "[SEP]"})
     )
 

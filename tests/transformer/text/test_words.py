@@ -46,8 +46,8 @@ def test_a_piece_completes_a_forbidden_word(word, prefix, piece, completes):
     forbidden = ForbiddenWords.from_words([word], TEXTS)
     assert forbidden.completes(forbidden.open_word(prefix), piece) == completes
     grown = ""
-    for one in prefix:  # piece by piece, as a search goes
-        grown = forbidden.open_word([one], grown)
+    for part in prefix:  # piece by piece, as a search goes
+        grown = forbidden.open_word([part], grown)
     assert grown == forbidden.open_word(prefix)
 
 

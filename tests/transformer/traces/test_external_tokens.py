@@ -103,7 +103,7 @@ def test_every_token_keeps_its_own_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "said"),
+    ("tokens", "message"),
     [
         ("abc", r"one text, 'abc': give a list"),
         (7, r"are 7: give a list"),
@@ -112,6 +112,6 @@ def test_every_token_keeps_its_own_place() -> None:
         (["a", "b\ud83d"], r"Token 2 of the source .* half a character"),
     ],
 )
-def test_what_is_no_list_of_tokens_is_refused(tokens, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_list_of_tokens_is_refused(tokens, message) -> None:
+    with pytest.raises(InputError, match=message):
         checked_tokens(tokens, "source")

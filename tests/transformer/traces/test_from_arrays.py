@@ -155,7 +155,7 @@ def ones(*shape):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (dict.fromkeys(KINDS), r"no weights .* give encoder_self, decoder_self or cross"),
         ({"cross": []}, r"cross-attention is empty"),
@@ -193,17 +193,17 @@ def ones(*shape):
         ({"second_start": 1, "encoder_self": None}, r"encoder self-attention, which is not there"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_said_in_one_sentence(given, said) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+def test_what_does_not_fit_is_said_in_one_sentence(given, message) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         every(**given)
     assert is_one_sentence(str(caught.value))
 
 
 def test_values_whose_sum_is_too_large_are_numbers() -> None:
-    found = AttentionTrace.from_arrays(
+    trace = AttentionTrace.from_arrays(
         encoder_self=np.full((1, 1, 4, 4), 3e38), source_tokens=SOURCE
     )
-    assert found.encoder_self.max() == np.float32(3e38)
+    assert trace.encoder_self.max() == np.float32(3e38)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])

@@ -1,4 +1,4 @@
-"""What is odd of given weights is said, with how far."""
+"""Oddities of given weights are named, with how far they go."""
 
 import numpy as np
 import pytest

@@ -20,7 +20,7 @@ def _small_blocks(monkeypatch):
 
 
 def text_of(translator):
-    return lambda _line, found: translator.tokenizer.decode(found[0].tokens)
+    return lambda _line, hypotheses: translator.tokenizer.decode(hypotheses[0].tokens)
 
 
 def flat(search, texts, **options):
@@ -30,12 +30,12 @@ def flat(search, texts, **options):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_text_is_that_of_one_by_one_whatever_the_threads(translator, pairs, threads):
     texts = [pairs[7 * n].english[: 9 + 5 * (n % 9)] if n % 7 else " " for n in range(28)]
-    found = flat(LineSearch(translator, SETTINGS, text_of(translator), threads), texts)
+    translated = flat(LineSearch(translator, SETTINGS, text_of(translator), threads), texts)
     one_by_one = [
         translator.translate(text, beam_size=3).text if text.strip() else None for text in texts
     ]
-    assert found == one_by_one
-    assert len(set(found)) > 12
+    assert translated == one_by_one
+    assert len(set(translated)) > 12
 
 
 def test_hooks_of_the_caller_hold_in_every_thread(translator, pairs):
@@ -52,17 +52,17 @@ def test_hooks_of_the_caller_hold_in_every_thread(translator, pairs):
 
 
 def test_a_line_that_fails_is_named_and_alone(translator):
-    def finish(line, found):
+    def finish(line, hypotheses):
         if "bird" in line.text:
             raise InputError("It has a bird.")
         return line.number
 
     texts = ["The dog waits.", "", "A bird sings.", "dog " * 999, "\udcff", "The dog waits."]
-    found = flat(LineSearch(translator, SETTINGS, finish), texts, first=11)
-    assert [found[0], found[1], found[5]] == [11, None, 16]
-    assert str(found[2]) == "Line 13: It has a bird."
-    assert str(found[3]).startswith("Line 14: The text has 2,")
-    assert str(found[4]).startswith("Line 15: The text has a broken character")
+    results = flat(LineSearch(translator, SETTINGS, finish), texts, first=11)
+    assert [results[0], results[1], results[5]] == [11, None, 16]
+    assert str(results[2]) == "Line 13: It has a bird."
+    assert str(results[3]).startswith("Line 14: The text has 2,")
+    assert str(results[4]).startswith("Line 15: The text has a broken character")
 
 
 def test_forbidden_words_that_leave_one_line_nothing_stop_no_other(translator, monkeypatch):
@@ -76,9 +76,9 @@ def test_forbidden_words_that_leave_one_line_nothing_stop_no_other(translator, m
     monkeypatch.setattr(translator, "search", search)
     texts = ["The dog waits.", "The dog waits beside the river in the garden.", "The dog waits."]
     monkeypatch.setattr(batch, "PARTS", 1)  # all in one batch
-    found = flat(LineSearch(translator, SETTINGS, text_of(translator)), texts)
-    assert str(found[1]) == "Line 2: Nothing is left."
-    assert [found[0], found[2]] == [
+    results = flat(LineSearch(translator, SETTINGS, text_of(translator)), texts)
+    assert str(results[1]) == "Line 2: Nothing is left."
+    assert [results[0], results[2]] == [
         translator.translate(texts[n], beam_size=3).text for n in (0, 2)
     ]
 
@@ -111,9 +111,9 @@ def test_progress_counts_every_line_that_is_searched(translator):
 @pytest.mark.parametrize("most", [1, 30, 10**9])
 def test_batches_hold_every_index_once_and_no_more_tokens_than_asked(most):
     lengths = torch.randint(1, 40, (200,), generator=torch.Generator().manual_seed(0)).tolist()
-    found = batches(lengths, most)
-    assert sorted(i for batch in found for i in batch) == list(range(200))
-    ordered = [lengths[i] for batch in found for i in batch]
+    groups = batches(lengths, most)
+    assert sorted(i for batch in groups for i in batch) == list(range(200))
+    ordered = [lengths[i] for batch in groups for i in batch]
     assert ordered == sorted(lengths, reverse=True)
-    assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= most for b in found)
+    assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= most for b in groups)
     assert batches([], most) == []

@@ -41,7 +41,7 @@ def test_the_score_is_the_plain_models(tokenizer, seed):
         expected.append(np.log(p[piece]))
         order = [i for i in np.argsort(-p) if i not in (piece, PAD, UNK, BOS)][:3]
         assert [choice.piece for choice in others] == [
-            one.text for one in tokenizer.pieces_of([int(i) for i in order])
+            entry.text for entry in tokenizer.pieces_of([int(i) for i in order])
         ]
         np.testing.assert_allclose([c.probability for c in others], p[order], rtol=1e-10)
     np.testing.assert_allclose(scored.log_probs, expected, rtol=0, atol=1e-10)
@@ -52,14 +52,18 @@ def test_the_score_is_the_plain_models(tokenizer, seed):
 
 
 def test_what_was_found_scores_the_same_and_is_a_translation(translator):
-    found = translator.translate(TEXT)
-    scored = translator.score(TEXT, [piece.text for piece in found.best.pieces])
-    assert scored.log_prob == pytest.approx(found.log_prob, abs=1e-4)
+    translation = translator.translate(TEXT)
+    scored = translator.score(TEXT, [piece.text for piece in translation.best.pieces])
+    assert scored.log_prob == pytest.approx(translation.log_prob, abs=1e-4)
     given = scored.translation
-    assert (given.text, given.source, given.best.pieces) == (found.text, TEXT, found.best.pieces)
+    assert (given.text, given.source, given.best.pieces) == (
+        translation.text,
+        TEXT,
+        translation.best.pieces,
+    )
     assert given.prefix == given.best.pieces
     traced = translator.trace_of(given)
-    np.testing.assert_array_equal(traced.cross, translator.trace_of(found).cross)
+    np.testing.assert_array_equal(traced.cross, translator.trace_of(translation).cross)
 
 
 def test_a_hand_written_translation_is_traced_as_it_was_typed(translator):

@@ -93,12 +93,12 @@ def test_two_streams_in_turn_do_not_meet(translator):
     texts = [TEXT, "A small bird sings."]
     expected = [translator.translate(text).candidates for text in texts]
     streams = [translator.stream(text) for text in texts]
-    found: dict[int, object] = {}
-    while len(found) < 2:
+    results: dict[int, object] = {}
+    while len(results) < 2:
         for number, stream in enumerate(streams):
             if (part := next(stream, None)) is not None and part.translation is not None:
-                found[number] = part.translation.candidates
-    assert [found[0], found[1]] == expected
+                results[number] = part.translation.candidates
+    assert [results[0], results[1]] == expected
 
 
 def test_a_stream_that_is_stopped_says_so(translator):

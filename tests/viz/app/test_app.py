@@ -61,11 +61,11 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, wrong: str) -> 
 def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence: str) -> None:
     app = serve()
     app.text_area(key="text").set_value(text).run()
-    (said,) = [line for line in texts(app) if sentence in line]
-    assert said.endswith(".")
+    (message,) = [line for line in texts(app) if sentence in line]
+    assert message.endswith(".")
     lost = [TOO_LONG] if len(text) > 8_000 else []
     # no numbers, no picture of the old text
-    assert texts(app) == ["German", said, *lost, NO_PICTURE]
+    assert texts(app) == ["German", message, *lost, NO_PICTURE]
     app.text_area(key="text").set_value(SENTENCE).run()
     assert NO_PICTURE not in texts(app)
 
@@ -114,9 +114,9 @@ def test_a_bad_checkpoint_gets_one_sentence(
 ) -> None:
     folder = damaged(kind, trained_folder, tmp_path / "model_*x*_")
     app = serve(page, checkpoint=folder)
-    label, said, rest = texts(app)
+    label, message, rest = texts(app)
     assert (label, rest) == ("German", NO_PICTURE)
-    assert says in said
+    assert says in message
     assert app.text_area(key="text").value == source_box.EXAMPLES[0]  # the bar is alive
     if kind == "missing":
         shutil.copytree(trained_folder, folder)
@@ -129,21 +129,21 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
     monkeypatch.setattr(cached_results, "MAX_PIECES", 5)
     monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("it is translated"))
     app = serve(text=SENTENCE)
-    said = "The text has 11 pieces, and the app draws up to 5 a side: shorten it."
-    assert texts(app) == ["German", said, NO_PICTURE]
+    message = "The text has 11 pieces, and the app draws up to 5 a side: shorten it."
+    assert texts(app) == ["German", message, NO_PICTURE]
 
 
 def test_the_bundled_model_knows_its_german(serve) -> None:
     text = "Two dogs are running through the snow."
     bundled = Translator.load()
-    found = bundled.translate(text)
-    trace = bundled.trace_of(found)
+    translation = bundled.translate(text)
+    trace = bundled.trace_of(translation)
     app = serve(checkpoint="", text=text)
-    assert texts(app)[1] == found.text
-    assert "Hunde" in found.text
-    drawn = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
+    assert texts(app)[1] == translation.text
+    assert "Hunde" in translation.text
+    drawn = [decode(component.proto.bytes)[0] for component in app.get("bidi_component")]
     words, meta = (
-        next(one for one in drawn if one["component"] == name)
+        next(picture for picture in drawn if picture["component"] == name)
         for name in ("word_links", "attention_map")
     )
     assert {"Two", "dogs", "snow", "."} <= set(words["source"])

@@ -64,8 +64,8 @@ def test_a_typed_piece_is_one_of_the_target_language(
     typed = "frère"
     app = visit("roles", **{VIEW: WHY, OTHER: typed})
     first, *_ = Translator.load(folder).target_tokenizer.pieces(typed)
-    said = f"Of {quoted(typed)} the first piece is compared, {quoted(shown_piece(first.text))}."
-    assert said in [text.value for text in app.text]
+    notice = f"Of {quoted(typed)} the first piece is compared, {quoted(shown_piece(first.text))}."
+    assert notice in [text.value for text in app.text]
 
 
 def test_the_preset_of_this_model_has_all_its_parameters(
@@ -78,10 +78,10 @@ def test_the_preset_of_this_model_has_all_its_parameters(
     app.run()
     assert not app.exception
     total = model.number_of_parameters()
-    said = [text.value for text in app.text]
-    assert f"{total:,} by formula; {total:,} in the real modules, the same." in said
+    texts = [text.value for text in app.text]
+    assert f"{total:,} by formula; {total:,} in the real modules, the same." in texts
     stored = safetensors.torch.load_file(folder / "model.safetensors")
     added = total - sum(tensor.numel() for tensor in stored.values())
     start = "MarianMT has no piece <s>, for which there is a row here."
-    assert f"{added:,} of them are no part of its folder: {start}" in said
+    assert f"{added:,} of them are no part of its folder: {start}" in texts
     assert "once; the source's, $V_s$, has an embedding" in " ".join(m.value for m in app.markdown)

@@ -1,4 +1,4 @@
-"""What was trained here is read from its folder and stands beside the paper's row of its change."""
+"""Rows trained here are read from a folder and stand beside the paper's row of their change."""
 
 import json
 from pathlib import Path
@@ -123,9 +123,9 @@ def test_a_change_names_what_was_chosen_not_what_follows() -> None:
 def test_each_row_stands_beside_the_papers_row_of_the_same_change(
     row: TrainedRow, name: str
 ) -> None:
-    found = paper_row_of(row, BASE)
-    assert found is not None
-    assert found.name == name
+    paper_row = paper_row_of(row, BASE)
+    assert paper_row is not None
+    assert paper_row.name == name
 
 
 def test_a_share_of_nothing_is_no_share() -> None:

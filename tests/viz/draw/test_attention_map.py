@@ -96,14 +96,15 @@ def test_the_exact_weights_of_each_head_travel_in_order():
 
 
 @pytest.mark.parametrize(
-    ("threshold", "drawn", "said"), [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
+    ("threshold", "drawn", "shown"),
+    [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")],
 )
-def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
+def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, shown):
     header, _ = decode(
         encode_ribbons([("a", WEIGHTS)], LABELS, "cross", threshold=threshold, languages=OURS)
     )
     assert header["from"] == drawn
-    assert header["note"] == f"Ribbons from {said} up; numbers are exact."
+    assert header["note"] == f"Ribbons from {shown} up; numbers are exact."
 
 
 @pytest.mark.parametrize(

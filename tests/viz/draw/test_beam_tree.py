@@ -1,4 +1,4 @@
-"""What travels for the tree of a search, and what is taken for a node of it, without a browser."""
+"""Messages for the tree of a search, and what is taken for a node of it, without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page carries of anybody's trace: the kinds, layers and heads that can be opened."""
+"""Contents of a page of anybody's trace: the kinds, layers and heads that can be opened."""
 
 import base64
 import gzip
@@ -33,7 +33,7 @@ def cross_alone(**tokens):
 
 
 def weights_of(trace, name):
-    """Of a head as a page names it: `cross.2.5`."""
+    """Return the weights of a head as a page names it: `cross.2.5`."""
     kind, layer, head = name.split(".")
     return trace.weights(kind)[int(layer), int(head)].ravel()
 
@@ -111,7 +111,9 @@ def pair(**choice):
 
 def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
     meta, arrays, inner = pair()
-    parts = [(one["looking"], one["looked_at"], one["rows"], one["keys"]) for one in meta["pairs"]]
+    parts = [
+        (part["looking"], part["looked_at"], part["rows"], part["keys"]) for part in meta["pairs"]
+    ]
     first, second = [0, 5], [5, 8]
     assert parts == [
         ("first", "first", first, first),
@@ -133,7 +135,7 @@ def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
 
 def test_the_second_text_begins_at_its_own_word_and_token():
     ends = [
-        [one["rows"][1] for one in pair(**choice)[0]["pairs"]]
+        [part["rows"][1] for part in pair(**choice)[0]["pairs"]]
         for choice in ({"words": True}, {"special": False}, {"words": True, "special": False})
     ]
     assert ends == [[4, 4, 7, 7], [3, 3, 5, 5], [2, 2, 4, 4]]
@@ -226,10 +228,10 @@ def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least
     assert packing.dtype == dtype
     assert packing.unit < 4e-5
     for text in packing.texts([weights] * 3):
-        found = unpacked(text, packing)
-        np.testing.assert_allclose(found, weights.ravel(), atol=packing.unit)
-        assert ((found == 0) == (weights.ravel() == 0)).all()
-        assert (np.sign(found) == np.sign(weights.ravel())).all()
+        values = unpacked(text, packing)
+        np.testing.assert_allclose(values, weights.ravel(), atol=packing.unit)
+        assert ((values == 0) == (weights.ravel() == 0)).all()
+        assert (np.sign(values) == np.sign(weights.ravel())).all()
     weights = np.array([[0.25, 17.5]], np.float32)  # above 1, nothing is cut
     packing = packing_of([weights] * 20)
     np.testing.assert_allclose(unpacked(packing.text(weights), packing), weights[0], atol=2e-4)

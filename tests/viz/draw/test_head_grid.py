@@ -1,4 +1,4 @@
-"""What travels for the grid of heads, and what it takes for a head, without a browser."""
+"""Messages for the grid of heads, and what it takes for a head, without a browser."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_each_part_has_its_own_colors_and_one_byte_a_weight():
     parts = [part_of("encoder_self", SELF), part_of()]
     packet = encode_grid(parts, selected=Head("cross", 1, 2))
     header, colors, levels = unpack(packet)
-    for part, said in zip(parts, header["parts"], strict=True):
+    for part, entry in zip(parts, header["parts"], strict=True):
         assert (colors[part.kind] == [table(part.kind, "light"), table(part.kind, "dark")]).all()
         assert (levels[part.kind] == np.rint(part.weights * 255)).all()
-        assert (said["kind"], said["layers"], said["heads"]) == (part.kind, 2, 3)
+        assert (entry["kind"], entry["layers"], entry["heads"]) == (part.kind, 2, 3)
     second = header["parts"][1]
     assert (second["queries"], second["name"]) == (["Zwei", "Hun", "·de"], "cross")
     assert (header["selected"], header["order"]) == (["cross", 1, 2], None)
@@ -68,14 +68,14 @@ def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
 def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
     for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
         header, _, levels = unpack(encode_grid([long_part(queries, keys, at)]))
-        (said,) = header["parts"]
-        down, across = said["block"]  # of a short map, each cell is itself
-        assert (said["rows"], said["columns"]) == (-(-queries // down), -(-keys // across))
-        assert max(said["rows"], said["columns"]) <= 128
+        (entry,) = header["parts"]
+        down, across = entry["block"]  # of a short map, each cell is itself
+        assert (entry["rows"], entry["columns"]) == (-(-queries // down), -(-keys // across))
+        assert max(entry["rows"], entry["columns"]) <= 128
         small = levels["cross"][0, 0]
         assert np.argwhere(small).tolist() == [[at[0] // down, at[1] // across]]
         assert small.max() == round(0.913 * 255)
-        assert said["strongest"][0][0] == [*at, 0.91]  # said of the token, not of its block
+        assert entry["strongest"][0][0] == [*at, 0.91]  # said of the token, not of its block
 
 
 def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():

@@ -1,4 +1,4 @@
-"""What travels for the inside of a head is what the model computed, under the right names."""
+"""Messages for the inside of a head are what the model computed, under the right names."""
 
 from __future__ import annotations
 

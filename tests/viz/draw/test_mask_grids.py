@@ -1,4 +1,4 @@
-"""What travels for the masks, and what it takes for a row, without a browser."""
+"""Messages for the masks, and what it takes for a row, without a browser."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ def trace():
     ],
 )
 def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
-    found = open_map(heads_of_kind(trace, "cross", words=False, special=True), layer, head)
+    opened = open_map(heads_of_kind(trace, "cross", words=False, special=True), layer, head)
     layers = slice(None) if layer is None else [layer]
     count = slice(None) if head is None else [head]
     expected = trace.cross[layers][:, count].astype(np.float64).mean((0, 1))
-    assert found.title == title
-    np.testing.assert_allclose(found.weights, expected, atol=1e-6)
-    assert found.labels == trace.labels("cross")
-    assert found.absorbed is None
+    assert opened.title == title
+    np.testing.assert_allclose(opened.weights, expected, atol=1e-6)
+    assert opened.labels == trace.labels("cross")
+    assert opened.absorbed is None
     if layer is None or head is None:  # the mean of a single head is no plural
         single = heads_of_kind(made_trace(6, 1, 1, 0), "cross", words=False, special=True)
         alone = open_map(single, layer and 0, head and 0).title
@@ -40,17 +40,17 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
 
 @pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
 def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
-    of = heads_of_kind(trace, kind, words=False, special=True)
-    whole, cropped = open_map(of, 0, 0), crop_to_step(of, 2)
-    found = open_map(cropped, 0, 0)
+    heads = heads_of_kind(trace, kind, words=False, special=True)
+    whole, cropped = open_map(heads, 0, 0), crop_to_step(heads, 2)
+    opened = open_map(cropped, 0, 0)
     np.testing.assert_array_equal(cropped.whole.weights, trace.weights(kind)[:, :, :3, :keys])
-    np.testing.assert_array_equal(found.weights, whole.weights[:3, :keys])
-    assert found.labels.queries == whole.labels.queries[:3]
-    assert found.labels.keys == whole.labels.keys[:keys]
+    np.testing.assert_array_equal(opened.weights, whole.weights[:3, :keys])
+    assert opened.labels.queries == whole.labels.queries[:3]
+    assert opened.labels.keys == whole.labels.keys[:keys]
     names = whole.reads or whole.writes
     assert names is not None
-    assert (found.reads or found.writes) == names[:3]
-    np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
+    assert (opened.reads or opened.writes) == names[:3]
+    np.testing.assert_allclose(opened.weights.sum(-1), 1, atol=1e-5)
 
 
 def test_a_map_of_its_first_steps_has_the_diagonal_of_the_whole() -> None:
@@ -59,15 +59,15 @@ def test_a_map_of_its_first_steps_has_the_diagonal_of_the_whole() -> None:
         encoder_self=diagonal, decoder_self=np.tril(diagonal), cross=diagonal,
         source_tokens=[*"abcdefgh"], decoder_tokens=[*"stuvwxyz"],
     )  # fmt: skip
-    of = heads_of_kind(trace, "cross", words=False, special=True)
+    heads = heads_of_kind(trace, "cross", words=False, special=True)
     for step in (0, 3, 7):
-        assert measure(crop_to_step(of, step).whole, "cross", "diagonal") == 0
+        assert measure(crop_to_step(heads, step).whole, "cross", "diagonal") == 0
 
 
 def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:
     trace = translator.trace("The dog sleeps in the garden.", "Der Hund schläft im Garten.")
-    found = open_map(heads_of_kind(trace, "cross", words=False, special=False), 1, 2)
+    opened = open_map(heads_of_kind(trace, "cross", words=False, special=False), 1, 2)
     ends = [token in ("<s>", "</s>") for token in trace.source_tokens]
-    assert found.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
-    np.testing.assert_array_equal(found.weights, trace.cross[1, 2, :-1, :-1])
-    assert "</s>" not in (*found.labels.queries, *found.labels.keys)
+    assert opened.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
+    np.testing.assert_array_equal(opened.weights, trace.cross[1, 2, :-1, :-1])
+    assert "</s>" not in (*opened.labels.queries, *opened.labels.keys)

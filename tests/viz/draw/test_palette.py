@@ -87,8 +87,8 @@ def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
     assert len(colors) == 8
     assert colors[0] == COLOR[kind]
     numbers = [list(bytes.fromhex(color[1:])) for color in colors]
-    for one in range(8):
-        assert apart([numbers[one]], numbers[:one] + numbers[one + 1 :]) > 0.08, colors[one]
+    for index in range(8):
+        assert apart([numbers[index]], numbers[:index] + numbers[index + 1 :]) > 0.08, colors[index]
     # faint ribbons of two heads differ in more than lightness
     paper = {"light": 0xFC, "dark": 0x13}[theme]
     faint = seen(0.4 * np.array(numbers) + 0.6 * paper, "none")

@@ -1,4 +1,4 @@
-"""What no script and no style sheet of a component may do."""
+"""Rules for every script and style sheet of a component."""
 
 import re
 from pathlib import Path
@@ -25,4 +25,4 @@ def test_every_rule_of_the_style_sheet_keeps_to_our_own_classes():
     for path in FOLDER.rglob("*.css"):
         css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for selectors in re.findall(r"([^{}]+)\{", css):
-            assert all(one.strip().startswith(".hl") for one in selectors.split(","))
+            assert all(selector.strip().startswith(".hl") for selector in selectors.split(","))

@@ -1,4 +1,4 @@
-"""What travels for the picture of words: their texts by number, and the links between them."""
+"""Messages for the picture of words: their texts by number, and the links between them."""
 
 import pytest
 

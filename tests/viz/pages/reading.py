@@ -17,7 +17,7 @@ SENTENCE = "The dog sleeps in the garden."
 def frames(app: AppTest, chart: int = 0) -> list[pd.DataFrame]:
     """Return the tables of a chart, which Streamlit sends as Arrow."""
     sets = app.get("vega_lite_chart")[chart].proto.datasets
-    return [convert_arrow_bytes_to_pandas_df(one.data.data) for one in sets]
+    return [convert_arrow_bytes_to_pandas_df(dataset.data.data) for dataset in sets]
 
 
 def records(app: AppTest, chart: int = 0) -> list[list[dict[Any, Any]]]:

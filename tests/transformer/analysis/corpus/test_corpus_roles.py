@@ -24,11 +24,11 @@ def measured(kind, *heads):
 
 
 def role(kind, head):
-    found = measured(kind, head)
-    offset = int(most_frequent_offsets(found.offset_counts)[0, 0])
-    values = {name: float(value[0, 0]) for name, value in found.values.items()}
-    at_offset = found.offset_counts[0, 0, offset + LARGEST_OFFSET]
-    values["positional"] = float(at_offset) / found.rows
+    measures = measured(kind, head)
+    offset = int(most_frequent_offsets(measures.offset_counts)[0, 0])
+    values = {name: float(value[0, 0]) for name, value in measures.values.items()}
+    at_offset = measures.offset_counts[0, 0, offset + LARGEST_OFFSET]
+    values["positional"] = float(at_offset) / measures.rows
     return corpus_role(values, kind, offset), offset, values
 
 
@@ -68,18 +68,18 @@ def test_a_head_of_a_steady_offset_is_positional_by_nine_tenths_of_its_maxima() 
 def test_a_row_without_a_direction_has_no_offset(weights, name) -> None:
     tokens = ("<s>", "▁Hund")[: len(weights)]
     axes = LabelledWeights(np.array([[weights]], np.float32), Labels(tokens, tokens))
-    found = measure_sentence(axes, "decoder_self", range(len(tokens)))
-    assert found.rows == 1
-    assert not found.offset_counts.any()
-    values = {name: float(value[0, 0]) for name, value in found.values.items()}
+    measures = measure_sentence(axes, "decoder_self", range(len(tokens)))
+    assert measures.rows == 1
+    assert not measures.offset_counts.any()
+    values = {name: float(value[0, 0]) for name, value in measures.values.items()}
     values |= {"positional": 0.0, "rare word": 0.0}
     assert corpus_role(values, "decoder_self", 0) == name
 
 
 def test_figures_by_hand() -> None:
-    found = measured("encoder_self", looking_at(*np.full(COUNT, 3), amount=0.6), UNIFORM)
-    assert found.rows == COUNT
-    values = {name: value[0] for name, value in found.values.items()}
+    measures = measured("encoder_self", looking_at(*np.full(COUNT, 3), amount=0.6), UNIFORM)
+    assert measures.rows == COUNT
+    values = {name: value[0] for name, value in measures.values.items()}
     assert set(values) == set(MEASURES) - {"positional", "aligns"}
     # of 8 keys three are sinks: the first, the comma and </s>; 0.4 is spread
     assert values["sink"] == pytest.approx([0.6 + 0.4 * 3 / 8, 3 / 8])
@@ -91,7 +91,7 @@ def test_figures_by_hand() -> None:
 
 def test_the_rarest_of_what_a_decoder_row_may_see() -> None:
     # rows 1 to 7 look at themselves; the rarest so far is itself where the counts fall
-    found = measured("decoder_self", looking_at(*ROWS))
-    assert found.rows == COUNT - 1
+    measures = measured("decoder_self", looking_at(*ROWS))
+    assert measures.rows == COUNT - 1
     # <s> is no word; of 40, 30, 500, 900, 20, 3, 0 four are the least so far, and 0 is one
-    assert found.values["rare word"][0, 0] == pytest.approx(5 / 7)
+    assert measures.values["rare word"][0, 0] == pytest.approx(5 / 7)

@@ -58,17 +58,20 @@ def test_an_erased_word_is_hidden_from_the_encoder_and_from_the_decoder(translat
 def test_each_written_piece_has_its_own_words_erased(translator, trace) -> None:
     model, words = translator.model, source_words(trace)
     order = np.argsort(np.random.default_rng(1).random((len(trace.target_pieces), len(words))))
-    found = erase(model, trace, order)
+    erasing = erase(model, trace, order)
     for row in (0, len(order) - 1):
         for at, fraction in enumerate(FRACTIONS):
             count = max(1, round(fraction * len(words)))
             first = [p for word in order[row, :count] for p in words[word]]
             rest = [p for word in order[row, count:] for p in words[word]]
-            for curve, positions in ((found.comprehensiveness, first), (found.sufficiency, rest)):
+            for curve, positions in (
+                (erasing.comprehensiveness, first),
+                (erasing.sufficiency, rest),
+            ):
                 log_p = hidden_by_hooks(model, trace, positions)[row]
                 assert curve[row, at] == pytest.approx(trace.log_probs[row] - log_p, abs=1e-4)
     some = erase(model, trace, order, np.array([1, 3]))
-    np.testing.assert_allclose(some.sufficiency, found.sufficiency[[1, 3]], atol=1e-5)
+    np.testing.assert_allclose(some.sufficiency, erasing.sufficiency[[1, 3]], atol=1e-5)
 
 
 def test_a_pass_reads_the_target_up_to_the_last_piece_that_is_asked_for(
@@ -83,18 +86,18 @@ def test_a_pass_reads_the_target_up_to_the_last_piece_that_is_asked_for(
     # two cases in each pass
     monkeypatch.setattr(faithfulness, "BATCH_PIECES", 2 * len(trace.source_pieces))
     with model.hooks({"decoder.embedding.hook_sum": lambda x, _: lengths.append(x.size(1))}):
-        found = erased_log_probs(model, trace, erased, rows)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        log_probs = erased_log_probs(model, trace, erased, rows)
+    np.testing.assert_allclose(log_probs, expected, atol=1e-5)
     assert lengths == [1, 3, last + 1]
 
 
 def test_a_lens_that_knew_what_erasing_says_agrees_with_it_and_beats_chance(
     translator, trace
 ) -> None:
-    each = drops_without_each_word(translator.model, trace)
-    np.testing.assert_allclose(kendall(each, each), 1)
-    np.testing.assert_allclose(spearman(each, -each), -1)
-    knowing = erase(translator.model, trace, np.argsort(-each))
+    drops = drops_without_each_word(translator.model, trace)
+    np.testing.assert_allclose(kendall(drops, drops), 1)
+    np.testing.assert_allclose(spearman(drops, -drops), -1)
+    knowing = erase(translator.model, trace, np.argsort(-drops))
     chance = random_erasing(translator.model, trace, seed=2)
     assert knowing.comprehensiveness[:, 0].mean() > chance.comprehensiveness[:, 0].mean()
     np.testing.assert_array_equal(  # the same seed, the same orders
@@ -103,13 +106,13 @@ def test_a_lens_that_knew_what_erasing_says_agrees_with_it_and_beats_chance(
 
 
 def test_a_lens_is_measured_by_its_own_ranking(translator, trace) -> None:
-    found = lens_faithfulness(translator, trace, "weights")
+    result = lens_faithfulness(translator, trace, "weights")
     order = np.argsort(-word_scores(trace.cross, trace), kind="stable")
     expected = erase(translator.model, trace, order)
     np.testing.assert_allclose(
-        found.erasing.comprehensiveness, expected.comprehensiveness, atol=1e-4
+        result.erasing.comprehensiveness, expected.comprehensiveness, atol=1e-4
     )
-    assert found.kendall.shape == (len(trace.target_pieces),)
+    assert result.kendall.shape == (len(trace.target_pieces),)
 
 
 def test_the_score_of_a_word_is_that_of_its_pieces(trace) -> None:
@@ -178,8 +181,8 @@ def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
 
 def test_sentences_count_by_their_pieces_and_resamples_by_their_draws() -> None:
     weights = np.array([[2.0, 0], [0, 2], [1, 1]])
-    found = mean_interval(np.array([1.0, 4.0]), weights, np.array([10.0, 5]))
-    assert found.value == pytest.approx((10 + 20) / 15)
-    assert found.low == pytest.approx(np.quantile([1, 4, 2], 0.025))
-    assert found.high == pytest.approx(np.quantile([1, 4, 2], 0.975))
+    interval = mean_interval(np.array([1.0, 4.0]), weights, np.array([10.0, 5]))
+    assert interval.value == pytest.approx((10 + 20) / 15)
+    assert interval.low == pytest.approx(np.quantile([1, 4, 2], 0.025))
+    assert interval.high == pytest.approx(np.quantile([1, 4, 2], 0.975))
     assert resampled_weights(7, 0).sum(-1).tolist() == [7] * 1000

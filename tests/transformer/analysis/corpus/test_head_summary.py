@@ -42,10 +42,10 @@ def sentences(kind):
 
 
 def summary(kind, every, first=11):
-    of = CorpusSummary(kind)
+    corpus = CorpusSummary(kind)
     for number, axes in enumerate(every, start=first):
-        of.add(number, measure_heads(axes, kind))
-    return of.heads()
+        corpus.add(number, measure_heads(axes, kind))
+    return corpus.heads()
 
 
 def counted_rows(axes, kind, layer, head):
@@ -57,17 +57,17 @@ def counted_rows(axes, kind, layer, head):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_profile_is_the_mean_over_all_rows_of_what_lies_at_each_distance(kind):
     every = sentences(kind)
-    for one in summary(kind, every):
+    for head in summary(kind, every):
         expected, count = np.zeros(2 * REACH + 3), 0
         for axes in every:
-            for query, row in counted_rows(axes, kind, *one.place[1:]):
+            for query, row in counted_rows(axes, kind, *head.place[1:]):
                 count += 1
                 for key, weight in enumerate(row):
                     column = min(max(key - query, -REACH - 1), REACH + 1)
                     expected[column + REACH + 1] += weight
-        assert one.profile == pytest.approx(expected / count, abs=1e-12)
-        assert one.profile.sum() == pytest.approx(1, abs=1e-6)
-        assert one.profile[0] > 0  # 30 tokens: some lie beyond
+        assert head.profile == pytest.approx(expected / count, abs=1e-12)
+        assert head.profile.sum() == pytest.approx(1, abs=1e-6)
+        assert head.profile[0] > 0  # 30 tokens: some lie beyond
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,56 +94,56 @@ def test_each_measure_and_the_profile_have_their_mean_and_deviation_over_the_sen
 
 def test_of_sentences_that_are_alike_the_first_is_named():
     every = sentences("cross")
-    for one in summary("cross", [every[0], every[0], every[1]]):
-        for spread in one.values.values():
+    for head in summary("cross", [every[0], every[0], every[1]]):
+        for spread in head.values.values():
             assert 12 not in (spread.lowest[1], spread.highest[1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_head_is_compared_with_the_mean_of_all_others(kind):
     every = sentences(kind)
-    for one in summary(kind, every):
+    for head in summary(kind, every):
         apart = []
         for axes in every:
             others = [
                 axes.weights[at].astype(float)
                 for at in np.ndindex(LAYERS, HEADS)
-                if at != one.place[1:]
+                if at != head.place[1:]
             ]
             mean = np.mean(others, axis=0)
             apart += [
                 np.abs(row - mean[query]).sum() / 2
-                for query, row in counted_rows(axes, kind, *one.place[1:])
+                for query, row in counted_rows(axes, kind, *head.place[1:])
             ]
-        assert one.values[UNLIKE].mean == pytest.approx(np.mean(apart), abs=1e-7)
+        assert head.values[UNLIKE].mean == pytest.approx(np.mean(apart), abs=1e-7)
 
 
 def test_heads_that_a_layer_does_not_have_are_not_counted():
     axes = sentences("cross")[0]
     axes.weights[1, 1:] = 0
-    found = measure_heads(axes._replace(head_counts=(3, 1)), "cross")
+    measures = measure_heads(axes._replace(head_counts=(3, 1)), "cross")
     alone = LabelledWeights(
         np.concatenate([axes.weights[0], axes.weights[1, :1]])[None], axes.labels
     )
     expected = measure_heads(alone, "cross")
-    assert found.values[UNLIKE][[0, 0, 0, 1], [0, 1, 2, 0]] == pytest.approx(
+    assert measures.values[UNLIKE][[0, 0, 0, 1], [0, 1, 2, 0]] == pytest.approx(
         expected.values[UNLIKE][0]
     )
-    assert found.unlike == pytest.approx(expected.unlike)
+    assert measures.unlike == pytest.approx(expected.unlike)
     assert measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0  # one alone
-    of = CorpusSummary("cross")
-    of.add(1, found)
-    assert [one.place[1:] for one in of.heads()] == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    corpus = CorpusSummary("cross")
+    corpus.add(1, measures)
+    assert [head.place[1:] for head in corpus.heads()] == [(0, 0), (0, 1), (0, 2), (1, 0)]
     with pytest.raises(ValueError, match="after"):
-        of.add(2, expected)
+        corpus.add(2, expected)
 
 
 def test_roles_are_those_of_all_rows_and_are_counted_in_the_sentences():
     aligns, spread = looking_at(*ROWS), UNIFORM
-    of = CorpusSummary("cross")
+    corpus = CorpusSummary("cross")
     for number, head in enumerate([aligns, aligns, aligns, spread], start=1):
-        of.add(number, measure_heads(axes_of("cross", head, spread), "cross"))
-    first, second = of.heads()
+        corpus.add(number, measure_heads(axes_of("cross", head, spread), "cross"))
+    first, second = corpus.heads()
     assert (first.role, first.roles) == ("aligns", {"aligns": 3, "spread": 1})
     assert (second.role, second.roles) == ("spread", {"spread": 4})
 
@@ -180,15 +180,15 @@ def test_rows_of_any_sum_are_measured_as_shares(kind):
     every += sentences(kind)
     for axes in every:
         factors = rng.uniform(0.1, 9, (*axes.weights.shape[:3], 1)).astype(np.float32)
-        expected, found = (
+        expected, scaled = (
             measure_heads(axes._replace(weights=weights), kind)
             for weights in (axes.weights, axes.weights * factors)
         )
         for values, given in (
-            (expected.values, found.values),
-            (expected.measures.values, found.measures.values),
+            (expected.values, scaled.values),
+            (expected.measures.values, scaled.measures.values),
         ):
             for name in values:
                 np.testing.assert_allclose(given[name], values[name], atol=2e-6, err_msg=name)
-        np.testing.assert_allclose(found.profile, expected.profile, atol=1e-6)
-        assert found.roles == expected.roles
+        np.testing.assert_allclose(scaled.profile, expected.profile, atol=1e-6)
+        assert scaled.roles == expected.roles

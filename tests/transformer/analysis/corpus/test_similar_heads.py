@@ -50,12 +50,12 @@ def test_a_twin_of_another_kind_comes_first_whatever_it_is_worth() -> None:
 def test_the_distance_is_in_standard_deviations() -> None:
     values = {name: np.zeros(18) for name in MEASURES}
     values["entropy"] = np.arange(18.0) * 1000  # in other units than the rest
-    found = nearest_by_measures(report_of(values), PLACES[0], 17)
-    assert [place for place, _ in found] == PLACES[1:]
+    nearest = nearest_by_measures(report_of(values), PLACES[0], 17)
+    assert [place for place, _ in nearest] == PLACES[1:]
     spread = np.arange(18.0).std()
     # the other measures say the same of all heads; "aligns" is not of every kind
     expected = np.arange(1, 18) / spread / np.sqrt(len(MEASURES) - 1)
-    assert [distance for _, distance in found] == pytest.approx(expected)
+    assert [distance for _, distance in nearest] == pytest.approx(expected)
     scaled = values | {"entropy": values["entropy"] / 7 + 3}
     again = nearest_by_measures(report_of(scaled), PLACES[0], 17)
     assert [distance for _, distance in again] == pytest.approx(expected)
@@ -63,10 +63,10 @@ def test_the_distance_is_in_standard_deviations() -> None:
 
 def test_heads_that_look_alike_on_a_sentence_are_of_one_kind_and_found() -> None:
     trace = planted()
-    one = Head("cross", 0, 0)
+    head = Head("cross", 0, 0)
     trace.cross[1, 2] = trace.cross[0, 0]
     assert planted_at(trace, "cross", 1, 2) != planted_at(trace, "cross", 0, 0)
-    (first, distance), *others = nearest_by_attention(trace, one, 99)
+    (first, distance), *others = nearest_by_attention(trace, head, 99)
     assert (first, distance) == (Head("cross", 1, 2), 0)
     assert len(others) == LAYERS * HEADS - 2
     for place, apart in others:
@@ -88,5 +88,5 @@ def test_a_head_that_a_layer_does_not_have_is_like_none() -> None:
     trace = AttentionTrace.from_arrays(
         cross=layers, source_tokens=["a", "b"], target_tokens=["c", "d"]
     )
-    found = nearest_by_attention(trace, Head("cross", 1, 0), 99)
-    assert found == [(Head("cross", 0, 0), 0), (Head("cross", 1, 1), 0), (Head("cross", 1, 2), 0)]
+    nearest = nearest_by_attention(trace, Head("cross", 1, 0), 99)
+    assert nearest == [(Head("cross", 0, 0), 0), (Head("cross", 1, 1), 0), (Head("cross", 1, 2), 0)]

@@ -41,33 +41,33 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
         return (nats / torch.tensor([4, 2])).double().numpy()
 
     slope = np.abs(loss(1 + step) - loss(1 - step)) / (2 * step)
-    found = gradient_importance(model, SOURCE, TARGET, LABELS)[place.kind]
-    assert found.shape == (2, 2, 4)
-    np.testing.assert_allclose(found[:, place.layer, place.head], slope, rtol=1e-5, atol=1e-8)
+    gradient = gradient_importance(model, SOURCE, TARGET, LABELS)[place.kind]
+    assert gradient.shape == (2, 2, 4)
+    np.testing.assert_allclose(gradient[:, place.layer, place.head], slope, rtol=1e-5, atol=1e-8)
     assert not any(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
     model = copy.deepcopy(model).bfloat16()
-    found = gradient_importance(model, SOURCE, TARGET, LABELS)
+    gradients = gradient_importance(model, SOURCE, TARGET, LABELS)
     for kind in KINDS:
-        assert np.isfinite(found[kind]).all()
-        assert (found[kind] > 0).any()
+        assert np.isfinite(gradients[kind]).all()
+        assert (gradients[kind] > 0).any()
 
 
 def test_the_loss_of_each_head_taken_away(model) -> None:
     heads = all_heads(model.config)
     with torch.no_grad():
         whole = sentence_losses(model, SOURCE, TARGET, LABELS)
-    found = []
+    all_losses = []
     for losses in losses_without(model, SOURCE, TARGET, LABELS, heads):
-        found.append(losses)
+        all_losses.append(losses)
         with torch.no_grad():  # the head is there again for who takes its loss
             assert torch.equal(sentence_losses(model, SOURCE, TARGET, LABELS), whole)
     for place in (heads[0], heads[9], heads[-1]):
         with torch.no_grad(), removed(model, [Removal(*place)]):
             expected = sentence_losses(model, SOURCE, TARGET, LABELS)
-        torch.testing.assert_close(found[heads.index(place)], expected)
+        torch.testing.assert_close(all_losses[heads.index(place)], expected)
     with torch.no_grad():
         # a sentence by itself, without padding
         alone = sentence_losses(model, SOURCE[1:, :3], TARGET[1:, :2], LABELS[1:, :2])

@@ -48,11 +48,11 @@ def test_offset_is_how_far_ahead_a_position_looks() -> None:
 
 def test_the_first_position_of_the_decoder_is_left_out() -> None:
     weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.5, 0.25]], np.float32)
-    found = summarise(weights, causal=True)
-    assert found.entropy == pytest.approx(1.25)
-    assert found.max_entropy == pytest.approx((1 + np.log2(3)) / 2)
-    assert (found.query, found.key, found.largest) == (1, 0, 0.5)
-    assert found.offset == pytest.approx((-0.5 - 1) / 2)
+    summary = summarise(weights, causal=True)
+    assert summary.entropy == pytest.approx(1.25)
+    assert summary.max_entropy == pytest.approx((1 + np.log2(3)) / 2)
+    assert (summary.query, summary.key, summary.largest) == (1, 0, 0.5)
+    assert summary.offset == pytest.approx((-0.5 - 1) / 2)
     assert summarise(weights[:1, :1], causal=True).largest == 1  # unless it is alone
 
 
@@ -64,9 +64,9 @@ def test_the_measures_are_those_of_one_head_after_another():
         weights = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
         axes = LabelledWeights(weights, LABELS[kind], None)
         for at in np.ndindex(2, 3):
-            one = summarise(weights[at], causal=causal)
-            assert measure(axes, kind, "entropy")[at] == pytest.approx(one.entropy, abs=1e-5)
-            assert measure(axes, kind, "offset")[at] == pytest.approx(one.offset, abs=1e-5)
+            summary = summarise(weights[at], causal=causal)
+            assert measure(axes, kind, "entropy")[at] == pytest.approx(summary.entropy, abs=1e-5)
+            assert measure(axes, kind, "offset")[at] == pytest.approx(summary.offset, abs=1e-5)
 
 
 def test_confidence_leaves_the_end_token_out():
@@ -108,8 +108,8 @@ def test_a_head_that_is_not_there_has_no_measure():
     layers = [np.full((heads, 2, 2), 0.5) for heads in (1, 2)]
     axes = anybodys(encoder_self=layers, source_tokens=["a", "b"])
     for name in MEASURES:
-        found = measure(axes, "encoder_self", name)
-        np.testing.assert_array_equal(np.isnan(found), [[False, True], [False, False]])
+        values = measure(axes, "encoder_self", name)
+        np.testing.assert_array_equal(np.isnan(values), [[False, True], [False, False]])
 
 
 def test_the_separator_of_another_tokenizer_is_an_end_token():
@@ -169,8 +169,8 @@ def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts
     far = [[0.0, 0.0], [1 / 3, 0.0]]
     np.testing.assert_allclose(distances(first, second, "cross"), far)
     np.testing.assert_allclose(distances(first, second, "decoder_self"), [[0.0, 0.0], [0.5, 0.0]])
-    one, other = (axes(weights)._replace(causal=False) for weights in (first, second))
-    np.testing.assert_allclose(head_distances(one, other, "decoder_self"), far)
+    own, other = (axes(weights)._replace(causal=False) for weights in (first, second))
+    np.testing.assert_allclose(head_distances(own, other, "decoder_self"), far)
 
 
 def test_a_head_that_a_layer_has_not_says_nothing() -> None:
@@ -179,8 +179,8 @@ def test_a_head_that_a_layer_has_not_says_nothing() -> None:
     first[1, 1] = 0  # the second layer has one head
     second = first.copy()
     second[1, 0] = [[0, 1]]
-    one, other = (axes(weights)._replace(head_counts=(2, 1)) for weights in (first, second))
-    np.testing.assert_allclose(head_distances(one, other, "cross"), [[0.0, 0.0], [1.0, np.nan]])
+    own, other = (axes(weights)._replace(head_counts=(2, 1)) for weights in (first, second))
+    np.testing.assert_allclose(head_distances(own, other, "cross"), [[0.0, 0.0], [1.0, np.nan]])
     # against one map for all heads, the mean is over those that are there
     whole = axes(np.array([[[[1, 0]]], [[[1, 0]]]], dtype=np.float32))
     np.testing.assert_allclose(head_distances(other, whole, "cross"), [[0.0], [1.0]])

@@ -45,10 +45,10 @@ def log_probs(model: Transformer, trace: AttentionTrace) -> np.ndarray:
 
 
 def test_nothing_taken_away_changes_no_bit(translator, trace) -> None:
-    found = effect(translator, trace, [])
-    assert not found.changes.any()
-    assert all(np.array_equal(found.after.weights(k), trace.weights(k)) for k in KINDS)
-    assert found.translation.best == translator.translate(TEXT).best
+    outcome = effect(translator, trace, [])
+    assert not outcome.changes.any()
+    assert all(np.array_equal(outcome.after.weights(k), trace.weights(k)) for k in KINDS)
+    assert outcome.translation.best == translator.translate(TEXT).best
     other = replace(trace, languages=Languages("Finnish", "Estonian"))
     assert effect(translator, other, []).after.languages == other.languages
 
@@ -61,9 +61,9 @@ def test_log_p_is_that_of_a_model_whose_columns_of_W_O_are_zero(translator, trac
     with torch.no_grad():
         W_O = changed.get_parameter(f"{attention_name(kind, 1)}.W_O.weight")
         W_O[:, 2 * config.d_v : 3 * config.d_v] = 0
-    found = effect(translator, trace, [Removal(kind, 1, 2)])
-    np.testing.assert_allclose(found.after.log_probs, log_probs(changed.eval(), trace), atol=1e-5)
-    assert np.abs(found.changes).max() > 1e-3
+    outcome = effect(translator, trace, [Removal(kind, 1, 2)])
+    np.testing.assert_allclose(outcome.after.log_probs, log_probs(changed.eval(), trace), atol=1e-5)
+    assert np.abs(outcome.changes).max() > 1e-3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,7 +97,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     watched = {f"{attention_name(kind, 1)}.hook_pattern": watch}
     with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), model.hooks(watched):
-        found = beam_search(model, source, beam_size=beam)[0][0]
+        best = beam_search(model, source, beam_size=beam)[0][0]
     if kind == "encoder_self":
         ((_, pattern),) = seen
         assert torch.equal(pattern[0], torch.from_numpy(rows))
@@ -111,23 +111,23 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
         for _, pattern in seen[len(rows) :]:  # beyond the painted rows the model's own stay
             assert not any(np.array_equal(pattern[0, 0].numpy(), row) for row in rows)
     # what the search computed is what one teacher-forced pass computes
-    read = torch.tensor([[BOS, *found.tokens[:-1]]])
+    read = torch.tensor([[BOS, *best.tokens[:-1]]])
     with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), torch.no_grad():
         log_p = model(source, read)[0].log_softmax(-1)
-    own = log_p[torch.arange(len(found.tokens)), list(found.tokens)]
-    np.testing.assert_allclose(own.numpy(), found.log_probs, atol=1e-4)
+    own = log_p[torch.arange(len(best.tokens)), list(best.tokens)]
+    np.testing.assert_allclose(own.numpy(), best.log_probs, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("what", ["z", "pattern"])
-def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, kind, what) -> None:
+@pytest.mark.parametrize("point", ["z", "pattern"])
+def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, kind, point) -> None:
     own = translator.trace(TEXT, beam_size=1)  # of the search that is patched below
     head = Head(kind, 0, 1)
     source = torch.tensor([[piece.id for piece in own.source_pieces]])
     plain = greedy(translator.model, source)[0]
     patch = (
         patched(translator.model, own, [head])
-        if what == "z"
+        if point == "z"
         else removed(translator, [pattern_removal(head, own.weights(kind)[0, 1])])
     )
     with patch:
@@ -174,8 +174,8 @@ def test_two_threads_that_take_away_different_heads_never_meet(translator, trace
     ]
 
     def result(removals):
-        found = effect(translator, trace, removals, beam_size=2)
-        return found.after.log_probs.tobytes(), found.translation.best
+        outcome = effect(translator, trace, removals, beam_size=2)
+        return outcome.after.log_probs.tobytes(), outcome.translation.best
 
     alone = [result(removals) for removals in lists]
     assert len({log_p for log_p, _ in alone}) == len(lists)
@@ -216,9 +216,9 @@ def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
         pass
     foreign: dict[Kind, torch.Tensor] = {"encoder_self": means["encoder_self"]}
     smaller = foreign | {"cross": means["cross"][:1]}
-    for given, said in ((foreign, "none is given"), (smaller, r"\[1, 4, 8\]")):
+    for given, message in ((foreign, "none is given"), (smaller, r"\[1, 4, 8\]")):
         with (
-            pytest.raises(InputError, match=f"of cross must be .*{said}"),
+            pytest.raises(InputError, match=f"of cross must be .*{message}"),
             removed(translator, [Removal("cross", 1, 3, "mean")], given),
         ):
             pass
@@ -261,13 +261,13 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
 
 
 def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator, trace) -> None:
-    for removals, said in (
+    for removals, message in (
         ([Removal("cross", 2, 0)], "has 2 layers, counted from 0: there is no layer 2"),
         ([Removal("cross", 0, 4)], "has 4 heads, counted from 0: there is no head 4"),
         ([Removal("cross", 0, 1), Removal("cross", 0, 1, "uniform")], "is named twice"),
         ([pattern_removal(Head("cross", 0, 1), np.eye(3))], "is 3 × 3, and on this sentence it is"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             effect(translator, trace, removals)
     for kind in ("cross", "encoder_self"):
         wrong = removed(translator, [pattern_removal(Head(kind, 0, 1), np.eye(3))])

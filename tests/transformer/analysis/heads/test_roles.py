@@ -84,8 +84,8 @@ def test_no_name_where_nothing_dominates():
 def test_every_head_gets_its_own_name():
     heads = [looking_at(*BACK), looking_at(*ROWS), UNIFORM]
     weights = np.stack([heads, heads[::-1]]).astype(np.float32)
-    found = head_roles(LabelledWeights(weights, LABELS["encoder_self"], None), "encoder_self")
-    assert found == [["previous", "itself", "spread"], ["spread", "itself", "previous"]]
+    roles = head_roles(LabelledWeights(weights, LABELS["encoder_self"], None), "encoder_self")
+    assert roles == [["previous", "itself", "spread"], ["spread", "itself", "previous"]]
 
 
 def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest():
@@ -101,10 +101,10 @@ def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest
 
 def test_one_token_alone_has_measures_and_no_name():
     for kind in LABELS:
-        one = LabelledWeights(np.ones((1, 2, 1, 1), np.float32), Labels(("▁A",), ("▁A",)), None)
-        assert head_roles(one, kind) == [["", ""]]
+        single = LabelledWeights(np.ones((1, 2, 1, 1), np.float32), Labels(("▁A",), ("▁A",)), None)
+        assert head_roles(single, kind) == [["", ""]]
         for name in ("entropy", "offset", "diagonal"):
-            assert measure(one, kind, name).tolist() == [[0, 0]]
+            assert measure(single, kind, name).tolist() == [[0, 0]]
 
 
 def roles_of(kind, heads, tokens):
@@ -122,8 +122,8 @@ def test_the_roles_of_a_model_that_is_an_encoder_alone():
     first[:, 0] = 1
     back[rows, np.maximum(rows - 1, 0)] = 1
     words = np.eye(9)[[0, 1, 3, 2, 4, 5, 7, 6, 8]]
-    found = roles_of("encoder_self", [np.stack([ends, words]), back[None], first[None]], tokens)
-    assert found == [["end token", "same word"], ["previous", ""], ["first", ""]]
+    roles = roles_of("encoder_self", [np.stack([ends, words]), back[None], first[None]], tokens)
+    assert roles == [["end token", "same word"], ["previous", ""], ["first", ""]]
 
 
 def test_even_weight_on_what_is_shown_is_spread_as_far_as_it_goes():

@@ -1,4 +1,4 @@
-"""What each key brings, against plain loops; and that it adds up to what the layer gives."""
+"""Contributions of each key, against plain loops; and that they add up to what the layer gives."""
 
 import numpy as np
 import pytest
@@ -115,8 +115,8 @@ def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> N
     assert layers_after_norm.shape[-1] == heads.shape[-1] + (kind == "cross")
 
 
-def close(found, expected) -> bool:
-    return np.allclose(found, expected, rtol=1e-8, atol=1e-10)
+def close(actual, expected) -> bool:
+    return np.allclose(actual, expected, rtol=1e-8, atol=1e-10)
 
 
 def expected_shares(case: Case, kind, layer):
@@ -164,17 +164,17 @@ def test_alti_plus_follows_every_path_from_the_tokens_to_the_written_word(case: 
             step[source + t, :source] = cross[t, :source]
             step[source + t, source:] = cross[t, source] * own[t]
         whole = step @ whole
-    found = whole_model(case.model, case.trace)
-    assert found.shape == (target, source + target)
-    np.testing.assert_allclose(found, whole[source:], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found.sum(1), 1)
-    assert not np.triu(found[:, source:], 1).any()
+    shares = whole_model(case.model, case.trace)
+    assert shares.shape == (target, source + target)
+    np.testing.assert_allclose(shares, whole[source:], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(shares.sum(1), 1)
+    assert not np.triu(shares[:, source:], 1).any()
 
 
 def test_where_no_part_brings_the_output_nearer_all_that_is_seen_has_one_share(uneven) -> None:
     name = "decoder.layers.0.self_attention_norm.hook_normalised"
     # an output that no part resembles: 0
     with uneven.model.hooks({name: lambda y, _name: torch.zeros_like(y)}):
-        found = through("alti", uneven, "decoder_self")[0]
-    expected = np.tril(np.ones_like(found))
-    np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True), rtol=1e-6)
+        shares = through("alti", uneven, "decoder_self")[0]
+    expected = np.tril(np.ones_like(shares))
+    np.testing.assert_allclose(shares, expected / expected.sum(1, keepdims=True), rtol=1e-6)

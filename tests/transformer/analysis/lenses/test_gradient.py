@@ -22,7 +22,7 @@ def log_P(case: Case, edits) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_the_slope_of_log_P_times_the_weight(case: Case, kind) -> None:
-    found = gradient_times_attention(case.model, case.trace)[kind]
+    products = gradient_times_attention(case.model, case.trace)[kind]
     weights = case.trace.weights(kind)
     generator = np.random.default_rng(1)
     seen = np.argwhere(weights > 1e-3)
@@ -38,7 +38,7 @@ def test_it_is_the_slope_of_log_P_times_the_weight(case: Case, kind) -> None:
             edits = {f"{attention_name(kind, layer)}.hook_pattern": moved}
             slope += sign * log_P(case, edits) / (2 * STEP)
         expected = slope * case.plain.attention[kind, layer].pattern[head, i, j]
-        assert found[layer, head, i, j] == pytest.approx(expected, rel=1e-4, abs=1e-8)
+        assert products[layer, head, i, j] == pytest.approx(expected, rel=1e-4, abs=1e-8)
 
 
 @pytest.mark.parametrize("needed", [True, False])
@@ -48,14 +48,14 @@ def test_parameters_are_left_as_they_were(uneven: Case, needed) -> None:
     try:
         uneven.model.requires_grad_(needed)
         with torch.inference_mode():  # as a caller may have it
-            found = gradient_times_attention(uneven.model, uneven.trace)
+            products = gradient_times_attention(uneven.model, uneven.trace)
         assert all(p.grad is None for p in uneven.model.parameters())
         assert all(p.requires_grad is needed for p in uneven.model.parameters())
     finally:
         for parameter, was in zip(uneven.model.parameters(), before, strict=True):
             parameter.requires_grad_(was)
     for kind in KINDS:
-        np.testing.assert_array_equal(found[kind], expected[kind])
-        assert (found[kind] > 0).any()
-        assert (found[kind] < 0).any()
-    assert not np.triu(found["decoder_self"], 1).any()
+        np.testing.assert_array_equal(products[kind], expected[kind])
+        assert (products[kind] > 0).any()
+        assert (products[kind] < 0).any()
+    assert not np.triu(products["decoder_self"], 1).any()

@@ -29,16 +29,16 @@ from transformer.analysis.lenses import (
 @pytest.mark.parametrize("name", [*lenses.NAMES, *lenses.VARIANTS])
 def test_each_name_gives_its_lens_in_the_shape_of_a_map(uneven: Case, name, kind) -> None:
     steps: list[tuple[int, int]] = []
-    found = lenses.lens(
+    values = lenses.lens(
         name, uneven.translator, uneven.trace, kind, progress=lambda *step: steps.append(step)
     )
     shape = uneven.trace.weights(kind).shape
-    assert found.shape == (shape if name in lenses.HAS_HEADS else (shape[0], *shape[2:]))
-    assert found.dtype == np.float32
-    assert (found < 0).any() == (name in lenses.SIGNED)
+    assert values.shape == (shape if name in lenses.HAS_HEADS else (shape[0], *shape[2:]))
+    assert values.dtype == np.float32
+    assert (values < 0).any() == (name in lenses.SIGNED)
     assert steps[-1][0] == steps[-1][1]
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-    rows = lenses.as_rows(found)
+    rows = lenses.as_rows(values)
     np.testing.assert_allclose(rows.sum(-1), 1, rtol=1e-5)
     assert (rows >= 0).all()
     if kind == "decoder_self":
@@ -86,8 +86,8 @@ def test_many_at_once_with_other_hooks_see_their_own(uneven: Case) -> None:
     jobs = [(name, head) for name in lenses.NAMES for head in range(5)]
     alone = [see(job) for job in jobs]
     with ThreadPoolExecutor(8) as pool:
-        for found, one in zip(pool.map(see, jobs * 2), alone * 2, strict=True):
-            np.testing.assert_array_equal(found, one)
+        for values, single in zip(pool.map(see, jobs * 2), alone * 2, strict=True):
+            np.testing.assert_array_equal(values, single)
     assert not np.array_equal(alone[5], alone[9])  # norm, head 0 off and none off
 
 
@@ -98,10 +98,10 @@ def trace(translator):
 
 @pytest.mark.parametrize("name", [*NAMES, *VARIANTS])
 def test_each_kind_holds_the_rows_of_its_own_lens(translator, trace, name) -> None:
-    told: list[tuple[int, int]] = []
-    found = lens_trace(name, translator, trace, progress=lambda *done: told.append(done))
-    assert found.source_pieces == trace.source_pieces
-    assert found.log_probs is trace.log_probs
+    steps: list[tuple[int, int]] = []
+    result = lens_trace(name, translator, trace, progress=lambda *done: steps.append(done))
+    assert result.source_pieces == trace.source_pieces
+    assert result.log_probs is trace.log_probs
     for kind in KINDS:
         expected = as_rows(lens(name, translator, trace, kind))
         if name not in HAS_HEADS:
@@ -109,11 +109,11 @@ def test_each_kind_holds_the_rows_of_its_own_lens(translator, trace, name) -> No
         if name == "weights":
             expected = trace.weights(kind)
         # one pass for all kinds: which weights are watched decides in which kernel they are made
-        np.testing.assert_allclose(found.weights(kind), expected, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(result.weights(kind), expected, rtol=1e-4, atol=1e-6)
     # one step after another, and the last one is the end
-    assert [done for done, _ in told] == list(range(1, len(told) + 1))
-    assert all(of == len(told) for _, of in told)
-    assert bool(told) == (name != "weights")
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+    assert all(total == len(steps) for _, total in steps)
+    assert bool(steps) == (name != "weights")
 
 
 def anybodys() -> AttentionTrace:
@@ -122,13 +122,13 @@ def anybodys() -> AttentionTrace:
 
 
 def test_weights_alone_are_enough_for_rollout() -> None:
-    trace, told = anybodys(), []
-    found = lens_trace("rollout", None, trace, progress=lambda *done: told.append(done))
-    assert found.kinds == ("encoder_self",)
-    assert found.head_count("encoder_self") == (1, 1)
+    trace, steps = anybodys(), []
+    result = lens_trace("rollout", None, trace, progress=lambda *done: steps.append(done))
+    assert result.kinds == ("encoder_self",)
+    assert result.head_count("encoder_self") == (1, 1)
     expected = np.stack([*rollout.rollout_of_weights(trace, "encoder_self")])
-    np.testing.assert_allclose(found.encoder_self[:, 0], expected, rtol=1e-6)
-    assert told == [(1, 2), (2, 2)]
+    np.testing.assert_allclose(result.encoder_self[:, 0], expected, rtol=1e-6)
+    assert steps == [(1, 2), (2, 2)]
     assert lens_trace("weights", None, trace) is trace
     assert lens("weights", None, trace, "encoder_self") is trace.encoder_self
 

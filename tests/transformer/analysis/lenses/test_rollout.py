@@ -31,9 +31,9 @@ def by_paths(layers):
 def test_self_attention_is_the_sum_over_all_paths(case: Case, kind) -> None:
     N = case.model.config.N
     layers = [half(case.plain.attention[kind, n].pattern) for n in range(N)]
-    found = through("rollout", case, kind)
+    result = through("rollout", case, kind)
     for n in range(N):
-        np.testing.assert_allclose(found[n], by_paths(layers[: n + 1]), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(result[n], by_paths(layers[: n + 1]), rtol=1e-5, atol=1e-7)
 
 
 def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> None:
@@ -45,7 +45,7 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
         whole[:source, :source] = (
             half(attention["encoder_self", n].pattern) @ whole[:source, :source]
         )
-    found = through("rollout", case, "cross")
+    result = through("rollout", case, "cross")
     for n in range(N):
         own, cross = np.eye(source + target), np.eye(source + target)
         own[source:, source:] = half(attention["decoder_self", n].pattern)
@@ -56,7 +56,7 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
         rows = whole[source:, :source]
         np.testing.assert_allclose(rows.sum(1), 1 - 2.0 ** -(n + 1))
         expected = rows / rows.sum(1, keepdims=True)
-        np.testing.assert_allclose(found[n], expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(result[n], expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,7 +99,7 @@ def test_an_encoder_may_have_other_layers_than_the_decoder() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trace", "said"),
+    ("trace", "message"),
     [
         (lambda: given(cross=rows(1, 1, 3, 4, seed=1)), r"no encoder_self and no decoder_self"),
         (
@@ -112,6 +112,6 @@ def test_an_encoder_may_have_other_layers_than_the_decoder() -> None:
         ),
     ],
 )
-def test_what_cannot_be_followed_is_said(trace, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_followed_is_said(trace, message) -> None:
+    with pytest.raises(InputError, match=message):
         rollout_of_weights(trace(), "cross")

@@ -38,13 +38,13 @@ def really_zeroed(case: Case, kind, layer, key):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
-    found = through("value_zeroing", case, kind)
-    for layer, key in np.ndindex(len(found), found.shape[-1]):
+    values = through("value_zeroing", case, kind)
+    for layer, key in np.ndindex(len(values), values.shape[-1]):
         expected = really_zeroed(case, kind, layer, key)
-        np.testing.assert_allclose(found[layer, :, key], expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(values[layer, :, key], expected, rtol=1e-5, atol=1e-7)
     if kind == "decoder_self":
-        assert not np.triu(found, 1).any()
-    assert found.max() > 1e-3
+        assert not np.triu(values, 1).any()
+    assert values.max() > 1e-3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,10 +59,10 @@ def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch
     painted = torch.rand(4, 4, 5).double().softmax(-1)  # [head, query, key]
     name = "decoder.layers.0.cross_attention.hook_pattern"
     with uneven.model.hooks({name: lambda pattern, _name: painted.expand_as(pattern)}):
-        found = through("value_zeroing", uneven, "decoder_self")
+        values = through("value_zeroing", uneven, "decoder_self")
         for key in range(4):
             expected = really_zeroed(uneven, "decoder_self", 0, key)
-            np.testing.assert_allclose(found[0, :, key], expected, rtol=1e-5, atol=1e-7)
+            np.testing.assert_allclose(values[0, :, key], expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,6 +71,6 @@ def test_edits_of_the_feed_forward_network_meet_all_queries(uneven: Case, kind) 
     by_position = torch.rand(5 if kind == "encoder_self" else 4, 1).double()
     name = f"{stack}.layers.0.feed_forward_norm.hook_sublayer"
     with uneven.model.hooks({name: lambda x, _name: x * by_position}):
-        found = through("value_zeroing", uneven, kind)
+        values = through("value_zeroing", uneven, kind)
         expected = really_zeroed(uneven, kind, 0, 1)
-        np.testing.assert_allclose(found[0, :, 1], expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(values[0, :, 1], expected, rtol=1e-5, atol=1e-7)

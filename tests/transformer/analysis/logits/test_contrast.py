@@ -41,36 +41,36 @@ def scaled(factor, *at):
 def test_gradient_times_value_is_the_slope_as_a_value_shrinks(case: Case, kind) -> None:
     step = len(case.trace.target_pieces) - 1
     other = other_than(case, step)
-    found = contrast(case.model, case.trace, step, other)
-    assert found.log_odds == pytest.approx(log_odds(case, step, other, {}), rel=1e-9)
-    places = list(np.ndindex(found.values[kind].shape))
+    result = contrast(case.model, case.trace, step, other)
+    assert result.log_odds == pytest.approx(log_odds(case, step, other, {}), rel=1e-9)
+    places = list(np.ndindex(result.values[kind].shape))
     for layer, head, key in np.random.default_rng(2).permutation(places)[:10]:
         slope = 0.0
         for sign in (1, -1):
             hook = scaled(1 + sign * STEP, 0, head, key)
             edits = {f"{attention_name(kind, layer)}.hook_v": hook}
             slope += sign * log_odds(case, step, other, edits) / (2 * STEP)
-        assert found.values[kind][layer, head, key] == pytest.approx(slope, rel=1e-4, abs=1e-7)
+        assert result.values[kind][layer, head, key] == pytest.approx(slope, rel=1e-4, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_head_is_the_slope_as_its_z_shrinks(uneven: Case, kind) -> None:
-    found = contrast(uneven.model, uneven.trace, 2, 6)
-    for layer, head in np.ndindex(found.by_head[kind].shape):
+    result = contrast(uneven.model, uneven.trace, 2, 6)
+    for layer, head in np.ndindex(result.by_head[kind].shape):
         slope = 0.0
         for sign in (1, -1):
             edits = {f"{attention_name(kind, layer)}.hook_z": scaled(1 + sign * STEP, 0, head)}
             slope += sign * log_odds(uneven, 2, 6, edits) / (2 * STEP)
-        assert found.by_head[kind][layer, head] == pytest.approx(slope, rel=1e-4, abs=1e-7)
+        assert result.by_head[kind][layer, head] == pytest.approx(slope, rel=1e-4, abs=1e-7)
 
 
 def test_sums_are_over_heads_and_keys_and_direct_logits_are_those_of_the_step(uneven) -> None:
-    found = contrast(uneven.model, uneven.trace, 1, 6)
-    assert found.by_source.shape == (5,)
-    np.testing.assert_allclose(found.by_source, found.values["cross"].sum(1).sum(0))
-    assert found.values["decoder_self"].shape == (2, 4, 2)  # what step 1 can read
+    result = contrast(uneven.model, uneven.trace, 1, 6)
+    assert result.by_source.shape == (5,)
+    np.testing.assert_allclose(result.by_source, result.values["cross"].sum(1).sum(0))
+    assert result.values["decoder_self"].shape == (2, 4, 2)  # what step 1 can read
     whole = direct_logits(uneven.model, uneven.trace, against=torch.full((4,), 6))
-    for kind, heads in found.direct.items():
+    for kind, heads in result.direct.items():
         np.testing.assert_allclose(heads, whole.heads[kind][..., 1], rtol=1e-9)
 
 
@@ -78,10 +78,10 @@ def test_erasing_hides_a_token_in_encoder_and_cross_attention(case: Case) -> Non
     step = len(case.trace.target_pieces) - 1
     other = other_than(case, step)
     steps = []
-    found = erase(case.model, case.trace, step, other, progress=lambda *count: steps.append(count))
-    assert steps[-1] == (len(found) + 1, len(found) + 1)
+    losses = erase(case.model, case.trace, step, other, progress=lambda *count: steps.append(count))
+    assert steps[-1] == (len(losses) + 1, len(losses) + 1)
     N = case.model.config.N
-    for j in range(len(found)):
+    for j in range(len(losses)):
 
         def hidden(scores, _name, j=j):
             scores = scores.clone()
@@ -94,7 +94,7 @@ def test_erasing_hides_a_token_in_encoder_and_cross_attention(case: Case) -> Non
             for n in range(N)
         }
         lost = log_odds(case, step, other, {}) - log_odds(case, step, other, edits)
-        assert found[j] == pytest.approx(lost, rel=1e-7, abs=1e-9)
+        assert losses[j] == pytest.approx(lost, rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize(("step", "other"), [(4, 6), (-1, 6), (0, 30), (0, -1), (0, None)])
@@ -108,6 +108,6 @@ def test_a_step_or_piece_that_is_not_there_is_refused(uneven: Case, step, other)
 
 
 def test_a_sentence_of_one_piece_cannot_be_erased(uneven: Case) -> None:
-    one = replace(uneven.trace, source_pieces=uneven.trace.source_pieces[:1])
+    single = replace(uneven.trace, source_pieces=uneven.trace.source_pieces[:1])
     with pytest.raises(InputError, match="one piece"):
-        erase(uneven.model, one, 0, 6 if one.target_pieces[0].id != 6 else 7)
+        erase(uneven.model, single, 0, 6 if single.target_pieces[0].id != 6 else 7)

@@ -1,4 +1,4 @@
-"""What each decoder layer would write, and what a search would have in hand at each step."""
+"""Words that each decoder layer would write, and those that a search would have at each step."""
 
 import math
 
@@ -23,7 +23,7 @@ def test_each_layer_is_projected_as_the_last_one_is(translator, trace) -> None:
         [p.id for p in pieces] for pieces in (trace.source_pieces, trace.target_pieces)
     )
     plain = PlainModel(translator.model, source, [BOS, *written[:-1]])
-    found = layer_predictions(translator, trace, K)
+    predictions = layer_predictions(translator, trace, K)
     text = {
         id_: translator.tokenizer.pieces_of([id_])[0].text
         for id_ in range(translator.model.config.vocab_size)
@@ -33,12 +33,12 @@ def test_each_layer_is_projected_as_the_last_one_is(translator, trace) -> None:
         for step, id_ in enumerate(written):
             allowed = [i for i in np.argsort(-p[step]) if i not in NEVER_WRITTEN]
             np.testing.assert_allclose(
-                found.probabilities[layer, step], p[step, allowed[:K]], rtol=1e-4
+                predictions.probabilities[layer, step], p[step, allowed[:K]], rtol=1e-4
             )
-            assert found.pieces[layer][step] == tuple(text[i] for i in allowed[:K])
-            assert found.written[layer, step] == pytest.approx(p[step, id_], rel=1e-4)
-            assert found.rank[layer, step] == allowed.index(id_)
-    np.testing.assert_allclose(np.log(found.written[-1]), trace.log_probs, rtol=1e-4)
+            assert predictions.pieces[layer][step] == tuple(text[i] for i in allowed[:K])
+            assert predictions.written[layer, step] == pytest.approx(p[step, id_], rel=1e-4)
+            assert predictions.rank[layer, step] == allowed.index(id_)
+    np.testing.assert_allclose(np.log(predictions.written[-1]), trace.log_probs, rtol=1e-4)
 
 
 @pytest.mark.parametrize("k", [0, 158])
@@ -54,14 +54,14 @@ TEXT = "The dog sleeps in the garden."
 def test_the_choices_are_those_of_the_search_step_by_step(translator: Translator) -> None:
     """A cached search over growing prefixes, not a teacher-forced pass."""
     trace = translator.trace(TEXT, "Der Hund schläft im Garten.")
-    found = alternatives(translator.model, translator.tokenizer, trace, 3)
+    steps = alternatives(translator.model, translator.tokenizer, trace, 3)
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     mask = padding_mask(source)
     with torch.inference_mode():
         memory = translator.model.encode(source, mask)
         cache = Cache(translator.model.config.N)
         read = torch.tensor([[BOS]])
-        for choices, piece in zip(found, trace.target_pieces, strict=True):
+        for choices, piece in zip(steps, trace.target_pieces, strict=True):
             decoded = translator.model.decode(read, memory, mask, cache)
             log_p = translator.model.logits(decoded)[0, -1].log_softmax(-1)
             log_p[list(NEVER_WRITTEN)] = -math.inf

@@ -25,17 +25,17 @@ HEAD, QUERY = 2, 1
 
 
 @pytest.fixture(params=[(kind, layer) for kind in KINDS for layer in (0, 1)], ids=str)
-def of(request) -> tuple[Kind, int]:
+def place(request) -> tuple[Kind, int]:
     return request.param
 
 
 @pytest.fixture
-def whole(model: Transformer, trace: AttentionTrace, of: tuple[Kind, int]) -> SublayerValues:
-    return sublayer_values(model, trace, *of)
+def whole(model: Transformer, trace: AttentionTrace, place: tuple[Kind, int]) -> SublayerValues:
+    return sublayer_values(model, trace, *place)
 
 
 @pytest.fixture
-def one(whole: SublayerValues) -> Arithmetic:
+def numbers(whole: SublayerValues) -> Arithmetic:
     return arithmetic(whole, HEAD, QUERY, 8**-0.5)
 
 
@@ -45,51 +45,52 @@ def module(model: Transformer, kind: Kind, layer: int):
     return getattr(stack.layers[layer], name), getattr(stack.layers[layer], f"{name}_norm").norm
 
 
-def close(found, expected) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+def close(actual, expected) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
 def matrix(weight: torch.Tensor) -> np.ndarray:
     return weight.detach().double().numpy()
 
 
-def test_each_number_follows_from_those_before(model, whole, one, of) -> None:
+def test_each_number_follows_from_those_before(model, whole, numbers, place) -> None:
     """§3.2, all of it, from x and the model's matrices, in float64."""
-    attention, norm = module(model, *of)
+    attention, norm = module(model, *place)
     own = slice(8 * HEAD, 8 * HEAD + 8)
     x, memory = whole.x[QUERY].astype(float), whole.memory.astype(float)
     q = matrix(attention.W_Q.weight)[own] @ x
     k = memory @ matrix(attention.W_K.weight)[own].T
     v = memory @ matrix(attention.W_V.weight)[own].T
-    np.testing.assert_allclose(one.x, x)
-    close(one.q, q)
-    close(one.k, k)
-    close(one.v, v)
-    close(one.products, q * k)
-    np.testing.assert_allclose(one.dots, k @ q, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(one.scaled, k @ q / np.sqrt(8), rtol=1e-4, atol=1e-4)
-    causal = of[0] == "decoder_self"
+    np.testing.assert_allclose(numbers.x, x)
+    close(numbers.q, q)
+    close(numbers.k, k)
+    close(numbers.v, v)
+    close(numbers.products, q * k)
+    np.testing.assert_allclose(numbers.dots, k @ q, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(numbers.scaled, k @ q / np.sqrt(8), rtol=1e-4, atol=1e-4)
+    causal = place[0] == "decoder_self"
     seen = np.arange(len(k)) <= QUERY if causal else np.full(len(k), True)
-    np.testing.assert_array_equal(one.seen, seen)
+    np.testing.assert_array_equal(numbers.seen, seen)
     scores = np.where(seen, k @ q / np.sqrt(8), -np.inf)
     alpha = np.exp(scores) / np.exp(scores).sum()
-    close(one.weights, alpha)
-    close(one.weighted, alpha[:, None] * v)
-    close(one.z, alpha @ v)
+    close(numbers.weights, alpha)
+    close(numbers.weighted, alpha[:, None] * v)
+    close(numbers.z, alpha @ v)
     W_O = matrix(attention.W_O.weight)
-    np.testing.assert_allclose(one.concat[HEAD], one.z)
-    close(one.result, W_O[:, own] @ (alpha @ v))
-    output = W_O @ one.concat.astype(float).ravel()
-    close(one.result + one.others, output)
+    np.testing.assert_allclose(numbers.concat[HEAD], numbers.z)
+    close(numbers.result, W_O[:, own] @ (alpha @ v))
+    output = W_O @ numbers.concat.astype(float).ravel()
+    close(numbers.result + numbers.others, output)
     lengths = [
-        np.linalg.norm(W_O[:, 8 * h : 8 * h + 8] @ one.concat[h].astype(float)) for h in range(4)
+        np.linalg.norm(W_O[:, 8 * h : 8 * h + 8] @ numbers.concat[h].astype(float))
+        for h in range(4)
     ]
-    close(one.norms, lengths)
-    close(one.added, x + output)
+    close(numbers.norms, lengths)
+    close(numbers.added, x + output)
     added = x + output
     expected = (added - added.mean()) / np.sqrt(added.var() + norm.eps)
     expected = expected * matrix(norm.weight) + matrix(norm.bias)
-    close(one.normalised, expected)
+    close(numbers.normalised, expected)
 
 
 def noting(method, seen: list[torch.Tensor]):
@@ -102,8 +103,8 @@ def noting(method, seen: list[torch.Tensor]):
     return noted
 
 
-def test_x_and_memory_are_what_stands_before_and_beside(model, trace, whole, of) -> None:
-    kind, layer = of
+def test_x_and_memory_are_what_stands_before_and_beside(model, trace, whole, place) -> None:
+    kind, layer = place
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
     attention, _ = module(model, kind, layer)
@@ -123,26 +124,26 @@ def test_biases_count_where_the_model_has_them(kind: Kind) -> None:
     case = random_case("biased")
     plain = case.plain.attention[kind, 1]
     whole = sublayer_values(case.model, case.trace, kind, 1)
-    found = arithmetic(whole, HEAD, QUERY, 4**-0.5)
-    close(found.v, plain.v[HEAD])
-    close(found.weights, plain.pattern[HEAD, QUERY])
-    close(found.result, plain.pattern[HEAD, QUERY] @ plain.v[HEAD] @ plain.W_O[HEAD])
-    close(whole.results.sum(0)[QUERY] + plain.constant, found.result + found.others)
-    close(found.x + found.result + found.others, plain.added[QUERY])
-    close(found.added, plain.added[QUERY])
-    close(found.normalised, plain.y[QUERY])
+    numbers = arithmetic(whole, HEAD, QUERY, 4**-0.5)
+    close(numbers.v, plain.v[HEAD])
+    close(numbers.weights, plain.pattern[HEAD, QUERY])
+    close(numbers.result, plain.pattern[HEAD, QUERY] @ plain.v[HEAD] @ plain.W_O[HEAD])
+    close(whole.results.sum(0)[QUERY] + plain.constant, numbers.result + numbers.others)
+    close(numbers.x + numbers.result + numbers.others, plain.added[QUERY])
+    close(numbers.added, plain.added[QUERY])
+    close(numbers.normalised, plain.y[QUERY])
 
 
-def test_an_edit_is_seen_in_all_that_follows(model, trace, whole, of) -> None:
-    kind, layer = of
+def test_an_edit_is_seen_in_all_that_follows(model, trace, whole, place) -> None:
+    kind, layer = place
     stack = "encoder" if kind == "encoder_self" else "decoder"
     part = "cross_attention" if kind == "cross" else "self_attention"
     point = f"{stack}.layers.{layer}.{part}.hook_attn_scores"
     edited = sublayer_values(model, trace, kind, layer, {point: rescale(5.0, HEAD)})
-    one = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
-    scores = np.where(one.seen, one.scaled.astype(float), -np.inf)
+    numbers = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
+    scores = np.where(numbers.seen, numbers.scaled.astype(float), -np.inf)
     np.testing.assert_allclose(edited.scores[HEAD, QUERY], scores, rtol=1e-4, atol=1e-4)
-    close(one.weights, np.exp(scores) / np.exp(scores).sum())
+    close(numbers.weights, np.exp(scores) / np.exp(scores).sum())
     assert np.array_equal(edited.weights[0], whole.weights[0])
     assert np.abs(edited.normalised - whole.normalised).max() > 1e-4
 
@@ -153,7 +154,7 @@ def test_a_layer_that_is_not_there_is_named(translator, trace, layer) -> None:
         sublayer_values(translator.model, trace, "cross", layer)
 
 
-def test_a_translation_of_one_piece_sees_itself(model, translator, of) -> None:
+def test_a_translation_of_one_piece_sees_itself(model, translator, place) -> None:
     """Nothing is masked then, so no mask passes its hook point."""
     long = translator.trace("The old cat sleeps.", target="Die alte Katze schläft.")
     short = replace(
@@ -163,7 +164,7 @@ def test_a_translation_of_one_piece_sees_itself(model, translator, of) -> None:
         cross=long.cross[..., :1, :],
         log_probs=long.log_probs[:1],
     )
-    kind, layer = of
+    kind, layer = place
     whole = sublayer_values(model, short, kind, layer)
     assert whole.seen.shape == short.weights(kind).shape[2:]
     assert whole.seen.all()

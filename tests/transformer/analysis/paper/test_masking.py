@@ -67,16 +67,16 @@ def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
     shape = visible_keys(made, kind, "padding").shape[1:]
-    for one, trace in zip(labels(made, kind), traces, strict=True):
-        for shown, own in zip(one, trace.labels(kind), strict=True):
+    for axes, trace in zip(labels(made, kind), traces, strict=True):
+        for shown, own in zip(axes, trace.labels(kind), strict=True):
             assert shown[: len(own)] == own
             assert set(shown[len(own) :]) <= {"<pad>"}
-        assert (len(one.queries), len(one.keys)) == shape
+        assert (len(axes.queries), len(axes.keys)) == shape
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_padding_row_is_no_real_query(made, kind):
-    names = [[token != "<pad>" for token in one.queries] for one in labels(made, kind)]
+    names = [[token != "<pad>" for token in axes.queries] for axes in labels(made, kind)]
     np.testing.assert_array_equal(real_queries(made, kind), names)
     assert not real_queries(made, kind).all()
 
@@ -100,14 +100,14 @@ def unmasked(model, made, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypatch):
-    found = leak(model, made, kind, masked=False)
+    result = leak(model, made, kind, masked=False)
     logits, patterns = unmasked(model, made, kind, monkeypatch)
     loss = F.cross_entropy(logits.transpose(1, 2), made.written, reduction="none").double()
     real = made.written != PAD
-    np.testing.assert_allclose(found.loss[real.numpy()], loss[real], atol=1e-5)
-    assert np.isnan(found.loss[~real.numpy()]).all()
-    assert found.mean_loss == pytest.approx(loss[real].mean().item(), abs=1e-5)
-    for n, mean in enumerate(found.mean_losses):
+    np.testing.assert_allclose(result.loss[real.numpy()], loss[real], atol=1e-5)
+    assert np.isnan(result.loss[~real.numpy()]).all()
+    assert result.mean_loss == pytest.approx(loss[real].mean().item(), abs=1e-5)
+    for n, mean in enumerate(result.mean_losses):
         assert mean == pytest.approx(loss[n][real[n]].mean().item(), abs=1e-5)
     queries = made.source if kind == "encoder_self" else made.target
     keys = made.target if kind == "decoder_self" else made.source
@@ -122,31 +122,31 @@ def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypa
                 after = (np.arange(len(row)) > query) & ~pad & (kind == "decoder_self")
                 later.append(row[after].sum())
                 padding.append(row[pad].sum())
-            assert found.to_later[layer, head] == pytest.approx(np.mean(later), abs=1e-6)
-            assert found.to_padding[layer, head] == pytest.approx(np.mean(padding), abs=1e-6)
-    assert (found.to_padding > 0).all()
-    assert (found.to_later > 0).all() == (kind == "decoder_self")
-    np.testing.assert_allclose(found.to_hidden, found.to_later + found.to_padding)
+            assert result.to_later[layer, head] == pytest.approx(np.mean(later), abs=1e-6)
+            assert result.to_padding[layer, head] == pytest.approx(np.mean(padding), abs=1e-6)
+    assert (result.to_padding > 0).all()
+    assert (result.to_later > 0).all() == (kind == "decoder_self")
+    np.testing.assert_allclose(result.to_hidden, result.to_later + result.to_padding)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, made, traces, kind):
-    found = leak(model, made, kind, masked=True)
-    assert (found.to_hidden == 0).all()
+    result = leak(model, made, kind, masked=True)
+    assert (result.to_hidden == 0).all()
     for n, trace in enumerate(traces):
         alone = -trace.log_probs.astype(np.float64)  # each sentence by itself, never padded
-        np.testing.assert_allclose(found.loss[n, : len(alone)], alone, atol=1e-4)
-        assert found.mean_losses[n] == pytest.approx(alone.mean(), abs=1e-4)
+        np.testing.assert_allclose(result.loss[n, : len(alone)], alone, atol=1e-4)
+        assert result.mean_losses[n] == pytest.approx(alone.mean(), abs=1e-4)
     every = np.concatenate([trace.log_probs for trace in traces])
     # a long sentence counts for more than a short one: each real token alike
-    assert found.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
-    assert found.mean_loss != pytest.approx(found.mean_losses.mean(), abs=1e-4)
+    assert result.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
+    assert result.mean_loss != pytest.approx(result.mean_losses.mean(), abs=1e-4)
 
 
 def test_a_decoder_that_has_one_position_has_no_future(model, translator):
     trace = translator.trace("A green frog eats.", "Ein")
     alone = batch_traces([trace])
-    one = type(alone)(
+    single = type(alone)(
         alone.source,
         alone.target[:, :1],
         alone.written[:, :1],
@@ -154,6 +154,8 @@ def test_a_decoder_that_has_one_position_has_no_future(model, translator):
         tuple(row[:1] for row in alone.decoder_tokens),
         tuple(row[:1] for row in alone.target_tokens),
     )
-    kept, opened = (leak(model, one, "decoder_self", masked=masked) for masked in (True, False))
+    closed, opened = (
+        leak(model, single, "decoder_self", masked=masked) for masked in (True, False)
+    )
     assert not opened.to_hidden.any()
-    np.testing.assert_allclose(opened.loss, kept.loss, atol=1e-6)
+    np.testing.assert_allclose(opened.loss, closed.loss, atol=1e-6)

@@ -69,16 +69,16 @@ def test_spreads_are_of_tokens_and_of_features(x: np.ndarray, counts: np.ndarray
 @pytest.mark.parametrize("name", NAMES)
 def test_with_gain_and_bias_layer_norm_is_what_the_model_made(translator, traces, name) -> None:
     every = batch_traces(traces)
-    found = norm_values(translator.model, every, name)
+    values = norm_values(translator.model, every, name)
     with torch.inference_mode():
         _, cache = translator.model.run_with_cache(every.source, every.target)
-    np.testing.assert_allclose(found.x, cache[f"{name}.hook_sum"].numpy(), atol=1e-5)
-    ours = layer_norm(found.x, found.eps) * found.gain + found.bias
+    np.testing.assert_allclose(values.x, cache[f"{name}.hook_sum"].numpy(), atol=1e-5)
+    ours = layer_norm(values.x, values.eps) * values.gain + values.bias
     np.testing.assert_allclose(ours, cache[f"{name}.hook_normalised"].numpy(), atol=2e-5)
-    np.testing.assert_allclose(ours, found.normalised, atol=1e-5)
+    np.testing.assert_allclose(ours, values.normalised, atol=1e-5)
     tokens = every.source_tokens if name.startswith("encoder") else every.decoder_tokens
-    assert found.real.tolist() == [[token != "<pad>" for token in row] for row in tokens]
-    assert not found.real.all()
+    assert values.real.tolist() == [[token != "<pad>" for token in row] for row in tokens]
+    assert not values.real.all()
 
 
 @pytest.mark.parametrize("name", ["encoder.layers.1.feed_forward_norm", NAMES[-1]])

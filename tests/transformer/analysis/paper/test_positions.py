@@ -22,10 +22,10 @@ BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
 
 
 def positions_of(model: Transformer, trace: AttentionTrace, edit: Edit) -> dict[str, np.ndarray]:
-    """What each stack adds under an edit, `[position, d_model]`."""
+    """Return what each stack adds under an edit, `[position, d_model]`."""
     with model.hooks(edit.hooks()):
-        found = {stack: positions.embedding_parts(model, trace, stack) for stack in BOTH}
-    return {stack: foot.sum - foot.tokens for stack, foot in found.items()}
+        parts = {stack: positions.embedding_parts(model, trace, stack) for stack in BOTH}
+    return {stack: foot.sum - foot.tokens for stack, foot in parts.items()}
 
 
 def test_the_wavelengths_run_from_2_pi_towards_10000_times_2_pi() -> None:
@@ -86,48 +86,48 @@ def test_the_rotation_leads_from_each_position_to_the_one_k_further(k: int, d_mo
 
 @pytest.mark.parametrize(("k", "length", "d_model"), [(5, 40, 32), (0, 3, 2), (100, 2, 64)])
 def test_the_error_of_the_rotation_is_the_largest_of_all(k: int, length: int, d_model: int) -> None:
-    found = positions.rotation_error(k, length, d_model)
+    errors = positions.rotation_error(k, length, d_model)
     turn = positions.rotation(k, d_model).T
     for error, table, most in (
-        (found.exact, positions.exact_encoding(np.arange(length + k), d_model), 1e-12),
-        (found.model, sinusoidal_positions(length + k, d_model).double().numpy(), 2e-7),
+        (errors.exact, positions.exact_encoding(np.arange(length + k), d_model), 1e-12),
+        (errors.model, sinusoidal_positions(length + k, d_model).double().numpy(), 2e-7),
     ):
         expected = np.abs(table[k:] - table[:length] @ turn).max()
         assert error == pytest.approx(expected, rel=1e-6, abs=1e-16)
         assert error < most
     if k:
-        assert found.model > 100 * found.exact > 0  # float32 is coarser by far
+        assert errors.model > 100 * errors.exact > 0  # float32 is coarser by far
 
 
 @pytest.mark.parametrize("k", [0, 3, 5000])
 def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: int) -> None:
-    found = positions_of(model, trace, Edit("moved", BOTH, k))
-    for values in found.values():
+    added = positions_of(model, trace, Edit("moved", BOTH, k))
+    for values in added.values():
         expected = positions.exact_encoding(np.arange(k, k + len(values)), 32)
         np.testing.assert_allclose(values, expected, atol=2e-6)
     alone = positions_of(model, trace, Edit("moved", ("encoder",), k))
     length = len(alone["decoder"])
-    np.testing.assert_allclose(alone["encoder"], found["encoder"], atol=1e-7)
+    np.testing.assert_allclose(alone["encoder"], added["encoder"], atol=1e-7)
     np.testing.assert_allclose(
         alone["decoder"], sinusoidal_positions(length, 32).numpy(), atol=2e-6
     )
 
 
 def test_removed_positions_are_nothing(model: Transformer, trace) -> None:
-    found = positions_of(model, trace, Edit("removed", ("decoder",)))
-    assert not found["decoder"].any()
-    assert found["encoder"].any()
+    added = positions_of(model, trace, Edit("removed", ("decoder",)))
+    assert not added["decoder"].any()
+    assert added["encoder"].any()
 
 
 def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(model, trace) -> None:
-    found = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
+    added = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
     length = len(trace.source_pieces)
     order = positions.shuffled_order(length, 4)
     assert sorted(order) == list(range(length))
     assert list(order) != list(range(length))
     assert list(order) != list(positions.shuffled_order(length, 5))
     table = sinusoidal_positions(length, 32).numpy()
-    np.testing.assert_allclose(found["encoder"], table[order], atol=2e-6)
+    np.testing.assert_allclose(added["encoder"], table[order], atol=2e-6)
 
 
 def test_to_shuffle_the_positions_is_to_shuffle_the_words(model: Transformer, trace) -> None:
@@ -143,10 +143,10 @@ def test_to_shuffle_the_positions_is_to_shuffle_the_words(model: Transformer, tr
 
 
 def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(model, trace) -> None:
-    found = positions.log_probs(model, trace, Edit("removed", ()))
-    np.testing.assert_allclose(found, trace.log_probs, atol=1e-5)
+    log_probs = positions.log_probs(model, trace, Edit("removed", ()))
+    np.testing.assert_allclose(log_probs, trace.log_probs, atol=1e-5)
     edited = positions.log_probs(model, trace, Edit("removed", BOTH))
-    assert np.abs(edited - found).max() > 0.01
+    assert np.abs(edited - log_probs).max() > 0.01
 
 
 @pytest.mark.parametrize("stacks", [BOTH, ("encoder",), ("decoder",)])
@@ -156,10 +156,10 @@ def test_many_moves_at_once_are_what_each_is_alone(
 ) -> None:
     monkeypatch.setattr(positions, "BATCH_PIECES", pieces)
     steps = (0, 3, 100, 7, 5000)
-    found = positions.moved_log_probs(model, trace, stacks, steps)
+    together = positions.moved_log_probs(model, trace, stacks, steps)
     alone = [positions.log_probs(model, trace, Edit("moved", stacks, k)) for k in steps]
-    np.testing.assert_allclose(found, alone, atol=1e-4)
-    assert np.ptp(found.sum(-1)) > 0.01
+    np.testing.assert_allclose(together, alone, atol=1e-4)
+    assert np.ptp(together.sum(-1)) > 0.01
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def save(folder: Path, **tables: torch.Tensor) -> Path:
 
 def test_learned_tables_are_read(tmp_path: Path) -> None:
     tables = {"encoder": torch.randn(7, 4), "decoder": torch.randn(7, 4)}
-    found = learned_positions(save(tmp_path, **tables))
-    np.testing.assert_array_equal(found.encoder, tables["encoder"].numpy())
-    np.testing.assert_array_equal(found.decoder, tables["decoder"].numpy())
+    learned = learned_positions(save(tmp_path, **tables))
+    np.testing.assert_array_equal(learned.encoder, tables["encoder"].numpy())
+    np.testing.assert_array_equal(learned.decoder, tables["decoder"].numpy())
 
 
 NO_NUMBER = torch.tensor([[1.0, math.nan]])

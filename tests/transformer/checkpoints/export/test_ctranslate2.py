@@ -20,7 +20,7 @@ TEXT = "The dog waits beside the river."
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, checkpoint_folder):
-    """Of a checkpoint that states its domain."""
+    """Export a checkpoint that states its domain."""
     given = tmp_path_factory.mktemp("given") / "model"
     shutil.copytree(checkpoint_folder, given)
     (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
@@ -49,8 +49,8 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     engine = CTranslate2Translator.load(moved)
     ours = Translator.load(checkpoint_folder)
     assert engine.checksum == ours.checksum
-    for what in (["--align"], ["--score", "--target", "Ein"]):
-        assert translate(["--checkpoint", str(moved), *command[:2], TEXT, *what]) == 2
+    for options in (["--align"], ["--score", "--target", "Ein"]):
+        assert translate(["--checkpoint", str(moved), *command[:2], TEXT, *options]) == 2
         assert "take the checkpoint that it was exported from" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
     assert translate(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
@@ -66,7 +66,7 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     out = tmp_path / "small"
     command = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
     assert main([*command, "--quantization", quantization]) == 0
-    size, full = ((one / "model.bin").stat().st_size for one in (out, exported))
+    size, full = ((folder / "model.bin").stat().st_size for folder in (out, exported))
     assert size < 0.75 * full
     assert CTranslate2Translator.load(out).translate(TEXT).text
     assert main(command) == 0  # its own is replaced

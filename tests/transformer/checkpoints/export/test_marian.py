@@ -107,8 +107,8 @@ def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs
         )
         memory = ours.model.encode(torch.tensor([source]))[0]
     np.testing.assert_allclose(logits[0].numpy(), expected, atol=2e-5, rtol=1e-5)
-    found = halves_to_pairs(torch.from_numpy(plain.memory), 1)
-    np.testing.assert_allclose(memory.numpy(), found, atol=1e-5)
+    states = halves_to_pairs(torch.from_numpy(plain.memory), 1)
+    np.testing.assert_allclose(memory.numpy(), states, atol=1e-5)
     names = ("encoder.layers.{}.self", "decoder.layers.{}.self", "decoder.layers.{}.cross")
     for kind, name in zip(KINDS, names, strict=True):
         assert len(plain.patterns[kind]) == ours.model.config.N
@@ -124,7 +124,8 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(
     assert read.model.config.vocab_size == ours.model.config.vocab_size
     for english, german in pairs[::8]:
         best, again = (
-            one.translate(english, beam_size=4, max_length=12).best for one in (ours, read)
+            translator.translate(english, beam_size=4, max_length=12).best
+            for translator in (ours, read)
         )
         assert again.text == best.text
         assert again.hypothesis.log_probs == pytest.approx(best.hypothesis.log_probs, abs=1e-5)
@@ -138,7 +139,9 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(
 @pytest.mark.parametrize("text", ["The 😀 dog sings.", "  ﬁne   ½ words ", "<s> cats </s>", "汉字"])
 def test_odd_text_falls_into_the_same_pieces(exported, given, text):
     ours, read = Translator.load(given).tokenizer, Translator.load(exported).tokenizer
-    assert [one.text for one in read.pieces(text)] == [one.text for one in ours.pieces(text)]
+    assert [piece.text for piece in read.pieces(text)] == [
+        piece.text for piece in ours.pieces(text)
+    ]
 
 
 def test_the_permutation_is_undone_by_the_reader_s():

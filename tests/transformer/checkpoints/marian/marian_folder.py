@@ -63,19 +63,19 @@ def write(
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = spm(SOURCE), spm(TARGET)
-    of_source, of_target = pieces(source), pieces(target)
+    source_pieces, target_pieces = pieces(source), pieces(target)
     more = [f"▁no{number}" for number in range(more_pieces)]
     if separate:
-        vocabulary, of_decoder = _numbers([*codes, *of_source]), _numbers(of_target)
+        vocabulary, decoder_vocabulary = _numbers([*codes, *source_pieces]), _numbers(target_pieces)
     else:
-        vocabulary = of_decoder = _numbers([*codes, *of_source, *of_target, *more])
+        vocabulary = decoder_vocabulary = _numbers([*codes, *source_pieces, *target_pieces, *more])
     if start:
-        of_decoder.setdefault("<s>", len(of_decoder))
+        decoder_vocabulary.setdefault("<s>", len(decoder_vocabulary))
     config = {
         "model_type": "marian",
         "architectures": ["MarianMTModel"],
         "vocab_size": len(vocabulary),
-        "decoder_vocab_size": len(of_decoder),
+        "decoder_vocab_size": len(decoder_vocabulary),
         "d_model": d_model,
         **{f"{stack}_layers": layers for stack in ("encoder", "decoder")},
         **{f"{stack}_ffn_dim": d_ff for stack in ("encoder", "decoder")},
@@ -85,8 +85,8 @@ def write(
         "dropout": 0.1,
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": not separate,
-        "pad_token_id": of_decoder["<pad>"],
-        "decoder_start_token_id": of_decoder[start or "<pad>"],
+        "pad_token_id": decoder_vocabulary["<pad>"],
+        "decoder_start_token_id": decoder_vocabulary[start or "<pad>"],
         "eos_token_id": 0,
         "tie_word_embeddings": True,
         "static_position_embeddings": True,
@@ -94,7 +94,7 @@ def write(
     _write_json(folder / "config.json", config)
     _write_json(folder / "vocab.json", vocabulary)
     if separate:
-        _write_json(folder / "target_vocab.json", of_decoder)
+        _write_json(folder / "target_vocab.json", decoder_vocabulary)
     source_lang, target_lang = languages
     named = {
         "source_lang": source_lang, "target_lang": target_lang, "separate_vocabs": separate,
@@ -102,7 +102,7 @@ def write(
     _write_json(folder / "tokenizer_config.json", named)
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)
-    stored = {name: one.to(dtype) for name, one in weights(config, positions, seed).items()}
+    stored = {name: tensor.to(dtype) for name, tensor in weights(config, positions, seed).items()}
     if pickled:
         torch.save(stored, folder / "pytorch_model.bin")
     else:
@@ -122,24 +122,24 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
     def normal(*shape: int, std: float) -> Tensor:
         return torch.randn(*shape, generator=draw) * std
 
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     rows = config["decoder_vocab_size" if separate else "vocab_size"]
     table = normal(rows, d, std=d**-0.5)
     if separate:
-        found["model.encoder.embed_tokens.weight"] = normal(config["vocab_size"], d, std=d**-0.5)
-        found["model.decoder.embed_tokens.weight"] = table
+        tensors["model.encoder.embed_tokens.weight"] = normal(config["vocab_size"], d, std=d**-0.5)
+        tensors["model.decoder.embed_tokens.weight"] = table
     else:
-        found["model.shared.weight"] = table
-    found["final_logits_bias"] = normal(1, rows, std=0.5)
+        tensors["model.shared.weight"] = table
+    tensors["final_logits_bias"] = normal(1, rows, std=0.5)
     for stack, attentions in (
         ("encoder", ("self_attn",)),
         ("decoder", ("self_attn", "encoder_attn")),
     ):
         if positions:
-            of = sinusoids(config["max_position_embeddings"], d)
+            position_table = sinusoids(config["max_position_embeddings"], d)
             if positions == "learned":
-                of = of.flip(0) + normal(*of.shape, std=0.1)
-            found[f"model.{stack}.embed_positions.weight"] = of
+                position_table = position_table.flip(0) + normal(*position_table.shape, std=0.1)
+            tensors[f"model.{stack}.embed_positions.weight"] = position_table
         for layer in range(config["encoder_layers"]):
             name = f"model.{stack}.layers.{layer}"
             shapes = {"fc1": (d_ff, d), "fc2": (d, d_ff)}
@@ -147,12 +147,12 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
                 for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
                     shapes[f"{attention}.{part}"] = (d, d)
             for part, (out, into) in shapes.items():
-                found[f"{name}.{part}.weight"] = normal(out, into, std=1.5 * into**-0.5)
-                found[f"{name}.{part}.bias"] = normal(out, std=0.3)
-            for norm in (*(f"{one}_layer_norm" for one in attentions), "final_layer_norm"):
-                found[f"{name}.{norm}.weight"] = 1 + normal(d, std=0.2)
-                found[f"{name}.{norm}.bias"] = normal(d, std=0.2)
-    return found
+                tensors[f"{name}.{part}.weight"] = normal(out, into, std=1.5 * into**-0.5)
+                tensors[f"{name}.{part}.bias"] = normal(out, std=0.3)
+            for norm in (*(f"{block}_layer_norm" for block in attentions), "final_layer_norm"):
+                tensors[f"{name}.{norm}.weight"] = 1 + normal(d, std=0.2)
+                tensors[f"{name}.{norm}.bias"] = normal(d, std=0.2)
+    return tensors
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
@@ -178,7 +178,7 @@ def spm(lines: Sequence[str]) -> bytes:
 
 
 def spm_of(lines: Sequence[str]) -> sentencepiece.SentencePieceProcessor:
-    """What cuts such lines."""
+    """Return the processor that cuts such lines."""
     return sentencepiece.SentencePieceProcessor(model_proto=spm(lines))
 
 
@@ -188,10 +188,12 @@ def pieces(model: bytes) -> list[str]:
     return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
 
 
-def _numbers(of: Sequence[str]) -> dict[str, int]:
+def _numbers(texts: Sequence[str]) -> dict[str, int]:
     """`</s>` and `<unk>` first, `<pad>` last, as Marian has them."""
     special = ("<s>", "</s>", "<unk>")
-    ordered = dict.fromkeys(("</s>", "<unk>", *(one for one in of if one not in special), "<pad>"))
+    ordered = dict.fromkeys(
+        ("</s>", "<unk>", *(text for text in texts if text not in special), "<pad>")
+    )
     return {piece: number for number, piece in enumerate(ordered)}
 
 

@@ -32,7 +32,7 @@ class PlainMarian:
             stored = safetensors.torch.load_file(folder / "model.safetensors")
         else:
             stored = torch.load(folder / "pytorch_model.bin", weights_only=True)
-        self.weights = {name: one.double().numpy() for name, one in stored.items()}
+        self.weights = {name: tensor.double().numpy() for name, tensor in stored.items()}
         self.h = self.config["encoder_attention_heads"]
         self.memory = np.empty(0)
         self.patterns: dict[str, list[np.ndarray]] = {}

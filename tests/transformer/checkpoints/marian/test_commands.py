@@ -68,15 +68,15 @@ def test_bleu_counts_the_output_bias_in_the_loss(
 ) -> None:
     chosen = ["bleu", "--checkpoint", str(folder), *files, "--beam", "1", "--json"]
     assert evaluate.main(chosen) == 0
-    found = json.loads(capsys.readouterr().out)
+    figures = json.loads(capsys.readouterr().out)
     translator = Translator.load(folder)
     log_probs = [
         log_prob
         for pair in zip(marian_folder.SOURCE, marian_folder.TARGET, strict=True)
         for log_prob in translator.score(*pair).log_probs
     ]
-    assert found["loss"] == pytest.approx(-sum(log_probs) / len(log_probs), abs=1e-4)
-    assert found["sentences"] == len(marian_folder.SOURCE)
+    assert figures["loss"] == pytest.approx(-sum(log_probs) / len(log_probs), abs=1e-4)
+    assert figures["sentences"] == len(marian_folder.SOURCE)
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,9 @@ def test_a_bos_of_marian_s_own_is_ours_where_its_decoder_begins_with_it(
 @pytest.mark.parametrize("number", range(len(marian_folder.SOURCE)))
 def test_greedy_search_writes_what_plain_code_writes(case: Case, number: int) -> None:
     text = marian_folder.SOURCE[number]
-    found = case.translator.translate(text, beam_size=1, max_length=12).best
+    best = case.translator.translate(text, beam_size=1, max_length=12).best
     expected = case.plain.greedy(case.source[case.ids(text)].tolist(), 12)
-    assert case.target[list(found.hypothesis.tokens)].tolist() == expected
+    assert case.target[list(best.hypothesis.tokens)].tolist() == expected
 
 
 def test_scores_and_traces_are_of_the_target_s_own_pieces(case: Case) -> None:
@@ -129,15 +129,15 @@ def test_scores_and_traces_are_of_the_target_s_own_pieces(case: Case) -> None:
 
 def test_what_is_steered_is_steered_in_the_target_s_pieces(case: Case) -> None:
     source = marian_folder.SOURCE[1]
-    found = case.translator.translate(source, prefix="Mon frère", max_length=9, beam_size=2)
-    assert found.text.startswith("Mon frère")
+    steered = case.translator.translate(source, prefix="Mon frère", max_length=9, beam_size=2)
+    assert steered.text.startswith("Mon frère")
     cut = marian_folder.spm_of(marian_folder.TARGET).EncodeAsPieces("Mon frère")
     again = case.translator.translate(source, prefix=cut, max_length=9, beam_size=2)
     assert again.text.startswith("Mon frère")
     assert [piece.text for piece in again.best.pieces][: len(cut)] == cut
     (word, *_) = case.translator.translate(source, max_length=9, beam_size=2).best.words
     other = case.translator.translate(source, forbidden=[word.text], max_length=9, beam_size=2)
-    assert word.text not in [each.text for each in other.best.words]
+    assert word.text not in [entry.text for entry in other.best.words]
 
 
 def test_a_folder_has_one_checksum_that_changes_with_each_file(tmp_path: Path) -> None:
@@ -154,13 +154,13 @@ def test_a_folder_has_one_checksum_that_changes_with_each_file(tmp_path: Path) -
 def test_a_loaded_model_does_not_depend_on_its_file(tmp_path: Path) -> None:
     """Nothing of it is a view of the mapped file, which somebody may replace."""
     model = marian.load(marian_folder.write(tmp_path, separate=True)).model
-    before = {name: one.clone() for name, one in model.named_parameters()}
+    before = {name: parameter.clone() for name, parameter in model.named_parameters()}
     weights = tmp_path / "model.safetensors"
     with weights.open("r+b") as file:
         file.seek(weights.stat().st_size // 4)
         file.write(b"\xff" * (weights.stat().st_size * 3 // 4))
-    for name, one in model.named_parameters():
-        assert torch.equal(one, before[name]), name
+    for name, parameter in model.named_parameters():
+        assert torch.equal(parameter, before[name]), name
 
 
 def test_positions_that_are_the_formula_s_stay_a_formula(tmp_path: Path) -> None:
@@ -182,8 +182,8 @@ def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
     assert torch.equal(torch.get_rng_state(), before)
     assert not model.training
     assert model.encoder.embedding.table is model.shared_embedding
-    assert {one.dtype for one in model.parameters()} == {torch.float32}
-    assert all(one.is_contiguous() for one in model.parameters())
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+    assert all(parameter.is_contiguous() for parameter in model.parameters())
 
 
 @torch.inference_mode()
@@ -195,8 +195,10 @@ def test_a_model_that_was_loaded_in_inference_mode_translates(
 
 
 def test_special_pieces_are_never_written(case: Case) -> None:
-    found = case.translator.translate(marian_folder.SOURCE[2], max_length=20)
-    written = {token for one in found.candidates for token in one.hypothesis.tokens}
+    translation = case.translator.translate(marian_folder.SOURCE[2], max_length=20)
+    written = {
+        token for candidate in translation.candidates for token in candidate.hypothesis.tokens
+    }
     assert not written & {PAD, UNK, BOS}
 
 
@@ -209,5 +211,5 @@ def test_the_logit_lens_names_pieces_of_the_target(case: Case) -> None:
     numbers = case.target.tolist()
     ids = [numbers.index(number) for number in logits.argmax(-1)]
     expected = [piece.text for piece in case.translator.target_tokenizer.pieces_of(ids)]
-    found = layer_predictions(case.translator, trace, k=1).pieces[-1]
-    assert [step[0] for step in found] == expected
+    predictions = layer_predictions(case.translator, trace, k=1).pieces[-1]
+    assert [step[0] for step in predictions] == expected

@@ -95,7 +95,7 @@ def test_a_packed_archive_is_not_unpacked(
 ) -> None:
     path = pickled(folder, stored(folder))
     with zipfile.ZipFile(path) as archive:
-        contents = {one: archive.read(one) for one in archive.namelist()}
+        contents = {entry: archive.read(entry) for entry in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in contents.items():
             packed = name.endswith(f"/{member}")
@@ -126,7 +126,9 @@ def test_one_number_in_the_place_of_many_is_no_tensor(folder: Path, old: bool) -
 def test_a_header_that_does_not_fit_is_refused_before_a_weight_is_read(
     folder: Path, name: str, change: dict[str, Any], expected: str
 ) -> None:
-    weights = {n: one for n, one in {**stored(folder), **change}.items() if one is not None}
+    weights = {
+        n: tensor for n, tensor in {**stored(folder), **change}.items() if tensor is not None
+    }
     if name == "pytorch_model.bin":
         pickled(folder, weights)
     else:

@@ -98,8 +98,8 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     assert rest[0].word == code.word + 1
     assert several.languages.asking_for("fra", asked) == f">>fra<< {TEXT}"
     assert several.translate(asked, max_length=5).notices[0].startswith("The model did not end")
-    found = several.translate(TEXT, max_length=5).notices[0]
-    assert found.endswith("was not told which one: begin the text with >>fra<< or >>deu<<.")
+    notice = several.translate(TEXT, max_length=5).notices[0]
+    assert notice.endswith("was not told which one: begin the text with >>fra<< or >>deu<<.")
     assert several.translate(asked, max_length=5).best.pieces != ()
     first, second = (several.score(f">>{c}<< {TEXT}", "Le chat.").log_prob for c in ("fra", "deu"))
     assert first != second

@@ -17,7 +17,7 @@ FIRST = 10  # of the ids that stand for text; each stands once in a sentence
 
 
 class MadeTokenizer:
-    """What is asked of a tokenizer of transformers, and nothing else."""
+    """A tokenizer of transformers with what is asked of it, and nothing else."""
 
     all_special_tokens = ("<s>", "</s>", "<pad>", "<unk>")
     pad_token, bos_token, eos_token, unk_token = "<pad>", "<s>", "</s>", "<unk>"
@@ -54,7 +54,7 @@ def plant(maps: np.ndarray, at: tuple[int, int, int, int]) -> np.ndarray:
 
 def per_layer(sentences: list[np.ndarray]) -> tuple[torch.Tensor, ...]:
     """`[layer, head, query, key]` of each sentence as a forward pass returns them."""
-    return tuple(torch.tensor(np.stack(of)) for of in zip(*sentences, strict=True))
+    return tuple(torch.tensor(np.stack(layer)) for layer in zip(*sentences, strict=True))
 
 
 @dataclass
@@ -75,7 +75,7 @@ def generated(
     style: str = "cache",
     window: int = 0,
 ) -> SimpleNamespace:
-    """What `generate` returns: for each step, each layer and each row what that step looked at.
+    """Build the outputs of `generate`: for each step, layer and row what that step looked at.
 
     Args:
         beams: the row of each step that each sequence came through; its number unless given.
@@ -84,7 +84,7 @@ def generated(
             has keys for positions that are not there yet, `window` has the last keys alone.
     """
     prompt = sequences[0].prompt
-    longest = max(len(one.ids) for one in sequences)
+    longest = max(len(entry.ids) for entry in sequences)
     steps = [
         [
             _rows_of_step(sequences, beams, size or len(sequences), step, style, window, name)
@@ -93,15 +93,17 @@ def generated(
         for step in range(longest - prompt)
     ]
     own, cross = (tuple(step[n] for step in steps) for n in range(2))
-    found: dict[str, Any] = {
-        "sequences": torch.tensor([one.ids + [PAD] * (longest - len(one.ids)) for one in sequences])
+    outputs: dict[str, Any] = {
+        "sequences": torch.tensor(
+            [entry.ids + [PAD] * (longest - len(entry.ids)) for entry in sequences]
+        )
     }
     if beams is not None:
         longest_beam = max(map(len, beams))
-        found["beam_indices"] = torch.tensor([b + [-1] * (longest_beam - len(b)) for b in beams])
+        outputs["beam_indices"] = torch.tensor([b + [-1] * (longest_beam - len(b)) for b in beams])
     if sequences[0].cross is None:
-        return SimpleNamespace(**found, attentions=own)
-    return SimpleNamespace(**found, decoder_attentions=own, cross_attentions=cross)
+        return SimpleNamespace(**outputs, attentions=own)
+    return SimpleNamespace(**outputs, decoder_attentions=own, cross_attentions=cross)
 
 
 def _rows_of_step(
@@ -119,18 +121,18 @@ def _rows_of_step(
     end = sequences[0].prompt + step
     first = 0 if step == 0 or style == "whole" else end - 1
     keys = end if name == "own" else truth.shape[-1]
-    found = np.full((size, *truth.shape[:2], end - first, keys), 1 / keys, np.float32)
-    for number, one in enumerate(sequences):
-        maps = getattr(one, name)
+    weights = np.full((size, *truth.shape[:2], end - first, keys), 1 / keys, np.float32)
+    for number, entry in enumerate(sequences):
+        maps = getattr(entry, name)
         came = number if beams is None else (*beams[number], *[-1] * size * 99)[step]
         if came >= 0 and end <= maps.shape[2]:
-            found[came] = maps[:, :, first:end, : end if name == "own" else None]
+            weights[came] = maps[:, :, first:end, : end if name == "own" else None]
     if name == "own" and style == "static":
-        longest = max(len(one.ids) for one in sequences)
-        found = np.pad(found, [(0, 0)] * 4 + [(0, longest - end)])
+        longest = max(len(entry.ids) for entry in sequences)
+        weights = np.pad(weights, [(0, 0)] * 4 + [(0, longest - end)])
     if name == "own" and style == "window" and step:
-        found = found[..., -window:]
-    return tuple(torch.tensor(found[:, layer]) for layer in range(found.shape[1]))
+        weights = weights[..., -window:]
+    return tuple(torch.tensor(weights[:, layer]) for layer in range(weights.shape[1]))
 
 
 def sequence(ids: list[int], prompt: int, seed: int, source: int = 0) -> Sequence:
@@ -144,8 +146,8 @@ def sequence(ids: list[int], prompt: int, seed: int, source: int = 0) -> Sequenc
 def read_back(trace: AttentionTrace, kind: Kind) -> tuple[int, int, str, str]:
     """Layer, head and tokens of the largest weight, from the frame; the labels say the same."""
     frame = trace.to_frame()
-    of_kind = frame[frame["kind"] == kind]
-    row = of_kind.iloc[int(np.argmax(of_kind["weight"]))]
+    cells = frame[frame["kind"] == kind]
+    row = cells.iloc[int(np.argmax(cells["weight"]))]
     assert row.weight == np.float32(HOT)
     layer, head, query, key = (int(row[name]) for name in ("layer", "head", "query", "key"))
     labels = trace.labels(kind)

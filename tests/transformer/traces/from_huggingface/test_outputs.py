@@ -77,49 +77,49 @@ def read(**changes: Any) -> AttentionTrace:
 )
 def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
     """T5, BART, mBART, NLLB, Marian."""
-    found = read(outputs=form(seq2seq()), decoder_attention_mask=DECODER_MASK, index=1)
-    assert found.kinds == ("encoder_self", "decoder_self", "cross")
-    assert found.source_tokens == ("▁t21", "▁t22", "</s>")  # the padding is gone
-    assert found.decoder_tokens == ("<s>", "▁t41", "▁t42")
-    assert read_back(found, "encoder_self") == (1, 2, "▁t21", "▁t22")
-    assert read_back(found, "decoder_self") == (3, 1, "▁t42", "▁t41")
-    assert read_back(found, "cross") == (2, 0, "▁t42", "▁t21")
-    assert not found.writes_known
-    assert found.labels("cross").queries == found.decoder_tokens
+    trace = read(outputs=form(seq2seq()), decoder_attention_mask=DECODER_MASK, index=1)
+    assert trace.kinds == ("encoder_self", "decoder_self", "cross")
+    assert trace.source_tokens == ("▁t21", "▁t22", "</s>")  # the padding is gone
+    assert trace.decoder_tokens == ("<s>", "▁t41", "▁t42")
+    assert read_back(trace, "encoder_self") == (1, 2, "▁t21", "▁t22")
+    assert read_back(trace, "decoder_self") == (3, 1, "▁t42", "▁t41")
+    assert read_back(trace, "cross") == (2, 0, "▁t42", "▁t21")
+    assert not trace.writes_known
+    assert trace.labels("cross").queries == trace.decoder_tokens
 
 
 def test_what_a_pass_writes_may_be_said() -> None:
     labels = [["▁a", "▁b", "▁c", "</s>"], ["▁d", "▁e", "</s>", "<pad>"]]
-    found = read(target_tokens=labels, decoder_attention_mask=DECODER_MASK, index=1)
-    assert read_back(found, "cross") == (2, 0, "</s>", "▁t21")
-    assert found.labels("cross", "reads").queries == ("<s>", "▁t41", "▁t42")
+    trace = read(target_tokens=labels, decoder_attention_mask=DECODER_MASK, index=1)
+    assert read_back(trace, "cross") == (2, 0, "</s>", "▁t21")
+    assert trace.labels("cross", "reads").queries == ("<s>", "▁t41", "▁t42")
 
 
 def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     made = seq2seq()
     made.encoder_attentions = tuple(layer * np.nan for layer in made.encoder_attentions)
-    found = read(outputs=made, kinds=["cross"])
-    assert found.kinds == ("cross",)
-    assert found.encoder_self.shape == (0, 0, 5, 5)
+    trace = read(outputs=made, kinds=["cross"])
+    assert trace.kinds == ("cross",)
+    assert trace.encoder_self.shape == (0, 0, 5, 5)
 
 
 @pytest.mark.parametrize("nothing", [(), (None, None)])
 def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
     made = seq2seq()
     made.encoder_attentions = nothing
-    found = read(outputs=made)
-    assert found.kinds == ("decoder_self", "cross")
-    assert found.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
-    assert read(kinds=["decoder_self", "cross"]).notes == found.notes[:-1]
+    trace = read(outputs=made)
+    assert trace.kinds == ("decoder_self", "cross")
+    assert trace.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
+    assert read(kinds=["decoder_self", "cross"]).notes == trace.notes[:-1]
 
 
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
-    found = read(tokens=features, index=1)
-    assert found.source_tokens == ("1", "2", "3", "4", "5")
-    assert read_back(found, "cross") == (2, 0, "▁t42", "1")
-    assert found.source == ""
+    trace = read(tokens=features, index=1)
+    assert trace.source_tokens == ("1", "2", "3", "4", "5")
+    assert read_back(trace, "cross") == (2, 0, "▁t42", "1")
+    assert trace.source == ""
 
 
 PAIR = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
@@ -134,14 +134,14 @@ def test_an_encoder_alone_with_a_pair_of_sentences(form) -> None:
         "tuple": (torch.zeros(1, 9, 4), torch.zeros(1, 4), maps, ()),
         "bare": maps,
     }[form]
-    found = AttentionTrace.from_huggingface(outputs, PAIR)
-    assert found.kinds == ("encoder_self",)
-    assert read_back(found, "encoder_self") == (2, 1, "ies", "bee")
-    assert found.source == "the frisbee | it flies"
-    assert found.special.tokens == {"[CLS]", "[SEP]"}
-    assert found.special.ends == {"[SEP]"}
-    assert [piece.word for piece in found.source_pieces] == [0, 1, 2, 2, 3, 4, 5, 5, 6]
-    assert found.second_start is None
+    trace = AttentionTrace.from_huggingface(outputs, PAIR)
+    assert trace.kinds == ("encoder_self",)
+    assert read_back(trace, "encoder_self") == (2, 1, "ies", "bee")
+    assert trace.source == "the frisbee | it flies"
+    assert trace.special.tokens == {"[CLS]", "[SEP]"}
+    assert trace.special.ends == {"[SEP]"}
+    assert [piece.word for piece in trace.source_pieces] == [0, 1, 2, 2, 3, 4, 5, 5, 6]
+    assert trace.second_start is None
 
 
 def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding() -> None:
@@ -152,9 +152,9 @@ def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding()
         "attention_mask": [[1] * 9, [0, 0, 1, 1, 1, 1, 1, 1, 0]],
         "token_type_ids": torch.tensor([[0] * 5 + [1] * 4, [0, 0, 0, 0, 0, 1, 1, 1, 0]]),
     }
-    found = [AttentionTrace.from_huggingface(maps, inputs, index=n) for n in (0, 1)]
-    assert [trace.second_start for trace in found] == [5, 3]
-    assert found[1].source_tokens[3] == "▁fl"
+    traces = [AttentionTrace.from_huggingface(maps, inputs, index=n) for n in (0, 1)]
+    assert [trace.second_start for trace in traces] == [5, 3]
+    assert traces[1].source_tokens[3] == "▁fl"
     positions: list[Any] = [4, np.int64(4)]
     for start in positions:
         asked = AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
@@ -180,11 +180,11 @@ def test_a_decoder_alone_in_a_forward_pass(named) -> None:
     outputs = (
         {"attentions": maps, "cross_attentions": ()} if named else (torch.zeros(1, 4, 9), maps)
     )
-    found = AttentionTrace.from_huggingface(outputs, [11, 12, 13, 14], tokenizer=TOKENIZER)
-    assert found.kinds == ("decoder_self",)
-    assert found.causal
-    assert found.source_pieces == ()
-    assert read_back(found, "decoder_self") == (1, 3, "▁t13", "▁t12")
+    trace = AttentionTrace.from_huggingface(outputs, [11, 12, 13, 14], tokenizer=TOKENIZER)
+    assert trace.kinds == ("decoder_self",)
+    assert trace.causal
+    assert trace.source_pieces == ()
+    assert read_back(trace, "decoder_self") == (1, 3, "▁t13", "▁t12")
 
 
 def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
@@ -194,10 +194,10 @@ def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
         {"attentions": own, "cross_attentions": cross},
         (torch.zeros(1, 3, 9), own, cross),
     ):
-        found = AttentionTrace.from_huggingface(outputs, ["a", "b", "c", "d"], ["x", "y", "z"])
-        assert found.kinds == ("decoder_self", "cross")
-        assert read_back(found, "cross") == (0, 1, "y", "d")
-        assert read_back(found, "decoder_self") == (1, 0, "z", "y")
+        trace = AttentionTrace.from_huggingface(outputs, ["a", "b", "c", "d"], ["x", "y", "z"])
+        assert trace.kinds == ("decoder_self", "cross")
+        assert read_back(trace, "cross") == (0, 1, "y", "d")
+        assert read_back(trace, "decoder_self") == (1, 0, "z", "y")
 
 
 def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
@@ -205,16 +205,16 @@ def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
     ids = torch.tensor([11, 12, EOS])
     expected = AttentionTrace.from_huggingface(layers, ids, tokenizer=TOKENIZER).source_tokens
     for given in ([*ids], [*ids.numpy()], [ids], [ids.numpy()], [[*ids]]):
-        found = AttentionTrace.from_huggingface(layers, given, tokenizer=TOKENIZER)
-        assert found.source_tokens == expected == ("▁t11", "▁t12", "</s>")
+        trace = AttentionTrace.from_huggingface(layers, given, tokenizer=TOKENIZER)
+        assert trace.source_tokens == expected == ("▁t11", "▁t12", "</s>")
 
 
 def beam_without_rows() -> SimpleNamespace:
     """As Whisper's generate returns them: of each step the first row of a sentence alone."""
     made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
     for name in ("decoder_attentions", "cross_attentions"):
-        kept = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
-        setattr(made, name, kept)
+        first_rows = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
+        setattr(made, name, first_rows)
     return made
 
 
@@ -227,7 +227,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"index": None}, r"2 sentences in this batch: choose one with index="),
         ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
@@ -281,15 +281,15 @@ def prefix_in_the_cache() -> SimpleNamespace:
           "decoder_tokens": None, "attention_mask": [[1]]}, r"mask has 1 position"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_one_sentence(given, said) -> None:
-    with pytest.raises(InputError, match=r"(?i)" + said) as caught:
+def test_what_is_wrong_is_said_in_one_sentence(given, message) -> None:
+    with pytest.raises(InputError, match=r"(?i)" + message) as caught:
         read(**given)
     assert is_one_sentence(str(caught.value))
 
 
-def cross_of(one: Sequence) -> np.ndarray:
-    assert one.cross is not None
-    return one.cross
+def cross_of(entry: Sequence) -> np.ndarray:
+    assert entry.cross is not None
+    return entry.cross
 
 
 @pytest.mark.parametrize("style", ["cache", "whole", "static", "window"])
@@ -301,11 +301,11 @@ def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
     ]
     window = 3
     if style == "window":
-        for one in sequences:  # nobody looks further back, but the prompt
-            far = np.tril(np.ones(one.own.shape[2:]), -window)
+        for entry in sequences:  # nobody looks further back, but the prompt
+            far = np.tril(np.ones(entry.own.shape[2:]), -window)
             far[:prompt] = 0
-            one.own[:, :, far > 0] = 0
-            one.own[1, 2, -1, -2] = HOT
+            entry.own[:, :, far > 0] = 0
+            entry.own[1, 2, -1, -2] = HOT
     made = generated(sequences, style=style, window=window)
     made.encoder_attentions = per_layer([rows(2, 3, 5, 5, seed=seed) for seed in (8, 9)])
     for index, (reads, writes) in enumerate(
@@ -314,15 +314,15 @@ def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
             (["<s>", "▁t41", "▁t42", "▁t43"], ["▁t41", "▁t42", "▁t43", "</s>"]),
         ]
     ):
-        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
-        assert found.decoder_tokens == tuple(reads)
-        assert found.target_tokens == tuple(writes)
-        np.testing.assert_array_equal(found.decoder_self, sequences[index].own)
+        trace = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+        assert trace.decoder_tokens == tuple(reads)
+        assert trace.target_tokens == tuple(writes)
+        np.testing.assert_array_equal(trace.decoder_self, sequences[index].own)
         keys = int(SOURCE_MASK[index].sum())
-        np.testing.assert_array_equal(found.cross, cross_of(sequences[index])[..., :keys])
+        np.testing.assert_array_equal(trace.cross, cross_of(sequences[index])[..., :keys])
         last = reads[-2] if style == "window" else "<s>"
-        assert read_back(found, "decoder_self") == (1, 2, reads[-1], last)
-        assert read_back(found, "cross") == (0, 1, "</s>", ["▁t12", "▁t22"][index])
+        assert read_back(trace, "decoder_self") == (1, 2, reads[-1], last)
+        assert read_back(trace, "cross") == (0, 1, "</s>", ["▁t12", "▁t22"][index])
 
 
 def test_a_beam_is_followed_from_row_to_row() -> None:
@@ -337,24 +337,24 @@ def test_a_beam_is_followed_from_row_to_row() -> None:
     made = generated(sequences, beams=beams, size=6)
     encoder = [plant(rows(2, 3, 5, 5, seed=seed), (1, 1, seed, 0)) for seed in (1, 2)]
     made.encoder_attentions = per_layer(encoder)
-    for index, one in enumerate(sequences):
-        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+    for index, entry in enumerate(sequences):
+        trace = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
         keys = 5 if index < 2 else 3
-        np.testing.assert_array_equal(found.decoder_self, one.own)
-        np.testing.assert_array_equal(found.cross, cross_of(one)[..., :keys])
-        assert found.target_tokens == tuple(TOKENIZER.convert_ids_to_tokens(one.ids[1:]))
+        np.testing.assert_array_equal(trace.decoder_self, entry.own)
+        np.testing.assert_array_equal(trace.cross, cross_of(entry)[..., :keys])
+        assert trace.target_tokens == tuple(TOKENIZER.convert_ids_to_tokens(entry.ids[1:]))
         query, key = [("▁t12", "▁t11"), ("</s>", "▁t21")][index // 2]
-        assert read_back(found, "encoder_self") == (1, 1, query, key)
+        assert read_back(trace, "encoder_self") == (1, 1, query, key)
 
 
 def test_several_samples_of_one_sentence_have_one_encoder() -> None:
     sequences = [sequence([BOS, 31 + n, EOS], 1, seed=n, source=5) for n in range(4)]
     made = generated(sequences)
     made.encoder_attentions = per_layer([rows(1, 1, 5, 5, seed=seed) for seed in (1, 2)])
-    found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=2)
-    assert found.source_tokens == ("▁t21", "▁t22", "</s>")
-    np.testing.assert_array_equal(found.encoder_self[0, 0], rows(1, 1, 5, 5, seed=2)[0, 0, :3, :3])
-    np.testing.assert_array_equal(found.cross, cross_of(sequences[2])[..., :3])
+    trace = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=2)
+    assert trace.source_tokens == ("▁t21", "▁t22", "</s>")
+    np.testing.assert_array_equal(trace.encoder_self[0, 0], rows(1, 1, 5, 5, seed=2)[0, 0, :3, :3])
+    np.testing.assert_array_equal(trace.cross, cross_of(sequences[2])[..., :3])
 
 
 @pytest.mark.parametrize("style", ["cache", "whole", "static"])
@@ -372,29 +372,29 @@ def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None
     for layer in made.attentions[0]:
         layer[1, :, 0] = 1 / layer.shape[-1]  # of a static cache also at places that are free
     prompts = {"input_ids": torch.tensor([[11, 12, 13], [PAD, 22, 23]]), "attention_mask": mask}
-    found = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
-    assert found.kinds == ("decoder_self",)
-    assert found.decoder_tokens == ("▁t22", "▁t23", "▁t24")
-    assert found.target_tokens == ("▁t23", "▁t24", "</s>")
-    np.testing.assert_array_equal(found.decoder_self, sequences[1].own[:, :, 1:, 1:])
-    assert read_back(found, "decoder_self") == (1, 2, "▁t24", "▁t22")
-    assert found.target == "t22 t23 t24"
+    trace = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
+    assert trace.kinds == ("decoder_self",)
+    assert trace.decoder_tokens == ("▁t22", "▁t23", "▁t24")
+    assert trace.target_tokens == ("▁t23", "▁t24", "</s>")
+    np.testing.assert_array_equal(trace.decoder_self, sequences[1].own[:, :, 1:, 1:])
+    assert read_back(trace, "decoder_self") == (1, 2, "▁t24", "▁t22")
+    assert trace.target == "t22 t23 t24"
 
 
 def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
     made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
     texts = ["Hel", "lo", "Ġworld", "Ġagain"]
-    found = AttentionTrace.from_huggingface(made, texts)
-    assert found.decoder_tokens == ("▁Hel", "lo", "▁world")
-    assert found.target_tokens == ("lo", "▁world", "▁again")
-    assert found.target == "Hello world again"
-    assert [piece.word for piece in found.target_pieces] == [0, 1, 2]
+    trace = AttentionTrace.from_huggingface(made, texts)
+    assert trace.decoder_tokens == ("▁Hel", "lo", "▁world")
+    assert trace.target_tokens == ("lo", "▁world", "▁again")
+    assert trace.target == "Hello world again"
+    assert [piece.word for piece in trace.target_pieces] == [0, 1, 2]
 
 
 def test_the_texts_of_a_source_name_no_decoder_that_had_one() -> None:
-    """Of an encoder-decoder with fused attention in the encoder and across, say."""
+    """An encoder-decoder with fused attention in the encoder and across is such a case."""
     whole = generated([sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)])
     made = {"sequences": whole.sequences, "decoder_attentions": whole.decoder_attentions}
-    found = AttentionTrace.from_huggingface(made, ["▁A", "▁dog", "</s>"], tokenizer=TOKENIZER)
-    assert found.decoder_tokens == ("<s>", "▁t31", "▁t32")
-    assert found.target_tokens == ("▁t31", "▁t32", "</s>")
+    trace = AttentionTrace.from_huggingface(made, ["▁A", "▁dog", "</s>"], tokenizer=TOKENIZER)
+    assert trace.decoder_tokens == ("<s>", "▁t31", "▁t32")
+    assert trace.target_tokens == ("▁t31", "▁t32", "</s>")

@@ -1,4 +1,4 @@
-"""What was found for a sentence is remembered, and what is too much is refused."""
+"""Results for a sentence are remembered, and what is too much is refused."""
 
 from dataclasses import replace
 
@@ -51,21 +51,21 @@ def test_what_no_checksum_has_makes_another_model(
     translator: Translator, monkeypatch, name: str, value: object
 ) -> None:
     def results() -> list[object]:
-        found = cached_results.translate(translator, "The dog sings.", 4)
+        translation = cached_results.translate(translator, "The dog sings.", 4)
         return [
-            found,
+            translation,
             cached_results.translate_edited(
                 translator, "The dog sings.", SearchSettings(), {}, "none"
             ),
             cached_results.score(translator, "The dog sings.", "Der Hund singt.", 0.6),
-            cached_results.trace(translator, found),
+            cached_results.trace(translator, translation),
             cached_results.trace_of_pair(translator, "The dog sings.", "Der Hund singt."),
         ]
 
     before = results()
-    assert all(one is same for one, same in zip(before, results(), strict=True))
+    assert all(earlier is same for earlier, same in zip(before, results(), strict=True))
     monkeypatch.setattr(translator, name, value)
-    assert not any(one is same for one, same in zip(before, results(), strict=True))
+    assert not any(earlier is same for earlier, same in zip(before, results(), strict=True))
 
 
 def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
@@ -145,12 +145,12 @@ def test_a_text_of_any_length_is_refused_before_it_is_cut(
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
     monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 0.0)
-    found = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
-    assert found.stopped
-    (notice,) = found.notices
+    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    assert translation.stopped
+    (notice,) = translation.notices
     assert notice.startswith("The search was stopped before its end, after 1 piece:")
     monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 60.0)
-    assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is found
+    assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is translation
     assert not cached_results.translate(translator, "The dog sings.", 4).stopped
 
 

@@ -1,4 +1,4 @@
-"""What is remembered never takes more bytes than it may, and belongs to its key alone."""
+"""Remembered values never take more bytes than they may, and belong to their keys alone."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ def work() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "bars", "said"),
+    ("end", "bars", "sentences"),
     [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
 )
 def test_the_bar_goes_with_the_work(
-    monkeypatch: pytest.MonkeyPatch, end: str, bars: int, said: list[str]
+    monkeypatch: pytest.MonkeyPatch, end: str, bars: int, sentences: list[str]
 ) -> None:
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     app = AppTest.from_function(work)
@@ -42,4 +42,4 @@ def test_the_bar_goes_with_the_work(
         assert len(app.get("progress")) == bars
         for bar in app.get("progress"):
             assert bar.proto.text == ": ".join(["Working", *now])
-    assert [text.value for text in app.text] == said
+    assert [text.value for text in app.text] == sentences

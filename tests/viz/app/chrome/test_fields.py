@@ -1,4 +1,4 @@
-"""Of several options one is chosen: that of the URL, else the first."""
+"""One of several options is chosen: that of the URL, else the first."""
 
 from __future__ import annotations
 

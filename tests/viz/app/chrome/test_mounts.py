@@ -1,4 +1,4 @@
-"""What a browser sends is checked, and what a mount does where its script is not found."""
+"""Messages of a browser are checked, and a mount whose script is not found says so."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
     monkeypatch.setattr(
         importlib.metadata,
         "distributions",
-        lambda: [one for one in installed() if one.name != "headlight"],
+        lambda: [distribution for distribution in installed() if distribution.name != "headlight"],
     )
     scan = inspect.unwrap(manifest_scanner.scan_component_manifests)  # anew
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)

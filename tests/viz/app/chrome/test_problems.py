@@ -38,11 +38,11 @@ def test_a_reader_sees_names_and_the_log_has_paths(
 
 def test_every_page_shows_errors_through_it() -> None:
     shown = re.compile(r"str\((error|refused)\)|[{ ]error}")
-    found = [
+    names = [
         path.name
         for folder in (VIZ / "app", VIZ / "pages")
         for path in folder.rglob("*.py")
         if shown.search(path.read_text("utf-8"))
     ]
     # a sentence of the system; the one place
-    assert sorted(found) == ["menu.py", "problems.py"]
+    assert sorted(names) == ["menu.py", "problems.py"]

@@ -1,4 +1,4 @@
-"""What a page reads from the address: no number that none is, and what other pages have chosen."""
+"""Choices that a page reads from the address: no number that is none, and those of other pages."""
 
 from __future__ import annotations
 
@@ -66,24 +66,24 @@ def test_a_number_that_none_is_is_taken_out_wherever_it_stands() -> None:
 
 
 def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_texts() -> None:
-    root, found = APP.parent, set()
+    root, keys = APP.parent, set()
     for path in sorted((root / "viz").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(call, ast.Call):
                 continue
             if path.name == "fields.py":  # of whoever calls it
                 continue
-            given = {one.arg: one.value for one in call.keywords}
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
             # Streamlit's own `st.text_input` has no bound
             assert getattr(call.func, "attr", "") not in ("text_input", "text_area"), path
             bounded = ("text_field", "text_input", "text_area")
             if getattr(call.func, "id", "") in bounded or "accept_new_options" in given:
                 key = given["key"]
                 module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
-                found.add(
+                keys.add(
                     getattr(module, key.id) if isinstance(key, ast.Name) else ast.literal_eval(key)
                 )
-    assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= found <= FREE_TEXTS
+    assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= keys <= FREE_TEXTS
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_a_text_of_a_link_that_is_too_long_is_refused_and_the_page_says_so(
     most = longest(name)
     asked = {"text": SENTENCE, **view}
     app = visit(page, **{**asked, name: "a" * (most + 1)})
-    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
+    (field,) = [widget for widget in (*app.text_input, *app.text_area) if widget.key == name]
     assert field.proto.max_chars == (MAX_TYPED if name in ("text", "edited") else most)
     assert field.value == field.proto.default
     assert in_url(app, name) is None
-    said = [text for text in texts(app) if f"“{name}” has more than {most:,} characters" in text]
-    assert len(said) == 1
+    notices = [text for text in texts(app) if f"“{name}” has more than {most:,} characters" in text]
+    assert len(notices) == 1
     app = visit(page, **{**asked, name: "a" * most})
-    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
+    (field,) = [widget for widget in (*app.text_input, *app.text_area) if widget.key == name]
     assert field.value == "a" * most
     assert not [text for text in texts(app) if "characters and was not read" in text]
 
@@ -153,8 +153,8 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])
 def test_runs_that_there_are_not_get_one_answer(visit, runs: str) -> None:
     app = visit("training", training_view="Heads forming", forming_run=runs)
-    (said,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
-    assert "is no run of this server" in said
+    (message,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
+    assert "is no run of this server" in message
 
 
 def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:

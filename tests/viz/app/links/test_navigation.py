@@ -60,19 +60,19 @@ def test_a_link_leads_to_the_path_and_says_why() -> None:
 def test_title_and_heading_name_page_and_sentence(
     sentence: str, title: str, heading: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    titles: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: titles.append(page_title))
     app = AppTest.from_function(_named, args=(sentence,)).run()
     assert not app.exception
-    assert said == [title]
+    assert titles == [title]
     assert app.get("html")[0].proto.body == heading
 
 
 def test_a_long_sentence_is_cut_in_the_title_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    titles: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: titles.append(page_title))
     AppTest.from_function(_named, args=("x" * 1000,)).run()
-    assert said == [f"Heads · {'x' * 59}… · Headlight"]
+    assert titles == [f"Heads · {'x' * 59}… · Headlight"]
 
 
 def _named(sentence: str) -> None:

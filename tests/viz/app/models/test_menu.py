@@ -69,7 +69,7 @@ def choose(app: AppTest, name: str) -> AppTest:
 
 
 def line(app: AppTest) -> tuple[str, str]:
-    """What stands before the translation, and the translation."""
+    """Return what stands before the translation, and the translation."""
     label, text, *_ = texts(app)
     return label, text
 
@@ -79,7 +79,7 @@ def missing(name: str, shown: str) -> str:
 
 
 def has_examples(app: AppTest) -> bool:
-    return any(one.proto.label == "Examples" for one in app.get("menu_button"))
+    return any(button.proto.label == "Examples" for button in app.get("menu_button"))
 
 
 def test_the_menu_has_every_model_and_the_chosen_one_translates(
@@ -119,9 +119,9 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
 def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]) -> None:
     app = open_(text=SENTENCE)
     choose(app, "damaged")
-    label, said = line(app)
+    label, message = line(app)
     assert label == "German"  # as before
-    assert said.endswith("MANIFEST.json is not a manifest of ours: copy the folder again.")
+    assert message.endswith("MANIFEST.json is not a manifest of ours: copy the folder again.")
     assert box(app).value == SENTENCE
     choose(app, "en-fr")
     assert line(app)[0] == "French"
@@ -134,11 +134,11 @@ def test_a_link_to_a_model_that_is_not_here_says_so_and_shows_the_first(
         app = open_(text=SENTENCE, model=name)
         first = app.selectbox(key=MODEL).options[0]
         assert app.selectbox(key=MODEL).value == first
-        said = missing(name, first)
-        assert said in texts(app)
-        assert said in texts(app.run())  # until something else is asked
+        message = missing(name, first)
+        assert message in texts(app)
+        assert message in texts(app.run())  # until something else is asked
         box(app).set_value("The old cat.").run()
-        assert said not in texts(app)
+        assert message not in texts(app)
 
 
 def test_one_that_leaves_is_left_and_one_that_comes_is_there(
@@ -147,7 +147,7 @@ def test_one_that_leaves_is_left_and_one_that_comes_is_there(
     app = open_(text=SENTENCE, model="en-fr")
     shutil.rmtree(folder / "en-fr")
     app.run()
-    assert any(said.startswith("There is no model “\u2068en-fr\u2069”") for said in texts(app))
+    assert any(text.startswith("There is no model “\u2068en-fr\u2069”") for text in texts(app))
     assert line(app)[0] == "German"
     assert in_url(app, MODEL) is None
     shutil.copytree(made / "en-fr", folder / "late")
@@ -176,10 +176,10 @@ def test_what_belonged_to_the_model_before_is_released_and_undo_brings_both_back
     assert steered[1] != translator.translate(SENTENCE).text
     choose(app, "en-fr")
     assert in_url(app, "prefix") is None
-    (said,) = [said for said in texts(app) if "belonged to the model before" in said]
-    assert said.startswith("The prefix ")
+    (message,) = [text for text in texts(app) if "belonged to the model before" in text]
+    assert message.startswith("The prefix ")
     app.slider(key="alpha").set_value(1.0).run()
-    assert said not in texts(app)
+    assert message not in texts(app)
     app.button(key="undo").click().run()
     app.button(key="undo").click().run()
     assert (line(app), app.selectbox(key=MODEL).value) == (steered, first)
@@ -194,11 +194,11 @@ def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTe
     menu = app.selectbox(key=LANGUAGE)
     assert menu.options == ["French (fra)", "qqq", "Spanish (spa)"]
     assert (menu.value, line(app)[0]) == (None, "Target")
-    assert any("was not told which one" in said for said in texts(app))
+    assert any("was not told which one" in text for text in texts(app))
     menu.select("spa").run()
     assert (box(app).value, in_url(app, TEXT)) == (f">>spa<< {SENTENCE}",) * 2
     assert line(app)[0] == "Spanish"
-    assert not any("was not told which one" in said for said in texts(app))
+    assert not any("was not told which one" in text for text in texts(app))
     box(app).set_value(f" >>fra<<  {SENTENCE}").run()
     assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("fra", "French")
     app.selectbox(key=LANGUAGE).select("qqq").run()
@@ -225,7 +225,7 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
     asked = f">>fra<< {SENTENCE}"  # what the one in the bar writes
     theirs = Translator.load(folder / "en-many").translate(asked)
     shown = [html.proto.body for html in app.get("html")]
-    assert any("en-many" in one and "The other decoding" in one for one in shown)
+    assert any("en-many" in body and "The other decoding" in body for body in shown)
     assert any("Log p compares two models only" in caption.value for caption in app.caption)
     app.checkbox(key="versus_maps").check().run()
     assert not app.exception
@@ -235,7 +235,7 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
     app.button(key="undo").click().run()
     assert (box(app).value, in_url(app, MODEL)) == (SENTENCE, "en-fr")
     app.selectbox(key="versus_model").select("damaged").run()
-    assert any("MANIFEST.json is not a manifest" in said for said in texts(app))
+    assert any("MANIFEST.json is not a manifest" in text for text in texts(app))
 
 
 def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidden_words(
@@ -262,12 +262,12 @@ def test_a_link_to_a_second_model_that_is_not_there_says_so(
 ) -> None:
     app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
     menu = app.selectbox(key="versus_model")
-    said = f"{why}“\u2068{menu.value}\u2069”."
-    assert said in texts(app)
+    message = f"{why}“\u2068{menu.value}\u2069”."
+    assert message in texts(app)
     app.slider(key="alpha").set_value(1.0).run()
-    assert said in texts(app)  # it is still not there
+    assert message in texts(app)  # it is still not there
     menu.select("en-many").run()
-    assert not any(why in one for one in texts(app))
+    assert not any(why in text for text in texts(app))
 
 
 def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(
@@ -275,8 +275,8 @@ def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(
 ) -> None:
     app = open_(text="Le chat", model="fr-fi", versus="another model")
     assert not [menu for menu in app.selectbox if menu.key == "versus_model"]
-    said = "This server has no other model that reads French. Name a folder of models in"
-    assert any(one.startswith(said) for one in texts(app))
+    message = "This server has no other model that reads French. Name a folder of models in"
+    assert any(text.startswith(message) for text in texts(app))
 
 
 def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
@@ -310,8 +310,8 @@ def forget() -> None:
 @pytest.mark.usefixtures("forget")
 def test_a_folder_is_loaded_once(folder: Path) -> None:
     with ThreadPoolExecutor(4) as people:
-        found = list(people.map(lambda _: menu.load(folder / "en-fr"), range(8)))
-    assert len(set(map(id, found))) == 1
+        loaded = list(people.map(lambda _: menu.load(folder / "en-fr"), range(8)))
+    assert len(set(map(id, loaded))) == 1
     with pytest.raises(CheckpointError, match=r"There is no checkpoint folder|is missing"):
         menu.load(folder / "nowhere")
 
@@ -330,22 +330,22 @@ def test_a_model_of_a_run_stays_until_its_end(
 
 
 @pytest.mark.parametrize(
-    ("said", "mib"),
+    ("value", "mib"),
     [("", 2_048), ("300", 300), ("0", 2_048), ("-1", 2_048), ("1.5", 2_048), ("9" * 20, 2_048)],
 )
-def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, said: str, mib: int) -> None:
-    monkeypatch.setenv(menu.MEMORY_VARIABLE, said)
+def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, value: str, mib: int) -> None:
+    monkeypatch.setenv(menu.MEMORY_VARIABLE, value)
     wrong = menu.limit_problem()
     assert menu._limit() == (mib, wrong)
-    assert bool(wrong) == (said not in ("", "300"))
+    assert bool(wrong) == (value not in ("", "300"))
     assert wrong == one_line(wrong)
 
 
 def test_the_loading_says_how_far_it_is(folder: Path) -> None:
-    said: list[tuple[int, int]] = []
-    menu._read(folder / "en-fr", lambda done, of: said.append((done, of)))
-    assert said
-    assert all(0 <= done < of for done, of in said)
+    steps: list[tuple[int, int]] = []
+    menu._read(folder / "en-fr", lambda done, total: steps.append((done, total)))
+    assert steps
+    assert all(0 <= done < total for done, total in steps)
 
 
 def test_the_variable_names_the_one_that_translates(

@@ -60,7 +60,7 @@ class Loader:
 
     def in_memory(self) -> set[str]:
         gc.collect()
-        return {model.name for one in self.alive if (model := one()) is not None}
+        return {model.name for reference in self.alive if (model := reference()) is not None}
 
 
 @pytest.fixture
@@ -121,11 +121,11 @@ def test_two_who_ask_for_one_model_load_it_once_and_nobody_else_waits(loader: Lo
     cache = ModelCache(100, loader)
     name_of(cache, "there")
     go = loader.go["slow"] = threading.Event()
-    said: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
 
     @contextmanager
     def bar() -> Iterator[Progress]:
-        yield lambda done, of: said.append((done, of))
+        yield lambda done, total: steps.append((done, total))
 
     def ask() -> Translator:
         with cache.use(Path("slow"), bar) as model:
@@ -136,11 +136,11 @@ def test_two_who_ask_for_one_model_load_it_once_and_nobody_else_waits(loader: Lo
         assert loader.begun.wait(LONG)
         # meanwhile: one that is there, and one that is not
         assert [name_of(cache, name) for name in ("there", "quick")] == ["there", "quick"]
-        assert not any(one.done() for one in waiting)
-        while (3, 4) not in said:
+        assert not any(future.done() for future in waiting)
+        while (3, 4) not in steps:
             pass
         go.set()
-        assert len({id(one.result(LONG)) for one in waiting}) == 1
+        assert len({id(future.result(LONG)) for future in waiting}) == 1
     assert loader.loaded == ["there", "slow", "quick"]
 
 
@@ -184,7 +184,7 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
         while cache._loading[str(Path("damaged").resolve())].users < 3:
             pass
         go.set()
-        assert {one.result(LONG) for one in waiting} == {"damaged is damaged."}
+        assert {future.result(LONG) for future in waiting} == {"damaged is damaged."}
     ask()
     assert loader.loaded == ["damaged", "damaged"]
     assert cache.size == 0
@@ -240,5 +240,5 @@ def test_another_model_in_the_place_of_one_is_loaded(
 
 def test_a_model_counts_as_it_is_stored_in_memory(translator: Translator) -> None:
     parameters = 4 * translator.model.number_of_parameters()
-    buffers = sum(each.nbytes for each in translator.model.buffers())
+    buffers = sum(buffer.nbytes for buffer in translator.model.buffers())
     assert size_of_model(translator) == 2 * parameters + buffers

@@ -1,4 +1,4 @@
-"""Which folders are offered as models, and under which names."""
+"""Folders that are offered as models, and their names."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_a_folder_that_appears_or_leaves_is_seen_at_once(folder: Path) -> None:
 
 def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> None:
     strange = [folder / "a\nb", Path(f"{folder}/caf\udce9")]
-    for one in strange:
+    for path in strange:
         try:
-            one.mkdir()
+            path.mkdir()
         except OSError:
             pytest.skip("this file system has no such names")
-        (one / "MANIFEST.json").touch()
+        (path / "MANIFEST.json").touch()
     assert names()[1:] == ["a\\nb", "caf\\udce9"]
     assert list(offered_models().folders.values())[1:] == strange
     assert all(name.encode() for name in names())
@@ -113,6 +113,6 @@ def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(
     ):
         monkeypatch.setenv(MODELS_VARIABLE, str(path))
         assert names() == ["bundled"]
-        said = offered_models().problem
-        assert said.startswith(f"{MODELS_VARIABLE}: ")
-        assert said.endswith(f" cannot be read: {why}.")
+        problem = offered_models().problem
+        assert problem.startswith(f"{MODELS_VARIABLE}: ")
+        assert problem.endswith(f" cannot be read: {why}.")

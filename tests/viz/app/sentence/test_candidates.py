@@ -1,4 +1,4 @@
-"""What differs is marked, added or left out, and nothing in a text becomes HTML."""
+"""Differences are marked, added or left out, and nothing in a text becomes HTML."""
 
 import re
 

@@ -35,8 +35,8 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_out(serve) -> None:
 def test_more_lines_than_a_picture_holds_are_left_out_with_a_word(serve) -> None:
     app = serve(page, text=FIRST, more="\n".join(["Her horse waits."] * 3 + ["", "A dog."]))
     assert len(app.session_state["sources"]) == 4
-    said = "The batch takes 3 further sentences: line 5 and later are left out."
-    assert said in texts(app)
+    notice = "The batch takes 3 further sentences: line 5 and later are left out."
+    assert notice in texts(app)
 
 
 def test_without_a_translation_there_is_no_batch(serve) -> None:

@@ -26,14 +26,14 @@ def test_what_is_wrong_goes_and_what_is_sound_stays(
 ) -> None:
     own = translator.translate(SENTENCE)
     request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
-    _, used, said = translate_request(translator, request)
+    _, used, message = translate_request(translator, request)
     assert used == request._replace(
         prefix="" if "prefix" in went_on else request.prefix,
         forbid="" if "words" in went_on else request.forbid,
     )
-    assert said.endswith(f". The search went on {went_on}.")
+    assert message.endswith(f". The search went on {went_on}.")
     for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
-        assert said.count(f"“{wrong}”") == 1
+        assert message.count(f"“{wrong}”") == 1
 
 
 def test_a_request_becomes_the_settings_of_the_search() -> None:

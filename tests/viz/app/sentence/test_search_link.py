@@ -1,4 +1,4 @@
-"""What is wrong with a request in a link is said in one sentence, and the rest goes on."""
+"""A wrong request in a link gets one sentence, and the rest goes on."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_a_setting_that_is_none_in_a_link_gets_one_sentence_and_the_rest_goes_on
     serve, translator: Translator, linked: dict[str, str], says: str
 ) -> None:
     app = serve(bar, text=SENTENCE, **linked)
-    (said,) = [line for line in texts(app)[2:] if says in line]
-    assert said.endswith(".")
+    (message,) = [line for line in texts(app)[2:] if says in line]
+    assert message.endswith(".")
     assert texts(app)[1] == translator.translate(SENTENCE).text
     # it stands until another request
-    assert said in texts(app.run())
+    assert message in texts(app.run())
     app.text_area(key="text").set_value("The cat sings.").run()
-    assert said not in texts(app)
+    assert message not in texts(app)

@@ -89,14 +89,14 @@ def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_br
     assert german(app) == translator.translate("The cat sings.").text
     assert in_url(app, "prefix") is None
     assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
-    said = (
+    notice = (
         f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
     )
-    assert any(line.startswith(said) for line in texts(app))
+    assert any(line.startswith(notice) for line in texts(app))
     press(app, "undo")
     assert german(app) == steered
     assert (in_url(app, "text"), in_url(app, "prefix")) == (SENTENCE, " ".join(prefix))
-    assert not any(line.startswith(said) for line in texts(app))
+    assert not any(line.startswith(notice) for line in texts(app))
     press(app, "redo")
     assert german(app) == translator.translate("The cat sings.").text
     assert in_url(app, "prefix") is None
@@ -122,9 +122,9 @@ def test_what_is_released_is_said_where_the_next_sentence_cannot_be_translated(
 ) -> None:
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="3")
     app.text_area(key="text").set_value(failing).run()
-    said = german(app)
-    assert said.count(" belonged to the sentence before; Undo on the Translate page brings") == 1
-    assert "There is no beam" not in said  # that was another request
+    message = german(app)
+    assert message.count(" belonged to the sentence before; Undo on the Translate page brings") == 1
+    assert "There is no beam" not in message  # that was another request
     press(app, "undo")
     assert in_url(app, "prefix") == " ".join(prefix)
 
@@ -154,10 +154,10 @@ def test_back_keeps_what_is_too_long_for_the_link_of_its_entry(
     serve, monkeypatch: pytest.MonkeyPatch, field: str
 ) -> None:
     app = serve(bar, text=SENTENCE, edited="Der Hund schläft.")
-    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    (box,) = [widget for widget in (*app.text_area, *app.text_input) if widget.key == field]
     box.set_value("Hund " * 2_001).run()
     go_back(app, monkeypatch, kind="decoder")  # of an entry that lies after the text
-    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    (box,) = [widget for widget in (*app.text_area, *app.text_input) if widget.key == field]
     assert box.value == "Hund " * 2_001
     assert any("too long for a link" in line for line in texts(app))
 
@@ -213,14 +213,14 @@ def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
     given = {"first": first, "long": " ".join([first] * 1_000), "words": " ".join(words)}
     given["word"] = WORD
     app = serve(bar, text=SENTENCE, **{name: v.format(**given) for name, v in asked.items()})
-    (said,) = [line for line in texts(app)[2:] if says in line]
-    assert said.endswith(".")
+    (message,) = [line for line in texts(app)[2:] if says in line]
+    assert message.endswith(".")
     forbidden = [WORD] if "forbid" in asked else []
     assert german(app) == translator.translate(SENTENCE, forbidden=forbidden).text
     # it stands until something else is asked
-    assert said in texts(app.run())
+    assert message in texts(app.run())
     app.text_area(key="text").set_value("The cat sings.").run()
-    assert said not in texts(app)
+    assert message not in texts(app)
 
 
 def test_where_every_word_is_forbidden_the_search_goes_on_without(

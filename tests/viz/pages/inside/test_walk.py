@@ -81,7 +81,7 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scale", "temperature", "quotient", "of_all", "of_step"),
+    ("scale", "temperature", "quotient", "whole_equation", "step_equation"),
     [
         ("÷ √d_k", 1.0, True, "softmax(QKTdk)V", "sj=q·kjdk"),
         ("none", 1.0, False, "softmax(QKT)V", "sj=q·kj"),
@@ -90,10 +90,10 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
     ],
 )
 def test_the_equations_follow_the_scale(
-    scale: Scale, temperature: float, quotient: bool, of_all: str, of_step: str
+    scale: Scale, temperature: float, quotient: bool, whole_equation: str, step_equation: str
 ) -> None:
     steps = named_steps(scale=scale, temperature=temperature)
-    for name, expected in (("All", of_all), ("scale", of_step)):
+    for name, expected in (("All", whole_equation), ("scale", step_equation)):
         assert letters(steps[name].equation) == expected
         assert ("mfrac" in tags(steps[name].equation)) == quotient
 

@@ -60,9 +60,9 @@ def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
     app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
     steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
     trace = translator.trace_of(steered)
-    found = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
-    assert found.translation.text.startswith("Mein Bruder")
-    assert mark_changed_words(found.translation.text, steered.text) in candidate(app)
+    outcome = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    assert outcome.translation.text.startswith("Mein Bruder")
+    assert mark_changed_words(outcome.translation.text, steered.text) in candidate(app)
 
 
 def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
@@ -71,31 +71,31 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
     app = opened(**url)
     trace = translator.trace(SENTENCE)
-    found = effect(translator, trace, TWO)
-    assert np.abs(found.changes).max() > 0.01
-    new = mark_changed_words(found.translation.text, translator.translate(SENTENCE).text)
+    outcome = effect(translator, trace, TWO)
+    assert np.abs(outcome.changes).max() > 0.01
+    new = mark_changed_words(outcome.translation.text, translator.translate(SENTENCE).text)
     assert new in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
     assert message(app, "selection")[0]["key"] == grid["key"]
     for kind in ("encoder_self", "decoder_self", "cross"):
-        after = np.rint(found.after.weights(kind) * 255)
+        after = np.rint(outcome.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
     _, arrays = message(app, "attention_map")
-    differences = {k: found.after.weights(k) - found.before.weights(k) for k in KINDS}
+    differences = {k: outcome.after.weights(k) - outcome.before.weights(k) for k in KINDS}
     np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
     drawn = words_of(app)
     for name, log_probs in (
         ("before", trace.log_probs),
-        ("with heads taken away", found.after.log_probs),
+        ("with heads taken away", outcome.after.log_probs),
     ):
         total = sum(value for (_, model), value in drawn.items() if model == name)
         assert total == pytest.approx(log_probs.sum(), abs=1e-4)
     # the decoder's first row is the same in every head
     rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
-    moved = [of_kind.mean(-1).ravel() / 2 for of_kind in rows]
-    (first, distance), *others = most_changed(found)
+    moved = [change.mean(-1).ravel() / 2 for change in rows]
+    (first, distance), *others = most_changed(outcome)
     named = [distance, *(other for _, other in others)]
     assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
@@ -172,9 +172,9 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, weights, atol=1e-6)
-    found = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
+    outcome = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(outcome.after.log_probs.sum(), abs=1e-4)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
@@ -243,13 +243,15 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
     trace = translator.trace(SENTENCE)
     others = (translator.trace(english) for english, _ in pairs)
     other = next(
-        one for one in others if one.source != SENTENCE and one.cross.shape == trace.cross.shape
+        donor
+        for donor in others
+        if donor.source != SENTENCE and donor.cross.shape == trace.cross.shape
     )
     app = opened(removed="c1.3z", donor=other.source)
     with patched(translator.model, other, [Head("cross", 1, 3)]):
-        found = effect(translator, trace, [])
+        outcome = effect(translator, trace, [])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(outcome.after.log_probs.sum(), abs=1e-4)
 
 
 @pytest.fixture
@@ -267,13 +269,13 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     trace = translator.trace_of(translation)
     removals, _ = parse_removals("c1.3m", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
-    found = set()
+    results = set()
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / means_file.FILE)
-        of = effect_of(translator, translation, trace, None, removals, SearchSettings())
-        found.add(of.after.log_probs.tobytes())
-    assert len(found) == 2
+        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        results.add(outcome.after.log_probs.tobytes())
+    assert len(results) == 2
 
 
 def test_the_same_words_in_other_pieces_are_another_translation(translator: Translator) -> None:
@@ -286,9 +288,9 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
         alone = effect(translator, trace, [Removal("cross", 1, 3)])
-        np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
+        np.testing.assert_array_equal(outcome.after.log_probs, alone.after.log_probs)
 
 
 def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
@@ -297,11 +299,13 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     app = opened(checkpoint=measured_folder)
     app.slider(key="removal-count").set_value(2).run()
     assert in_url(app, "removed") == "c1.3,c1.2"
-    assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
-    assert any("among those that gave the order" in one.value for one in app.caption)
+    assert any(
+        "With 2 away 20.50, with all heads 30.00" in caption.value for caption in app.caption
+    )
+    assert any("among those that gave the order" in caption.value for caption in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
-    assert any("not the first of this order" in one.value for one in app.caption)
+    assert any("not the first of this order" in caption.value for caption in app.caption)
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
@@ -316,17 +320,17 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
 
     def look(link: str) -> np.ndarray:
         removals, _ = parse_removals(link, translator.model)
-        found = effect_of(translator, translation, trace, None, removals, SearchSettings())
-        return found.after.log_probs
+        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        return outcome.after.log_probs
 
     with ThreadPoolExecutor(6) as people:
-        found = list(people.map(look, links))
-    for link, log_probs in zip(links, found, strict=True):
+        results = list(people.map(look, links))
+    for link, log_probs in zip(links, results, strict=True):
         removals, _ = parse_removals(link, translator.model)
         with removed(translator, [Removal(*removal.place) for removal in removals]):
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
-    assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2
+    assert len({log_probs.tobytes() for log_probs in results}) > len(links) // 2
 
 
 def rows(chart) -> list[list[dict]]:

@@ -37,7 +37,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """What an installation of the wheel leaves in `site-packages`."""
+    """Files that an installation of the wheel leaves in `site-packages`."""
     folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -46,7 +46,7 @@ def installed(wheel, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def command(installed) -> dict[str, object]:
-    """How a command is run with the wheel: without the checkout, in a folder elsewhere.
+    """Options of a process that runs the wheel without the checkout, in a folder elsewhere.
 
     `-S` reads no `.pth` file, so an editable install of the checkout is not there either.
     """

@@ -98,7 +98,7 @@ def expect_german(page: Page, text: str) -> None:
 
 
 def painted(page: Page, key: str) -> dict[str, Any] | None:
-    """What stands on the canvas of a map: see `map_on`."""
+    """Read the canvas of a map: see `map_on`."""
     return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))
 
 
@@ -133,16 +133,16 @@ def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> Non
     """The map comes to show these weights under these labels."""
 
     def read() -> tuple[list[str], list[str], bool]:
-        found = painted(page, key)
-        if found is None:
+        drawn = painted(page, key)
+        if drawn is None:
             return [], [], False
-        there = found["levels"]
-        least = 128 if found["table"][0] == "difference" else 0
+        there = drawn["levels"]
+        least = 128 if drawn["table"][0] == "difference" else 0
         near = (
             there.shape == weights.shape  # two neighbours in the table can have one colour
             and np.abs(there - least - (255 - least) * weights).max() < 2
         )
-        return found["queries"], found["keys"], bool(near)
+        return drawn["queries"], drawn["keys"], bool(near)
 
     until(page, read, (display_tokens(labels.queries), display_tokens(labels.keys), True))
 

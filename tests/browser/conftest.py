@@ -1,4 +1,4 @@
-"""What every browser test needs: a Chromium, and a Streamlit script served on a free port."""
+"""Fixtures of all browser tests: a Chromium, and Streamlit scripts served on free ports."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ ONE_PROCESS = ["--renderer-process-limit=1"]
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    """Where Chromium is; without one the test is skipped, or fails where it must not be missing."""
+    """Path of Chromium; without one the test is skipped, or fails where it must not be missing."""
     named = os.environ.get("HEADLIGHT_CHROMIUM", "")
     for name in (named, "chromium", "chromium-browser", "google-chrome", "/usr/bin/chromium"):
-        if name and (found := shutil.which(name)):
-            return found
+        if name and (path := shutil.which(name)):
+            return path
     message = "no Chromium on this machine (set HEADLIGHT_CHROMIUM to its path)"
     if os.environ.get("HEADLIGHT_REQUIRE_BROWSER") == "1":
         pytest.fail(message, pytrace=False)
@@ -123,7 +123,7 @@ def serve_script(
 
 @pytest.fixture(scope="session")
 def address(serve_app: Callable[[str], str], trained_folder: Path) -> str:
-    """Where the app is served on the tests' small model, for all modules."""
+    """Address of the app on the tests' small model, for all modules."""
     return serve_app(str(trained_folder))
 
 

@@ -63,7 +63,7 @@ class Still:
         self.page.evaluate(f"() => show({js_bytes(content)})")
 
     def picked(self):
-        """What the component has told its host."""
+        """Messages of the component to its host."""
         return self.page.evaluate("picked")
 
     def words(self):
@@ -117,7 +117,7 @@ class Still:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def told(self):
+    def readout(self):
         """The note beside the pointer."""
         return plain(self.tip.inner_text())
 
@@ -125,7 +125,7 @@ class Still:
         return plain(self.live.inner_text())
 
     def fits(self):
-        """Whether the page is no wider than its window."""
+        """Return whether the page is no wider than its window."""
         return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     def save(self, form, folder):
@@ -165,10 +165,10 @@ class Saved:
         return self.root.locator(".hl-explorer-open .hl-switches").inner_text().split("\n")
 
     def painted(self):
-        """What stands on the canvas of the large map: see `map_on`."""
+        """Read the canvas of the large map: see `map_on`."""
         return map_on(self.canvas)
 
-    def told(self, query, key):
+    def readout(self, query, key):
         """The note beside a square of the large map."""
         self.canvas.hover(position=middle_of(self.canvas, query, key))
         return plain(self.root.locator(".hl-explorer-open .hl-tip").first.inner_text())

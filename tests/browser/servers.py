@@ -70,5 +70,5 @@ def _wait(address: str, server: BaseProcess, log: Path) -> None:
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else "nothing"
-    pytest.fail(f"streamlit did not start at {address}; it said:\n{said}", pytrace=False)
+    output = log.read_text(encoding="utf-8", errors="replace") if log.exists() else "nothing"
+    pytest.fail(f"streamlit did not start at {address}; it said:\n{output}", pytrace=False)

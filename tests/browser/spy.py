@@ -1,4 +1,4 @@
-"""What is painted on a page's canvases, seen from outside: the components tell nothing of it.
+"""Pictures painted on a page's canvases, seen from outside: the components tell nothing of it.
 
 `SPY` runs before the page's own scripts. Each canvas then has `painted`, what was painted on it
 since it was last cleared, in CSS pixels of the canvas: its `words`, and its `pictures`, parts of
@@ -88,7 +88,7 @@ def _tables() -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
         (kind, theme): table(kind, theme) for kind in COLOR for theme in ENDS
     }
     tables |= {("difference", theme): difference_table(theme) for theme in ENDS}
-    return {name: np.unique(_packed(one), return_index=True) for name, one in tables.items()}
+    return {name: np.unique(_packed(table), return_index=True) for name, table in tables.items()}
 
 
 def _packed(colors):
@@ -107,20 +107,20 @@ def map_on(canvas):
     Returns:
         None if nothing is painted; else `origin` {x, y, square}, `queries`, `keys` and `levels`.
     """
-    found = canvas.evaluate(PICTURE)
-    if found is None:
+    picture = canvas.evaluate(PICTURE)
+    if picture is None:
         return None
-    shape = found["high"], found["wide"]
-    x, y = found["x"], found["y"]
-    words = found["words"]
+    shape = picture["high"], picture["wide"]
+    x, y = picture["x"], picture["y"]
+    words = picture["words"]
     head = min((word["y"] for word in words), default=0)
     sides = {
-        "queries": [one for one in words if one["x"] < x and one["y"] > y],
-        "keys": [one for one in words if one["x"] >= x and one["y"] == head],
+        "queries": [word for word in words if word["x"] < x and word["y"] > y],
+        "keys": [word for word in words if word["x"] >= x and word["y"] == head],
     }
-    places, which = levels(np.reshape(found["colors"], (*shape, 4)))
+    places, which = levels(np.reshape(picture["colors"], (*shape, 4)))
     return {
-        "origin": {"x": x, "y": y, "square": found["square"]},
+        "origin": {"x": x, "y": y, "square": picture["square"]},
         "queries": [word["text"] for word in sides["queries"]],
         "keys": [word["text"] for word in sides["keys"]],
         "levels": places,

@@ -54,7 +54,7 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     assert [drawn["queries"], drawn["keys"]] == [display_tokens(axis) for axis in LABELS]
     assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
     page.move(*page.square(*SPOT))
-    assert page.told() == "“Hun” → “·bee”0.640\nThis row reads “schwarze” and writes “Hun”."
+    assert page.readout() == "“Hun” → “·bee”0.640\nThis row reads “schwarze” and writes “Hun”."
     assert page.bold() == ["Hun", "·bee", "Hun"]  # beside the bars, too
     page.click(*page.square(*SPOT))
     assert page.tip.is_hidden()
@@ -87,13 +87,13 @@ def test_scale_threshold_and_difference_change_colours_and_no_number(still):
     beside = page.square(query, key - 1)
     assert page.color(*beside) == tuple(table("cross", "light")[round(255 * SOME / HOT)])
     page.move(*beside)
-    assert page.told().endswith("0.250")
+    assert page.readout().endswith("0.250")
     assert "0.25" in page.texts()  # over its bar
     assert " ".join(legend.inner_text().split()) == "weight 0 max each row by its largest"
     page.show(content(weights, threshold=0.05))
     page.move(*page.square(query, 0))
     assert page.color(*page.square(query, 0)) == rgb(PAPER["light"])
-    assert page.told().endswith("0.0400")
+    assert page.readout().endswith("0.0400")
     assert legend.inner_text().endswith("below 0.05 not drawn")
     difference = np.zeros_like(weights)
     difference[query, key], difference[query, key - 1] = -HOT, SOME
@@ -103,7 +103,7 @@ def test_scale_threshold_and_difference_change_colours_and_no_number(still):
         expected = tuple(colors[128 + round(127 * value)])
         assert page.color(*page.square(query, column)) == expected
     page.move(*page.square(*SPOT))
-    assert page.told().endswith("−0.640")
+    assert page.readout().endswith("−0.640")
     assert page.spot("−0.64")[1] > page.spot("0.25")[1] + 20  # less hangs down, more stands up
     assert legend.inner_text().split() == ["difference", "−1", "0", "+1"]
 
@@ -117,7 +117,7 @@ def test_a_long_sentence_scrolls_and_any_token_is_text(still):
     assert set(markup[:5]) <= set(page.texts())
     page.page.wait_for_function(FADES, arg=[True, True])
     page.press("ArrowRight", "ArrowDown")
-    assert page.told().startswith(f"“{markup[1]}” → “k0”")
+    assert page.readout().startswith(f"“{markup[1]}” → “k0”")
     page.press("End")
     frame = page.scroll.bounding_box()
     assert 0 < page.square(1, 59)[0] < frame["width"]  # the cursor is never out of sight
@@ -143,8 +143,8 @@ def test_a_stroke_is_of_the_map_on_which_it_was_pressed(still):
     page.move(*page.square(1, 3))
     page.show(content(planted(), title="L1 H2", paints=True))  # another head, of the same words
     page.page.mouse.up()
-    (told,) = page.picked()
-    assert (told["title"], told["squares"]) == ("L1 H1", [[1, 2], [1, 3]])
+    (message,) = page.picked()
+    assert (message["title"], message["squares"]) == ("L1 H1", [[1, 2], [1, 3]])
     page.show(content(np.eye(60, dtype=np.float32), numbered(60), paints=True))
     assert page.scroll.evaluate(touch) == "auto"  # it scrolls
 

@@ -54,7 +54,7 @@ ANSWERED = """() => {
 
 
 class Wire:
-    """What passes between the page and the server, which can be held or lost on the way."""
+    """Messages between the page and the server, which can be held or lost on the way."""
 
     def __init__(self, page):
         self.held: list[str | bytes] | None = None
@@ -81,7 +81,7 @@ class Wire:
 
     @contextmanager
     def holding(self):
-        """What the server answers comes when the block ends."""
+        """Hold the answers of the server until the block ends."""
         self.held = []
         yield
         held, self.held = self.held, None
@@ -110,7 +110,7 @@ def at_rest(page):
 
 
 def state(page):
-    """What the address says, and what the page shows: title, sentence and all menus."""
+    """Return the address and what the page shows: title, sentence and all menus."""
     href, title, shown = page.evaluate(
         """() => {
             const main = document.querySelector("[data-testid=stMain]");

@@ -99,7 +99,7 @@ def test_a_value_has_its_colour_and_its_name_at_its_place(still, tmp_path):
         (page.spot("0.250"), "α · “Two”0.25"),
     ):
         page.move(*at)
-        assert page.told().startswith(note)
+        assert page.readout().startswith(note)
     # the row of a key is shaded under the pointer
     y = page.spot("160")[1]
     page.move(*page.spot("160"))
@@ -136,8 +136,8 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     for n in range(1, len(NAMES)):
         press(page, "Next")
         assert step_of(page) == NAMES[n]
-        told = tab.locator(".hl-told").inner_text()
-        assert all(part in told for part in (f"says {n}", f"shape {n}", f"code {n}"))
+        text = tab.locator(".hl-told").inner_text()
+        assert all(part in text for part in (f"says {n}", f"shape {n}", f"code {n}"))
         equation = tab.locator(".hl-equation math > msub > *").all_text_contents()
         assert equation == ["e", str(n)]
     assert button["Next"].is_disabled()

@@ -34,7 +34,7 @@ def ribbons_of(*heads, labels=LABELS, **options):
 
 
 def inked(page, text):
-    """Whether a ribbon ends at this word, from a pixel just beside it."""
+    """Return whether a ribbon ends at this word, from a pixel just beside it."""
     word = next(word for word in page.words() if word["text"] == text)
     left = word["x"] < page.canvas.bounding_box()["width"] / 2
     x = word["end"][0] + 16 if left else word["start"][0] - 16
@@ -43,12 +43,12 @@ def inked(page, text):
 
 def rows(page):
     """The words of each row and the numbers beside them, from the left."""
-    found: dict[int, list[str]] = {}
+    ends: dict[int, list[str]] = {}
     words = page.words()
     row = words[1]["y"] - words[0]["y"]
     for word in sorted(words, key=lambda word: word["start"][0]):
-        found.setdefault(round((word["y"] - words[0]["y"]) / row), []).append(word["text"])
-    return found
+        ends.setdefault(round((word["y"] - words[0]["y"]) / row), []).append(word["text"])
+    return ends
 
 
 def switch_colors(page):
@@ -67,14 +67,14 @@ def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
         False, True, True, False,
     ]  # fmt: skip
     page.move(*page.spot("Hun"))
-    assert page.told() == "This row reads “schwarze” and writes “Hun”."
+    assert page.readout() == "This row reads “schwarze” and writes “Hun”."
     assert (inked(page, "Hun"), inked(page, "schwarze")) == (True, False)
     page.click(*page.spot("·bee"))  # from where it is looked at, it is the only one
     assert [inked(page, word) for word in ("Two", "black", "·bee")] == [False, False, True]
     assert rows(page)[2] == ["Hun", "0.913", "dogs"]
     assert rows(page)[3] == ["·de", "0", "run"]
     page.move(*page.spot("Hun"))
-    assert page.told().startswith("“Hun” → “·bee”\nL1 H10.913")
+    assert page.readout().startswith("“Hun” → “·bee”\nL1 H10.913")
     page.click(*page.spot("Hun"))  # and from where it looks
     assert [inked(page, word) for word in ("Zwei", "schwarze", "Hun")] == [False, False, True]
     assert rows(page)[5][-2:] == ["0.913", "·bee"]
@@ -165,7 +165,7 @@ def numbers(page):
 
 
 def link_at(page, source, target, nth=0):
-    """Whether there is ink half way between two words that stand one over the other."""
+    """Return whether there is ink half way between two words that stand one over the other."""
     (x0, y0), (x1, y1) = page.spot(source), page.spot(target, nth)
     return page.color((x0 + x1) / 2, (y0 + y1) / 2) != rgb(PAPER["light"])
 
@@ -268,7 +268,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     x, y = page.spot("laufen")
     assert page.color(x, y - 5) == rgb(PAPER["light"])
     page.move(x, y)
-    assert page.told().split("\n") == [
+    assert page.readout().split("\n") == [
         "“laufen”0.368",
         "“Hunde laufen”",
         "log P of the prefix −1.25",
@@ -285,7 +285,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert "<b>" not in page.texts()
     dropped.check()
     page.move(*page.spot("<b>"))
-    assert page.told().endswith(
+    assert page.readout().endswith(
         "Dropped at step 1, rank 3 of 3. Two other candidates are more probable."
     )
     page.show(tree_of())
@@ -303,7 +303,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     # in the new tree the same prefix is pointed at
     room = page.scroll.bounding_box()["height"]
     page.show(tree_of(FORCED, best=2))
-    assert page.told().startswith("“laufen”")
+    assert page.readout().startswith("“laufen”")
     assert page.scroll.bounding_box()["height"] == room  # what stands below does not move
     page.press("ArrowRight", "Enter")
     assert page.picked()[3]["node"] == 2

@@ -86,7 +86,7 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
         assert (painted["levels"] == level_of(weights)).all()
         query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
         note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
-        assert opened.told(query, key).startswith(note)
+        assert opened.readout(query, key).startswith(note)
     # arrow keys walk over the list, and the open head stays open
     title = opened.title.inner_text()
     opened.open(1)

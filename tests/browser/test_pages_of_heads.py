@@ -139,14 +139,14 @@ def step_of(page):
 
 def rows(page):
     """Name, q · k, scaled, mask and weight of each key, as they are read out."""
-    found: list[list[str]] = page.locator(".st-key-inside .hl-unseen tbody tr").evaluate_all(
+    cells: list[list[str]] = page.locator(".st-key-inside .hl-unseen tbody tr").evaluate_all(
         "all => all.map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
-    return found
+    return cells
 
 
 def shows(page, wanted):
-    """Whether each key has its numbers."""
+    """Return whether each key has its numbers."""
     _, *columns = zip(*rows(page), strict=True)
     dots, scaled, mask, weights = columns
     return [word == "seen" for word in mask] == wanted.seen.tolist() and all(

@@ -188,7 +188,7 @@ def heading(page, text):
 
 
 def strip(page):
-    """What stands on the canvas of the open tensor."""
+    """Read the canvas of the open tensor."""
     return painted(page, "arch-tensor") or {"queries": [], "levels": np.zeros(0)}
 
 

@@ -68,7 +68,7 @@ def check_head(page, trace, kind, layer, head):
     assert painted["table"] == (kind, "light")
     assert (painted["levels"] == level_of(weights)).all()
     note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
-    assert page.told(query, key).startswith(note)
+    assert page.readout(query, key).startswith(note)
 
 
 def test_every_head_of_a_report_lights_up_under_its_words(saved):
@@ -216,14 +216,14 @@ def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
             painted = page.painted()
             assert [painted["queries"], painted["keys"]] == [queries, keys]
             note = f"“{queries[query]}” → “{keys[key]}”{weight:.3f}"
-            assert page.told(query, key).startswith(note)
+            assert page.readout(query, key).startswith(note)
             assert f"“{queries[query]}” to “{keys[key]}”" in page.described(kind, layer, head)
         text = page.page.locator("body").inner_text()
         assert "log p" not in text
         assert "English" not in text
         assert all(note in text for note in trace.notes)
         if kind == "decoder_self":
-            assert page.told(0, 4) == "“<s>” → “·gängig”hidden, it comes later"
+            assert page.readout(0, 4) == "“<s>” → “·gängig”hidden, it comes later"
 
 
 @pytest.mark.usefixtures("apart")
@@ -243,7 +243,7 @@ def test_a_pair_of_texts_is_seen_in_four_parts(saved):
     page.root.get_by_role("heading", name=f"{title} · first → second").wait_for()
     painted = page.painted()
     assert [painted["queries"], painted["keys"]] == [["[CLS]", "un", "·do"], ["it", "now", "[SEP]"]]
-    assert page.told(1, 1) == f"“un” → “now”{HOT / 2:.3f}"
+    assert page.readout(1, 1) == f"“un” → “now”{HOT / 2:.3f}"
     assert "“un” to “now”, 0.44" in page.described("encoder_self", 0, 1)
     text = page.root.locator(".hl-explorer-open").inner_text()
     assert "what a row gives to the other text is left out of its sum" in text

@@ -54,12 +54,12 @@ def phone(browser, address):
 
 
 def height(locator):
-    """Of one element, in pixels."""
+    """Measure an element, in pixels."""
     return locator.bounding_box()["height"]
 
 
 def span(page, selector):
-    """Where an element begins and ends on the screen, from its top."""
+    """Return top and bottom of an element, from the top of the screen."""
     box = page.locator(selector).bounding_box()
     return box["y"], box["y"] + box["height"]
 

@@ -139,7 +139,7 @@ def _below(
 def actions() -> list[tuple[str, argparse.Action]]:
     """List the arguments of all commands, by the words of the command."""
     return [
-        found
+        argument
         for name, command in COMMANDS.items()
-        for found in _below(_parser(command.module), (name,))
+        for argument in _below(_parser(command.module), (name,))
     ]

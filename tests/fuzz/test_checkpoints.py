@@ -236,9 +236,9 @@ def folders(
 def _check(folder: Path, accepted: Accepted, translation: str) -> None:
     with accepted_or_refused():
         translator = Translator.load(folder)
-        found = translator.translate(SENTENCE, beam_size=2)
-        translator.trace_of(found)
-        assert accepted == "other" or (accepted == "same" and found.text == translation)
+        result = translator.translate(SENTENCE, beam_size=2)
+        translator.trace_of(result)
+        assert accepted == "other" or (accepted == "same" and result.text == translation)
 
 
 @examples(40, 1_500)

@@ -211,7 +211,7 @@ def _own_error(log: str) -> str:
     for traceback in log.split("Traceback (most recent call last)")[1:]:
         frames = re.findall(r'File "([^"]+)", line (\d+)', traceback)
         # a name that the session does not have is raised by Streamlit, and read by us
-        path, line = [one for one in frames if "/streamlit/runtime/state/" not in one[0]][-1]
+        path, line = [frame for frame in frames if "/streamlit/runtime/state/" not in frame[0]][-1]
         if Path(path).is_relative_to(ROOT) and ".venv" not in path:
             return f"raised at {Path(path).relative_to(ROOT)}:{line}"
     return ""

@@ -31,8 +31,8 @@ TEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfil
 test: $(VENV)/.dev $(NODE_MODULES)  ## every test, in a real browser too where a Chromium is found
 	$(TEST)
 
-test-fast: $(VENV)/.dev  ## the tests that need no browser
-	$(TEST) -m "not browser"
+test-fast: $(VENV)/.dev  ## the tests that need no browser and little time
+	$(TEST) -m "not browser and not slow"
 
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(PY) -m ruff check

@@ -19,6 +19,8 @@ from websockets.sync.client import connect
 
 from transformer import Translator
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("headlight", "transformer", "training", "viz")
 PATIENCE = 40.0  # seconds until the server must answer

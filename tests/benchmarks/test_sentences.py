@@ -15,6 +15,8 @@ from tests.viz.conftest import _packages_are_scanned_once
 from viz.app.cache.memory import forget_server_wide
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["_packages_are_scanned_once"]  # a fixture of every test here
 
 

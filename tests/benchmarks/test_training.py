@@ -9,6 +9,8 @@ from benchmarks import training
 from benchmarks.training import Turn, main
 from training.devices import ProcessInfo
 
+pytestmark = pytest.mark.slow
+
 TINY = [
     "--layers", "1", "--batch-tokens", "64", "--steps", "1", "--warmup", "0", "--turns", "1",
     "--alone", "--compile",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,8 @@ from streamlit.util import calc_hash
 from tests.fuzz.bounds import SECONDS, examples, no_errors_logged
 from tests.fuzz.views import VIEWS
 from transformer.files.installed import FILES
+
+pytestmark = pytest.mark.slow
 
 UNBOUND = {"inside": ["at"]}
 """Parameters that belong to no widget."""

@@ -17,6 +17,8 @@ from tests.fuzz.bounds import IS_LONG, bounded_memory, examples, put_special, ru
 from tests.fuzz.commands import ARGUMENTS, SENTENCE, WRITING, _commands_run_here, actions, pristine
 from transformer.files.installed import FILES
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 VALUES = [
     *"0 -1 1.5 nan inf -inf 1e308 1e999 x ² 0x10 1_0 65 1000000001 -- -".split(),

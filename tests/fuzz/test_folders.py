@@ -119,7 +119,7 @@ INPUTS = {
 # names that are those of the work of training.prepare, which is then refused
 WORK = {".unfinished", ".unfinished.lock"}
 REPLACING = ("average", "export ctranslate2", "export marian", "prepare", "train")
-pytestmark = pytest.mark.usefixtures("_commands_run_here")
+pytestmark = [pytest.mark.usefixtures("_commands_run_here"), pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,8 @@ from viz.pages.training import runs
 from viz.pages.training.heads_forming import TRACED_SENTENCE
 from viz.pages.training.runs import RUNS_VARIABLE, is_live, load_log, log_problem
 
+pytestmark = pytest.mark.slow
+
 RECORDS: list[dict[str, Any]] = [
     {"step": 0, "parameters": 9, "d_model": 8, "warmup": 4, "lr_factor": 1.0, "steps": 100}
     | {"cooldown": 10},

@@ -25,7 +25,7 @@ from benchmarks.server import ROOT, ForgedSession, Server, headlight_app
 from tests.fuzz.bounds import IS_LONG, SECONDS, examples
 from tests.fuzz.views import VIEWS
 
-pytestmark = pytest.mark.timeout(0 if IS_LONG else 120)
+pytestmark = [pytest.mark.timeout(0 if IS_LONG else 120), pytest.mark.slow]
 TEXTS = st.sampled_from(["", "none", "1 · 2", "<b>", "x" * 300_000]) | st.text()
 WHOLE = st.integers(-(2**63), 2**63 - 1)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {

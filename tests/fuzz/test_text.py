@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ LINES = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(25, 1_500)
 @given(TEXTS)
 def test_text_is_translated_and_traced_or_refused(translator: Translator, text: str) -> None:

@@ -33,6 +33,7 @@ def test_there_are_tests():
     assert len(TESTS) >= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
 def test_under_node(node, path):
     # without --test, which starts one more process for the file

@@ -136,6 +136,7 @@ def batch(rows: int, source: int, target: int) -> Batch:
     return Batch(ids[0], ids[1], ids[1])
 
 
+@pytest.mark.slow
 def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

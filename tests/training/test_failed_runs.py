@@ -22,6 +22,8 @@ from training.update import SummedLoss, Updater
 from transformer.checkpoints import checkpoint
 from transformer.files.atomic import MARK
 
+pytestmark = pytest.mark.slow
+
 UPDATE, WRITE, SAVE = Updater.update, Snapshot.write, checkpoint.save
 
 

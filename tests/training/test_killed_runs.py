@@ -22,6 +22,8 @@ from tests.training.runs import (
 from training.run.state import has_state
 from training.train import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(400)
 def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(

@@ -25,6 +25,8 @@ from training.train import LOCK, main
 from training.update import Updater
 from training.validation import Score, Validation
 
+pytestmark = pytest.mark.slow
+
 JOIN_SECONDS = 5.0
 
 

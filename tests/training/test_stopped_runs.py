@@ -26,6 +26,8 @@ from tests.training.runs import (
 from training.devices import ProcessInfo
 from training.train import main
 
+pytestmark = pytest.mark.slow
+
 NEVER, STOPPED_AT = 10**9, 38  # between two lines of the log, and between two saved states
 
 

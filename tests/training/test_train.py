@@ -21,6 +21,8 @@ from transformer.errors import ConfigError
 from transformer.files.installed import BUNDLED
 from transformer.text.tokenizer import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),

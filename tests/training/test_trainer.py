@@ -19,6 +19,8 @@ from training.run import journal
 from transformer import KINDS, AttentionTrace
 from transformer.checkpoints import checkpoint
 
+pytestmark = pytest.mark.slow
+
 
 def _plan(out: Path) -> journal.Record:
     return journal.plan(journal.read(out / "run.jsonl"))

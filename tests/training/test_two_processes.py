@@ -26,6 +26,8 @@ from training.run import journal
 from training.train import main
 from training.update import Updater
 
+pytestmark = pytest.mark.slow
+
 
 def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
     """SIGTERM comes to one of the two processes alone."""

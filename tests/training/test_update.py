@@ -74,6 +74,7 @@ def test_a_few_updates_equal_the_plain_loop() -> None:
     _assert_same_weights(ours, plain)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_layers_equal_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     # the graph is traced as ever, and run by PyTorch itself: its code generator is
@@ -160,6 +161,7 @@ def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None
     assert rounded == pytest.approx(exact, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])
 def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
     recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)

@@ -17,6 +17,8 @@ from transformer.engine import CTranslate2Translator, plain_search
 from transformer.errors import ConfigError
 from transformer.files.installed import ASSETS
 
+pytestmark = pytest.mark.slow
+
 UNSEEN = "A 😀 dog and 汉字 in the garden."
 
 

@@ -226,6 +226,7 @@ def test_to_silence_a_head_leaves_the_tensor_it_was_given_alone():
     assert z.all()
 
 
+@pytest.mark.slow
 def test_two_threads_on_one_model_never_see_each_others_values(model):
     """Each thread watches and edits by itself, while the other does the same."""
     sentences = [torch.randint(4, 20, (1, length)) for length in (3, 4, 6, 9)]

@@ -22,6 +22,7 @@ class Finished:
         self.status, self.out, self.err = process.returncode, out.decode(), err.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # a process that imports torch
 def test_standard_input_is_translated_line_by_line_in_utf8_whatever_the_locale(
     checkpoint_folder, translator

@@ -36,6 +36,8 @@ from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
 from viz.pages.training import runs
 from viz.pages.training.heads_forming import describe_forming
 
+pytestmark = pytest.mark.slow
+
 Draw = Callable[[], object]
 
 

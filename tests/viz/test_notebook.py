@@ -58,6 +58,7 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert page == report(planted(evil=True), options, theme="dark")
 
 
+@pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())["text/html"])

@@ -120,6 +120,7 @@ def test_what_follows_from_the_batch_is_said(processes: int, message: str) -> No
     assert division(Recipe(micro_batch_tokens=10_000), processes) == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
 @pytest.mark.parametrize("multiple", [1, 8])
 def test_a_batch_without_text_has_no_loss_and_no_gradient(multiple: int, r_drop: float) -> None:

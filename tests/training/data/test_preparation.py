@@ -51,6 +51,7 @@ def stopped_preparation(folder: Path, *options: str) -> tuple[list[str], Path]:
     return arguments, out
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_leave_what_an_uninterrupted_run_writes(tmp_path: Path) -> None:
     recipe, first, second = write_folders(tmp_path)
     options = ["--data", str(first), f"{second}:0.5", "--drop-duplicates", "--ratio", "2"]

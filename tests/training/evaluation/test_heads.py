@@ -60,6 +60,7 @@ def run(folder: Path, *more: str) -> int:
     return main(["heads", "--checkpoint", str(folder / "model"), *files, *more])
 
 
+@pytest.mark.slow
 def test_every_head_has_every_figure_and_three_examples(measured, model, text) -> None:
     report = head_report.read(measured / "model", model.config)
     assert report is not None
@@ -128,6 +129,7 @@ def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None:
     stored = (measured / "model" / head_report.FILE).read_text("utf-8")
     examples = ("--examples", str(measured / "own.txt"))

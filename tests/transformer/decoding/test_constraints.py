@@ -272,6 +272,7 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
     assert longer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [1, 3])
 def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K, monkeypatch):
     differ = 0

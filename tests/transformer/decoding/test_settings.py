@@ -78,6 +78,7 @@ def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefi
     )
 
 
+@pytest.mark.slow
 def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bundled, free):
     same = 0
     for number, (line, text, _) in enumerate(free[:16]):
@@ -88,6 +89,7 @@ def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bund
     assert same >= 14  # a greedy search may take another cut where two are about as probable
 
 
+@pytest.mark.slow
 def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free):
     for number, (line, text, _) in enumerate(free[:16]):
         words = own_words(text)
@@ -97,6 +99,7 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free
         assert word not in own_words(rewritten), (line, word, rewritten)
 
 
+@pytest.mark.slow
 def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
     """Words are forbidden that one line has, and with which longer words of others begin.
 

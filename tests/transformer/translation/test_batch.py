@@ -38,6 +38,7 @@ def test_the_text_is_that_of_one_by_one_whatever_the_threads(translator, pairs, 
     assert len(set(translated)) > 12
 
 
+@pytest.mark.slow
 def test_hooks_of_the_caller_hold_in_every_thread(translator, pairs):
     texts = [pair.english for pair in pairs[:90:9]]
     names = [f"decoder.layers.{layer}.cross_attention.hook_z" for layer in (0, 1)]

@@ -133,6 +133,7 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
     assert texts(app) == ["German", message, NO_PICTURE]
 
 
+@pytest.mark.slow
 def test_the_bundled_model_knows_its_german(serve) -> None:
     text = "Two dogs are running through the snow."
     bundled = Translator.load()

@@ -21,6 +21,8 @@ from viz.pages.architecture.parameters import MAXIMA, PREFIX
 from viz.pages.roles import VIEWS
 from viz.pages.roles.pieces import OTHER, shown_piece
 
+pytestmark = pytest.mark.slow
+
 APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."
 

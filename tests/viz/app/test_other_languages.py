@@ -20,6 +20,8 @@ from viz.pages.masks import WITHOUT_MASK
 from viz.pages.positions import VIEW as POSITIONS
 from viz.pages.roles import VIEWS
 
+pytestmark = pytest.mark.slow
+
 APP = Path(__file__).parents[3] / "app.py"
 TEXT = "Le chat dort sous la table."
 BY_HAND = "Le chat dort."  # in pieces that the folder has

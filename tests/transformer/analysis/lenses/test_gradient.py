@@ -20,6 +20,7 @@ def log_P(case: Case, edits) -> float:
     return float(log_p[torch.arange(len(pair.written)), pair.written].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_the_slope_of_log_P_times_the_weight(case: Case, kind) -> None:
     products = gradient_times_attention(case.model, case.trace)[kind]

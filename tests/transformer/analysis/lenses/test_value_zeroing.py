@@ -36,6 +36,7 @@ def really_zeroed(case: Case, kind, layer, key):
     return 1 - (y * without).sum(1) / lengths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
     values = through("value_zeroing", case, kind)

@@ -117,6 +117,7 @@ def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs
             np.testing.assert_allclose(own, pattern, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_our_reader_gives_the_same_translations_and_log_probabilities(
     exported: Path, given: Path, pairs: list[Pair]
 ):

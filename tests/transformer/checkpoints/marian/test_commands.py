@@ -79,6 +79,7 @@ def test_bleu_counts_the_output_bias_in_the_loss(
     assert figures["sentences"] == len(marian_folder.SOURCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "stored"),
     [(["heads", "--bleu-sentences", "2"], "heads.json"), (["faithfulness"], "faithfulness.json")],

@@ -19,6 +19,7 @@ def forget():
     forget_server_wide()
 
 
+@pytest.mark.slow
 def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:
     asked = []
     translate = translator.translate

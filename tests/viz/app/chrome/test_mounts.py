@@ -150,6 +150,7 @@ def test_no_other_module_calls_the_components_of_streamlit():
             assert "v2" not in names, path
 
 
+@pytest.mark.slow
 def test_what_is_drawn_without_a_screen_imports_no_streamlit():
     names = ["heads_view", "inside_head", "mask_grids", "architecture", "word_links"]
     modules = ", ".join(f"viz.draw.{name}" for name in names)

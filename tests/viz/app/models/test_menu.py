@@ -23,6 +23,8 @@ from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, offered_mo
 from viz.app.sentence import source_box
 from viz.draw.labels import quoted
 
+pytestmark = pytest.mark.slow
+
 SENTENCE = "The old cat sleeps."
 TEXT, MODEL, LANGUAGE = "text", "model", "language"
 

@@ -140,6 +140,7 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
     serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    serve("heads", text=SENTENCE)  # loads the model, which asks, too
     asked: list[str] = []
     monkeypatch.setattr(progress, "end_if_unwanted", lambda: asked.append("still wanted?"))
     app = serve("heads", text=SENTENCE, lens="value zeroing")

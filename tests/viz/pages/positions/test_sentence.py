@@ -140,6 +140,7 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
     assert log_p_by_hand != log_p
 
 
+@pytest.mark.slow
 def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:
     """Found live, with the bundled model: the page claims what it has just computed."""
     app = serve("positions", checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)

@@ -29,6 +29,8 @@ from viz.pages.roles.head_charts import PICKED
 from viz.pages.roles.pieces import find_piece, make_unique, piece_name
 from viz.pages.roles.why_this_word import disagree
 
+pytestmark = pytest.mark.slow
+
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece
 URL = {"text": SENTENCE, "roles_view": "Why this word"}

@@ -169,6 +169,7 @@ def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> N
     assert text not in texts(app)
 
 
+@pytest.mark.slow
 def test_a_run_cannot_be_typed(run: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     run.rename(outside)

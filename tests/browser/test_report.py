@@ -288,6 +288,7 @@ def test_heads_are_laid_over_the_open_one(saved):
         page.page.keyboard.press("Enter")
     switches.nth(7).wait_for()
     assert switches.count() == 8
+    assert page.heads() == [*(f"L1 H{head}" for head in range(1, 7)), "L2 H1", "L2 H2"]
     assert add.evaluate("button => button === document.activeElement")
     assert add.get_attribute("aria-disabled") == "true"
     page.page.keyboard.press("Tab")

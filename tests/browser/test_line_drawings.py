@@ -115,6 +115,8 @@ def test_heads_have_colours_of_their_own_and_can_be_switched_off(still):
     page.show(ribbons_of(*moved[:2]))
     page.show(ribbons_of(*moved[:3]))
     assert switches.evaluate_all("all => all.map((box) => box.checked)") == [False, False, True]
+    switches.first.check()
+    assert ["0.913" in rows(page)[n] for n in range(3)] == [True, False, True]
 
 
 def test_long_lists_scroll_in_themselves_and_are_saved_on_white(still, tmp_path):

@@ -202,6 +202,22 @@ def test_a_head_that_lies_apart_is_that_of_the_sentence(browser, tmp_path, monke
     page.close()
 
 
+def test_the_longest_sentence_comes_first_where_that_is_asked(browser, tmp_path):
+    first, second = many(2)
+    rows = len(first.target_pieces) - 1
+    shorter = replace(
+        first,
+        target_pieces=first.target_pieces[:rows],
+        decoder_self=first.decoder_self[..., :rows, :rows],
+        cross=first.cross[..., :rows, :],
+        log_probs=first.log_probs[:rows],
+    )
+    page = Lines(browser, tmp_path / "lengths.html", lines_report([shorter, second]))
+    page.page.get_by_label("Order").select_option("length")
+    assert page.numbers() == [2, 1]
+    page.close()
+
+
 def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):
     traces = many(3)
     traces[2] = replace(traces[2], languages=Languages("English", "French"))

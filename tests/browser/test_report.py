@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.browser.app_page import expect
 from tests.browser.offline import Saved
 from tests.browser.spy import level_of
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted_at
@@ -25,7 +26,6 @@ from viz.report import report
 
 pytestmark = pytest.mark.browser
 
-AS_WIDE = "document.documentElement.scrollWidth <= innerWidth"
 SOURCE = ("[CLS]", "un", "##do", "it", "now", "[SEP]")
 TARGET = ("<s>", "▁Mach", "▁es", "▁rück", "gängig")
 HOT = 0.8762
@@ -83,8 +83,9 @@ def test_every_head_of_a_report_lights_up_under_its_words(saved):
     assert page.title.inner_text().startswith("L1 H2 · cross")
     for width in (390, 1440):
         page.page.set_viewport_size({"width": width, "height": 800})
-        # the explorer follows the new width in a later frame
-        page.page.wait_for_function(AS_WIDE)
+        # the explorer follows the new width in a later frame; the page forbids eval, by which
+        # wait_for_function would look again
+        expect(page.page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
 # the frame of a notebook holds the very text of a report: tests/viz/test_notebook.py
@@ -287,6 +288,7 @@ def test_heads_are_laid_over_the_open_one(saved):
         page.page.keyboard.press("Enter")
     switches.nth(7).wait_for()
     assert switches.count() == 8
+    assert page.heads() == [*(f"L1 H{head}" for head in range(1, 7)), "L2 H1", "L2 H2"]
     assert add.evaluate("button => button === document.activeElement")
     assert add.get_attribute("aria-disabled") == "true"
     page.page.keyboard.press("Tab")

@@ -98,6 +98,8 @@ test("a scale changes levels and keeps their order", () => {
   assert.deepEqual(levels("linear"), [10, 41, 64, 128]);
   assert.deepEqual(levels("square root"), [51, 102, 128, 180]);
   assert.deepEqual(levels("by row"), [64, 255, 128, 255]);
+  const signed = leveller(mapData(1, 2, { scale: "square root", signed: true }));
+  assert.deepEqual([signed(-0.04, 0), signed(0.04, 0)], [103, 153]); // apart from 128 alike
 });
 
 test("the marks hold each word once, and the bars of the row that is pointed at", () => {

@@ -23,7 +23,7 @@ class Field {
   }
 }
 
-test("a text that the server puts in is no action of the reader, and a letter is one", () => {
+test("a letter is an action of the reader, and no text of the server or of a late run is", () => {
   /** @type {string[]} */
   const log = [];
   const field = new Field();
@@ -39,6 +39,8 @@ test("a text that the server puts in is no action of the reader, and a letter is
       listeners[name] = act;
     },
     history, location: { href: "http://host/translate" }, URL, window: {},
+    document: { documentElement: { dataset: {} }, querySelector: () => null },
+    setInterval: () => 0, clearInterval: () => {},
     HTMLInputElement: class {}, HTMLTextAreaElement: Field,
   });
   Object.assign(globalThis, { document: { execCommand: type } }); // as Safari does
@@ -48,4 +50,10 @@ test("a text that the server puts in is no action of the reader, and a letter is
   history.replaceState({}, "", "?text=Vier");
   assert.equal(field.value, "Drei");
   assert.deepEqual(log, ["replace", "push"]);
+  listeners.popstate({ isTrusted: true });
+  history.replaceState({}, "", "?text=Vier"); // by a run of the entry that Back has left
+  assert.equal(log.length, 2);
+  type();
+  history.replaceState({}, "", "?text=Sechs");
+  assert.equal(log[2], "push");
 });

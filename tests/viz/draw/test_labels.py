@@ -3,7 +3,7 @@ import pytest
 from transformer.kinds import Kind
 from transformer.text.languages import OURS, Languages
 from viz.draw.formatting import format_number, listing
-from viz.draw.labels import axis_titles, display_tokens
+from viz.draw.labels import axis_titles, display_tokens, row_names
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,15 @@ def test_the_axes_of_self_attention_name_one_language_or_none(kind: Kind) -> Non
         "The position that looks",
         "Where it looks",
     )
+
+
+def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_alike() -> None:
+    # nothing that is read begins a word
+    names = row_names(("<s>", "en"), reads=("<s>", "en"), writes=("en", "▁Schnee"))
+    assert [name.replace("\u2068", "").replace("\u2069", "") for name in names] == [
+        "the row that reads “<s>” and writes “·en”",
+        "the row that reads “·en” and writes “Schnee”",
+    ]
 
 
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:

@@ -163,6 +163,16 @@ def test_z_of_a_second_sentence_stands_where_the_first_had_its_own(translator) -
     assert (mine[names][:, 2] - theirs[names][:, 2]).abs().max() > 0.01
 
 
+def test_weights_of_a_second_sentence_stand_where_the_first_had_its_own(translator) -> None:
+    first, second = (
+        translator.trace(text, "Der Hund schläft.") for text in ("The dog sings.", "The cat sings.")
+    )
+    after = effect(translator, first, [Removal("cross", 1, 3, "weights")], second).after
+    np.testing.assert_allclose(after.cross[1, 3], second.cross[1, 3], atol=1e-6)
+    assert np.abs(first.cross[1, 3] - second.cross[1, 3]).max() > 0.01
+    np.testing.assert_allclose(after.cross[1, 2], first.cross[1, 2], atol=1e-5)
+
+
 def test_two_threads_that_take_away_different_heads_never_meet(translator, trace) -> None:
     model = translator.model
     lists = [

@@ -33,6 +33,7 @@ from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
+from viz.draw.formatting import format_number
 from viz.pages.roles import removal as view
 from viz.pages.roles.removal import AFTER, BEFORE, effect_of, most_changed, words_chart
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
@@ -75,6 +76,8 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     assert np.abs(outcome.changes).max() > 0.01
     new = mark_changed_words(outcome.translation.text, translator.translate(SENTENCE).text)
     assert new in candidate(app)
+    change = float(outcome.after.log_probs.sum()) - float(trace.log_probs.sum())
+    assert f"{format_number(change, sign=True)} by the change" in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True

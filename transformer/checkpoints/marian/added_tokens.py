@@ -14,6 +14,7 @@ from transformer.checkpoints.marian.config import TOKENIZER_CONFIG, read_json
 from transformer.errors import CheckpointError, quoted
 
 ADDED, ADDED_DECODER = "added_tokens.json", "added_tokens_decoder"
+_SPECIAL = ("extra_special_tokens", "additional_special_tokens")  # now, and until 2025
 _FLAGS = ("lstrip", "rstrip", "single_word")
 
 
@@ -38,12 +39,9 @@ class AddedTokens:
         Raises:
             CheckpointError: if one has no number, or stands for a text in another way.
         """
-        path, special = folder / TOKENIZER_CONFIG, set[str]()
-        listed = values.get(ADDED_DECODER) if isinstance(values, dict) else None
-        if listed is not None:
-            pairs = _described(path, listed)
-            special = {text for text, (_, flags) in pairs.items() if flags.get("special") is True}
-            numbers = {text: number for text, (number, _) in pairs.items()}
+        path, values = folder / TOKENIZER_CONFIG, values if isinstance(values, dict) else {}
+        if (listed := values.get(ADDED_DECODER)) is not None:
+            numbers = _described(path, listed)
         else:
             path = folder / ADDED
             numbers = read_json(path, digest) if path.exists() else {}
@@ -55,6 +53,7 @@ class AddedTokens:
             raise CheckpointError(
                 f"{path} gives two tokens one number, or lists an empty one: copy it again."
             )
+        special = (token for name in _SPECIAL for token in _listed(values.get(name)))
         return cls(path, numbers, frozenset(special))
 
     def joined_to(self, known: dict[str, int], rows: int, *, optional: bool) -> dict[str, int]:
@@ -88,12 +87,19 @@ class AddedTokens:
         return re.compile(f"({'|'.join(map(re.escape, texts))})")
 
 
-def _described(path: Path, listed: Any) -> dict[str, tuple[int, dict[str, Any]]]:
-    """Return number and flags of each token of `added_tokens_decoder`."""
-    pairs: dict[str, tuple[int, dict[str, Any]]] = {}
+def _listed(tokens: Any) -> list[str]:
+    """Return the texts of a list of tokens, which may be objects."""
+    every = tokens if isinstance(tokens, list) else []
+    texts = (token.get("content") if isinstance(token, dict) else token for token in every)
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _described(path: Path, listed: Any) -> dict[str, int]:
+    """Return the number of each token of `added_tokens_decoder`."""
+    numbers: dict[str, int] = {}
     for number, flags in listed.items() if isinstance(listed, dict) else [("", None)]:
         text = flags.get("content") if isinstance(flags, dict) else None
-        if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}", number) or text in pairs:
+        if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}", number) or text in numbers:
             raise CheckpointError(
                 f"{path}: {ADDED_DECODER} does not give each number a token of its own: copy it "
                 f"again."
@@ -103,5 +109,5 @@ def _described(path: Path, listed: Any) -> dict[str, tuple[int, dict[str, Any]]]
                 f"{path} says {flag} = {quoted(flags[flag])} of the token {quoted(text)}: only "
                 f"tokens that stand for their text wherever it is can be read."
             )
-        pairs[text] = int(number), flags
-    return pairs
+        numbers[text] = int(number)
+    return numbers

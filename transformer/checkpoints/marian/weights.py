@@ -399,7 +399,7 @@ def _target_embedding(stored: Stored, config: MarianConfig, target: MarianVocabu
     table = stored.get(*names, shape=shape)
     first, *copies = (name for name in names if name in stored.names)
     for name in copies:
-        if not torch.equal(stored.view(name, shape=shape), table):
+        if config.tied and not torch.equal(stored.view(name, shape=shape), table):
             raise CheckpointError(
                 f"{stored.path}: '{name}' is another matrix than '{first}', but {config.path} says "
                 f"that they are one: write tie_word_embeddings = false there."

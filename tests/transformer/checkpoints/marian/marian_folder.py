@@ -80,7 +80,9 @@ def write(
     source_pieces, target_pieces = pieces(source), pieces(target)
     more = [f"▁no{number}" for number in range(more_pieces)]
     if separate:
-        vocabulary, decoder_vocabulary = _numbers([*codes, *source_pieces]), _numbers(target_pieces)
+        # one number for both, since the configuration has one
+        vocabulary = _numbers(["<pad>", *codes, *source_pieces])
+        decoder_vocabulary = _numbers(["<pad>", *target_pieces])
     else:
         vocabulary = decoder_vocabulary = _numbers([*codes, *source_pieces, *target_pieces, *more])
     if start:
@@ -123,6 +125,7 @@ def write(
             str(number): {"content": token, "special": token.startswith("<"), **flags}
             for number, token in enumerate(added, start=len(vocabulary))
         }
+        named["extra_special_tokens"] = [token for token in added if token.startswith("<")]
     _write_json(folder / "tokenizer_config.json", named)
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)
@@ -231,7 +234,7 @@ def pieces(model: bytes) -> list[str]:
 
 
 def _numbers(texts: Sequence[str]) -> dict[str, int]:
-    """`</s>` and `<unk>` first, `<pad>` last, as Marian has them."""
+    """`</s>` and `<unk>` first, `<pad>` last, as Marian has them, unless it is among the texts."""
     special = ("<s>", "</s>", "<unk>")
     ordered = dict.fromkeys(
         ("</s>", "<unk>", *(text for text in texts if text not in special), "<pad>")

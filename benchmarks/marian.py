@@ -181,16 +181,18 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
     pieces = [id_ for id_, _ in both], [number for _, number in both]
     draw, largest, count = random.Random(0), dict[str, float](), Counter[str]()
     tokenizer = MarianTokenizer.from_pretrained(folder)
+    source_side, target_side = ours.tokenizer, ours.target_tokenizer
+    assert target_side is not None
     lines = (*UNUSUAL, *ADDED)
     for line in lines:
-        read, given = ours.tokenizer.encode(line), ours.target_tokenizer.encode(line)
+        read, given = source_side.encode(line), target_side.encode(line)
         numbers = [target_numbers[id_] for id_ in given]
         theirs_read, theirs_given = tokenizer(line), tokenizer(text_target=line)
         count["source"] += [source_numbers[id_] for id_ in (*read, EOS)] == theirs_read["input_ids"]
         count["target"] += [*numbers, target_numbers[EOS]] == theirs_given["input_ids"]
         text = tokenizer.decode(numbers, skip_special_tokens=True)
         known = [id_ for id_ in given if id_ != UNK]
-        count["text"] += ours.target_tokenizer.decode(known) == text
+        count["text"] += target_side.decode(known) == text
     for _ in range(inputs):
         source, target = _random_input(ours, draw)
         start = theirs.config.decoder_start_token_id
@@ -204,7 +206,8 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
         count[_verdict(ours, theirs, source, BEAM_SIZE)] += 1
     print(
         f"{name}: of {len(lines)} lines the same pieces {count['source']} as a source and "
-        f"{count['target']} as a target, the same text of them {count['text']}; largest difference: {_listed(largest)}; of {inputs}: greedy equal "
+        f"{count['target']} as a target, the same text of them {count['text']}; largest "
+        f"difference: {_listed(largest)}; of {inputs}: greedy equal "
         f"{count['greedy']}, beam equal {count['equal']} (else theirs without an end "
         f"{count['cut']}, equally probable {count['tie']}, ours more probable {count['ours']}, "
         f"theirs {count['theirs']})"

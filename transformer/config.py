@@ -168,7 +168,7 @@ class TransformerConfig:
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values; those that the paper has not, where one is set."""
+        """Return the fields as plain JSON values; those of `LATER` only where they are set."""
         values = dataclasses.asdict(self)
         return {name: value for name, value in values.items() if value != LATER.get(name, ...)}
 
@@ -185,7 +185,9 @@ class TransformerConfig:
             h=h,
             d_k=self.h * self.d_k // h,
             d_v=self.h * self.d_v // h,
-            **dict.fromkeys(("decoder_N", "decoder_d_ff", "decoder_h")),
+            decoder_N=None,
+            decoder_d_ff=None,
+            decoder_h=None,
         )
 
     def stack(self, kind: Kind) -> TransformerConfig:

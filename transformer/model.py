@@ -42,9 +42,7 @@ class Decoder(nn.Module):
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
         self.embedding = Embedding(config, table)
-        self.layers = nn.ModuleList(
-            DecoderLayer(config.decoder) for _ in range(config.decoder.N)
-        )
+        self.layers = nn.ModuleList(DecoderLayer(config.decoder) for _ in range(config.decoder.N))
 
     def forward(
         self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None

@@ -82,7 +82,7 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Format rows as CSV, with the mark by which a spreadsheet knows UTF-8; half a letter is `?`."""
+    """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
     return frame.to_csv(index=False).encode("utf-8-sig", errors="replace")
 
 

@@ -73,7 +73,9 @@ def values_at(
 
 def pattern_points(model: Transformer, kind: Kind) -> list[str]:
     """Name the hook points of the weights, layer by layer."""
-    return [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.stack(kind).N)]
+    return [
+        f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.stack(kind).N)
+    ]
 
 
 def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:

@@ -44,11 +44,14 @@ def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
     """
     for place in heads:
         stack = model.config.stack(place.kind)
-        for name, value, count in (("layers", place.layer, stack.N), ("heads", place.head, stack.h)):
+        for name, value, count in (
+            ("layers", place.layer, stack.N),
+            ("heads", place.head, stack.h),
+        ):
             if not 0 <= value < count:
                 raise InputError(
-                    f"The model’s {KIND_TITLES[place.kind]} has {count} {name}, counted from 0: there is no "
-                    f"{name.removesuffix('s')} {quoted(value)}."
+                    f"The model’s {KIND_TITLES[place.kind]} has {count} {name}, counted from 0: "
+                    f"there is no {name.removesuffix('s')} {quoted(value)}."
                 )
     if len(set(heads)) < len(heads):
         twice = next(place for place in heads if heads.count(place) > 1)

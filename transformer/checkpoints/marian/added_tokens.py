@@ -40,11 +40,12 @@ class AddedTokens:
             CheckpointError: if one has no number, or stands for a text in another way.
         """
         path, values = folder / TOKENIZER_CONFIG, values if isinstance(values, dict) else {}
+        numbers: Any = {}
         if (listed := values.get(ADDED_DECODER)) is not None:
             numbers = _described(path, listed)
-        else:
+        elif (folder / ADDED).exists():
             path = folder / ADDED
-            numbers = read_json(path, digest) if path.exists() else {}
+            numbers = read_json(path, digest)
         if not isinstance(numbers, dict) or not all(
             type(number) is int and number >= 0 for number in numbers.values()
         ):
@@ -97,8 +98,10 @@ def _listed(tokens: Any) -> list[str]:
 def _described(path: Path, listed: Any) -> dict[str, int]:
     """Return the number of each token of `added_tokens_decoder`."""
     numbers: dict[str, int] = {}
-    for number, flags in listed.items() if isinstance(listed, dict) else [("", None)]:
-        text = flags.get("content") if isinstance(flags, dict) else None
+    items: list[tuple[str, Any]] = list(listed.items()) if isinstance(listed, dict) else [("", {})]
+    for number, described in items:
+        flags = described if isinstance(described, dict) else {}
+        text = flags.get("content")
         if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}", number) or text in numbers:
             raise CheckpointError(
                 f"{path}: {ADDED_DECODER} does not give each number a token of its own: copy it "

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
 from typing import IO
 
@@ -126,9 +127,13 @@ def _shards(index: Path) -> list[Path]:
     content = read_json(index, hashlib.sha256())
     places = content.get("weight_map") if isinstance(content, dict) else None
     ending = re.escape(index.name.split(".")[1])
-    if not isinstance(places, dict) or not places or not all(
-        isinstance(name, str) and re.fullmatch(rf"[\w-]+\.{ending}", name)
-        for name in places.values()
+    if (
+        not isinstance(places, dict)
+        or not places
+        or not all(
+            isinstance(name, str) and re.fullmatch(rf"[\w-]+\.{ending}", name)
+            for name in places.values()
+        )
     ):
         raise CheckpointError(f"{index} does not name a file for each tensor: copy it again.")
     return [index.parent / name for name in sorted(set(places.values()))]
@@ -153,7 +158,7 @@ def stored_weights(
     try:
         with ExitStack() as files:
             parts: list[Stored] = []
-            opened_files: list[IO[bytes]] = []
+            opened_files: list[BufferedReader] = []
             for path in paths:
                 opened_files.append(files.enter_context(opened(path, most))[0])
                 parts.append(files.enter_context(_mapped(path)))

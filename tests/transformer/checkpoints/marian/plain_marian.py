@@ -28,7 +28,7 @@ class PlainMarian:
 
     def __init__(self, folder: Path) -> None:
         self.config = json.loads((folder / "config.json").read_text())
-        stored = {}
+        stored: dict[str, torch.Tensor] = {}
         for path in folder.glob("*.safetensors"):
             stored |= safetensors.torch.load_file(path)
         for path in folder.glob("*.bin"):

@@ -50,8 +50,8 @@ def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
         ):
             if not 0 <= value < count:
                 raise InputError(
-                    f"The model’s {KIND_TITLES[place.kind]} has {count} {name}, counted from 0: "
-                    f"there is no {name.removesuffix('s')} {quoted(value)}."
+                    f"The model has {count} {name}, counted from 0: there is no "
+                    f"{name.removesuffix('s')} {quoted(value)} of {KIND_TITLES[place.kind]}."
                 )
     if len(set(heads)) < len(heads):
         twice = next(place for place in heads if heads.count(place) > 1)

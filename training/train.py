@@ -160,11 +160,12 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
             f"checkpoint that training.train or training.average wrote."
         )
     given = checkpoint.load(folder)
-    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
+    theirs, ours = dataclasses.asdict(given.model.config), dataclasses.asdict(wanted)
     for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
-        multiple = name == "N" and wanted.N % given.model.config.N == 0
+        deeper = name == "N" and wanted.decoder_N is None
+        multiple = deeper and wanted.N % given.model.config.N == 0
         if theirs[name] != ours[name] and not multiple:
-            further = ", or a multiple of it" if name == "N" else ""
+            further = ", or a multiple of it" if deeper else ""
             raise ConfigError(
                 f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
                 f"{ours[name]!r}: write there what the checkpoint has{further}."

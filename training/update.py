@@ -39,7 +39,7 @@ class SummedLoss(nn.Module):
     def _decode(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         model, mask = self.model, padding_mask(source)
         decoded = model.decode(target, model.encode(source, mask), mask)
-        return with_bias(decoded, model.shared_embedding, model.output_bias)
+        return with_bias(decoded, model.projection, model.output_bias)
 
 
 class Updater:

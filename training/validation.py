@@ -101,7 +101,7 @@ def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) 
         batch = make_batch(text, rows).to(model.device)
         mask = padding_mask(batch.source)
         decoded = model.decode(batch.target, model.encode(batch.source, mask), mask)
-        projected = with_bias(decoded, model.shared_embedding, model.output_bias)
+        projected = with_bias(decoded, model.projection, model.output_bias)
         loss = label_smoothed_loss(*projected, batch.labels, epsilon_ls=0)
         losses.append(loss)
     # all at once: to read each would wait for a GPU each time

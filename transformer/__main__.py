@@ -12,12 +12,14 @@ import torch
 
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment
+from transformer.analysis.axes import APART, apart_note
 from transformer.checkpoints.export.ctranslate2 import is_export
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.cli.standard_input import Progress, lines
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
+from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch, usable_cores
 from transformer.translation.result import Candidate, Translation
 
@@ -104,7 +106,9 @@ def _print_translation(
     translation = translator.translate(options.text, **settings.arguments)
     _tell(translation.notices)
     if options.align:
-        print(_aligned(translator, translator.trace_of(translation)))
+        trace = translator.trace_of(translation)
+        _tell(filter(None, [apart_note(trace)]))
+        print(_aligned(translator, trace))
     elif options.n_best:
         print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
     else:
@@ -129,7 +133,7 @@ def _tell(notices: Iterable[str], about: str = "") -> None:
 
 def _aligned(translator: Translator, trace: AttentionTrace) -> str:
     """Format a translation with the numbers of its word pairs, as Marian writes them."""
-    pairs = alignment.align(translator, trace, words="typed")
+    pairs = alignment.align(translator, trace, words="pieces" if apart_note(trace) else "typed")
     return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
 
 
@@ -152,7 +156,10 @@ def _translate_lines(
 
     def finish(line: Line, hypotheses: list[Hypothesis]) -> _Finished:
         notices = translator.warnings(line.text, line.pieces, hypotheses[0], settings)
-        return line.number, written(line, hypotheses), notices
+        text = written(line, hypotheses)
+        if options.align and has_unspaced(line.text + text):
+            notices = (*notices, APART)
+        return line.number, text, notices
 
     def written(line: Line, hypotheses: list[Hypothesis]) -> str:
         if options.n_best:

@@ -65,6 +65,7 @@ class BeamCache:
     """
 
     def __init__(self, config: TransformerConfig, rows: int, like: Tensor) -> None:
+        config = config.decoder
         self.h, self.d_k, self.d_v = config.h, config.d_k, config.d_v
         self.rows, self.length = rows, 0
         width = config.h * (config.d_k + config.d_v)

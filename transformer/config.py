@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from transformer.errors import ConfigError, quoted
+from transformer.kinds import Kind
 
 Positions = Literal["sinusoidal", "learned"]
 Activation = Literal["relu", "swish", "gelu"]
@@ -24,6 +26,9 @@ MAXIMA = {
     "d_k": 2**14,
     "d_v": 2**14,
     "max_length": 2**16,
+    "decoder_N": 2**8,
+    "decoder_d_ff": 2**18,
+    "decoder_h": 2**10,
 }
 """Largest value of each size: many times that of any model of Table 3, and still countable."""
 
@@ -50,10 +55,16 @@ class TransformerConfig:
         output_bias: whether each piece has a bias before the softmax; in the paper none has.
         source_vocab_size: size of the source's, with an embedding of its own; none in the paper,
             where one matrix serves both languages (§3.4).
+        decoder_N: layers of the decoder; `None` means N.
+        decoder_d_ff: inner width of the decoder's feed-forward networks; `None` means d_ff.
+        decoder_h: heads of the decoder, together as wide as the encoder's; `None` means h.
+        scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
+        own_projection: whether the projection before the softmax has a matrix of its own; in the
+            paper it is that of the embeddings (§3.4).
 
     Raises:
         ConfigError: if a value is out of range, or h does not divide d_model
-            while d_k or d_v is left open.
+            while d_k or d_v is left open, or decoder_h does not divide all heads' width.
     """
 
     vocab_size: int
@@ -72,6 +83,11 @@ class TransformerConfig:
     attention_bias: bool = False
     output_bias: bool = False
     source_vocab_size: int | None = None
+    decoder_N: int | None = None
+    decoder_d_ff: int | None = None
+    decoder_h: int | None = None
+    scale_embedding: bool = True
+    own_projection: bool = False
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
@@ -80,8 +96,9 @@ class TransformerConfig:
             raise ConfigError(
                 f"vocab_size = {self.vocab_size} must be above {EOS}: four pieces are special."
             )
-        if self.source_vocab_size is not None:
-            _require_size("source_vocab_size", self.source_vocab_size)
+        for name in ("source_vocab_size", "decoder_N", "decoder_d_ff", "decoder_h"):
+            if (size := getattr(self, name)) is not None:
+                _require_size(name, size)
         for name in ("d_k", "d_v"):
             if getattr(self, name) is not None:
                 _require_size(name, getattr(self, name))
@@ -101,7 +118,13 @@ class TransformerConfig:
                 raise ConfigError(
                     f"{name} = {quoted(value)} must be one of {', '.join(get_args(known))}."
                 )
-        for name in ("attention_bias", "output_bias"):
+        heads = self.decoder_h or self.h
+        if self.h * self.d_k % heads or self.h * self.d_v % heads:
+            raise ConfigError(
+                f"The heads of the encoder are {self.h * self.d_k} and {self.h * self.d_v} wide "
+                f"together, which cannot be divided among decoder_h = {heads}: choose another one."
+            )
+        for name in ("attention_bias", "output_bias", "scale_embedding", "own_projection"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ConfigError(f"{name} = {quoted(value)} must be true or false.")
         if self.positions == "sinusoidal" and self.d_model % 2:
@@ -145,8 +168,41 @@ class TransformerConfig:
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain JSON values."""
-        return dataclasses.asdict(self)
+        """Return the fields as plain JSON values; those of `LATER` only where they are set."""
+        values = dataclasses.asdict(self)
+        return {name: value for name, value in values.items() if value != LATER.get(name, ...)}
+
+    @cached_property
+    def decoder(self) -> TransformerConfig:
+        """Configuration in which N, d_ff, h, d_k and d_v are those of the decoder."""
+        if (self.decoder_N, self.decoder_d_ff, self.decoder_h) == (None, None, None):
+            return self
+        h = self.decoder_h or self.h
+        return dataclasses.replace(
+            self,
+            N=self.decoder_N or self.N,
+            d_ff=self.decoder_d_ff or self.d_ff,
+            h=h,
+            d_k=self.h * self.d_k // h,
+            d_v=self.h * self.d_v // h,
+            decoder_N=None,
+            decoder_d_ff=None,
+            decoder_h=None,
+        )
+
+    def stack(self, kind: Kind) -> TransformerConfig:
+        """Return the configuration in which these are of the stack that has such attention."""
+        return self if kind == "encoder_self" else self.decoder
+
+
+LATER: dict[str, object] = {
+    "decoder_N": None,
+    "decoder_d_ff": None,
+    "decoder_h": None,
+    "scale_embedding": True,
+    "own_projection": False,
+}
+"""Fields that came later, with the values that checkpoints of before mean."""
 
 
 def _require_size(name: str, value: object) -> None:

@@ -41,7 +41,7 @@ class Embedding(nn.Module):
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
         self.table = table
-        self.scale = math.sqrt(config.d_model)
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
         if config.positions == "sinusoidal":
             waves = sinusoidal_positions(config.max_length, config.d_model)
             # computed by a formula, so not stored in the checkpoint

@@ -42,7 +42,7 @@ class Decoder(nn.Module):
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
         self.embedding = Embedding(config, table)
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.N))
+        self.layers = nn.ModuleList(DecoderLayer(config.decoder) for _ in range(config.decoder.N))
 
     def forward(
         self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
@@ -71,7 +71,7 @@ class Transformer(Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
     One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
-    configuration says so has the source an embedding of its own.
+    configuration says so has the source an embedding, or the projection a matrix, of its own.
 
     A search and a trace keep the matrices as they multiply by them, and lay them out anew once the
     weights have changed: by `load_state_dict`, by an optimiser, by an operation in place. What is
@@ -90,6 +90,11 @@ class Transformer(Hooked):
         self.source_embedding = (
             nn.Parameter(torch.empty(config.source_vocab_size, config.d_model))
             if config.source_vocab_size is not None
+            else None
+        )
+        self.own_projection = (
+            nn.Parameter(torch.empty(config.vocab_size, config.d_model))
+            if config.own_projection
             else None
         )
         self.encoder = Encoder(
@@ -119,7 +124,7 @@ class Transformer(Hooked):
         Times √d_model, an embedding then has RMS 1 beside positions of RMS 1/√2. Learned positions
         stay as `Embedding` made them.
         """
-        for table in (self.shared_embedding, self.source_embedding):
+        for table in (self.shared_embedding, self.source_embedding, self.own_projection):
             if table is not None:
                 nn.init.normal_(table, std=1 / math.sqrt(self.config.d_model))
         for module in self.modules():
@@ -170,7 +175,12 @@ class Transformer(Hooked):
 
     def logits(self, decoded: Tensor) -> Tensor:
         """Project `[..., d_model]` to `[..., vocab_size]` by the shared matrix (§3.4)."""
-        return F.linear(decoded, self.shared_embedding, self.output_bias)
+        return F.linear(decoded, self.projection, self.output_bias)
+
+    @property
+    def projection(self) -> nn.Parameter:
+        """Matrix before the softmax, `[vocab_size, d_model]`."""
+        return self.shared_embedding if self.own_projection is None else self.own_projection
 
     @property
     def device(self) -> torch.device:

@@ -24,14 +24,16 @@ def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
         yield "output_bias", (config.vocab_size,)
     if config.source_vocab_size is not None:
         yield "source_embedding", (config.source_vocab_size, config.d_model)
-    for stack, attentions in (
-        ("encoder", ("self_attention",)),
-        ("decoder", ("self_attention", "cross_attention")),
+    if config.own_projection:
+        yield "own_projection", (config.vocab_size, config.d_model)
+    for stack, sizes, attentions in (
+        ("encoder", config, ("self_attention",)),
+        ("decoder", config.decoder, ("self_attention", "cross_attention")),
     ):
         if config.positions == "learned":
             yield f"{stack}.embedding.positions", (config.max_length, config.d_model)
-        for layer in range(config.N):
-            for name, shape in _layer(config, attentions):
+        for layer in range(sizes.N):
+            for name, shape in _layer(sizes, attentions):
                 yield f"{stack}.layers.{layer}.{name}", shape
 
 

@@ -62,12 +62,12 @@ class TraceFiles:
                 if ending == "npz":
                     name_lens(trace, self.lens).save(path)
                     continue
-                rows, frame = io.BytesIO(), lens_frame(trace, self.lens)
+                frame = lens_frame(trace, self.lens)
                 if ending == "csv":
-                    # a token with half a letter stops no file
-                    frame.to_csv(rows, index=False, encoding="utf-8", errors="replace")
-                else:
-                    frame.to_parquet(rows, index=False)
+                    write_file(path, csv_bytes(frame))
+                    continue
+                rows = io.BytesIO()
+                frame.to_parquet(rows, index=False)
                 write_file(path, rows.getvalue())
         except OSError as error:
             raise HeadlightError(unwritable(error, self.folder)) from error
@@ -79,6 +79,11 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
         return trace
     note = f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves."
     return replace(trace, notes=(*trace.notes, note))
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
+    return frame.to_csv(index=False).encode("utf-8-sig", errors="replace")
 
 
 def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:

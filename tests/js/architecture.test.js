@@ -113,7 +113,7 @@ test("every value has its colour, in the palette of its box", () => {
   const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
   const message = {
     meta: {
-      layers: 1, layer: 0, selected: "", memoryColor: "#d55e00", palettes: ["difference", "cross"],
+      layers: { encoder: 1 }, layer: { encoder: 0 }, selected: "", memoryColor: "#d55e00", palettes: ["difference", "cross"],
       boxes: [
         { ...DATA.boxes[2], name: "encoder.sum", kind: null },
         { ...DATA.boxes[2], name: "decoder.cross_attention", kind: "cross", color: "#d55e00" },

@@ -6,6 +6,7 @@ import torch
 
 from tests.transformer.reference import is_one_sentence
 from transformer import ConfigError, Transformer, TransformerConfig
+from transformer.config import LATER
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, "8", True, None])
@@ -90,6 +91,30 @@ def test_a_preset_takes_changes():
 def test_a_config_survives_its_dictionary():
     config = TransformerConfig.demo(123, d_k=16, positions="learned", P_drop=0)
     assert TransformerConfig.from_dict(config.to_dict()) == config
+
+
+def test_a_decoder_of_its_own_sizes_survives_and_nothing_is_written_where_it_has_none():
+    plain = TransformerConfig.demo(123)
+    assert plain.decoder is plain
+    assert not plain.to_dict().keys() & LATER.keys()
+    config = TransformerConfig.demo(
+        123, decoder_N=2, decoder_h=16, scale_embedding=False, own_projection=True
+    )
+    assert TransformerConfig.from_dict(config.to_dict()) == config
+    sizes = ("N", "d_ff", "h", "d_k", "d_v")
+    assert [getattr(config.decoder, name) for name in sizes] == [2, 1024, 16, 16, 16]
+    assert [getattr(config.stack("encoder_self"), name) for name in sizes] == [6, 1024, 8, 32, 32]
+    assert config.stack("cross") == config.stack("decoder_self") == config.decoder
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"decoder_h": 3}, {"decoder_N": 0}, {"decoder_d_ff": 1.5}, {"scale_embedding": None}],
+)
+def test_sizes_that_no_decoder_has_are_refused(change):
+    with pytest.raises(ConfigError, match=next(iter(change))) as caught:
+        TransformerConfig.demo(123, **change)
+    assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize(

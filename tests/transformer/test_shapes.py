@@ -12,11 +12,20 @@ BIASED = {
     "d_k": 3,
     "d_v": 5,
 }
+UNEQUAL = {
+    "decoder_N": 2,
+    "decoder_d_ff": 5,
+    "decoder_h": 4,
+    "own_projection": True,
+    "positions": "learned",
+}
 TINY = {"vocab_size": 20, "N": 1, "d_model": 8, "d_ff": 12, "h": 2, "max_length": 6}
 
 
 @pytest.mark.parametrize(
-    "change", [{}, {"N": 3}, {"positions": "learned"}, {"d_k": 3, "d_v": 5}, BIASED], ids=str
+    "change",
+    [{}, {"N": 3}, {"positions": "learned"}, {"d_k": 3, "d_v": 5}, BIASED, UNEQUAL],
+    ids=str,
 )
 def test_names_and_shapes_are_those_of_the_model(change):
     config = TransformerConfig(**TINY | change)

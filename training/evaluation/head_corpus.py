@@ -74,7 +74,7 @@ def measure_corpus(
     model: Transformer, tokenizer: Tokenizer, target_tokenizer: Tokenizer, text: EncodedText
 ) -> CorpusMeasures:
     """Measure every head of a model in evaluation mode on every sentence."""
-    heads, config = all_heads(model.config), model.config
+    heads, stacks = all_heads(model.config), {kind: model.config.stack(kind) for kind in KINDS}
     pieces_of = {
         "encoder_self": (tokenizer, tokenizer),
         "decoder_self": (target_tokenizer, target_tokenizer),
@@ -82,10 +82,10 @@ def measure_corpus(
     }
     piece_counts = _piece_counts(text, tokenizer, target_tokenizer)
     measures: dict[Kind, dict[int, SentenceMeasures]] = {kind: {} for kind in KINDS}
-    gradients = {kind: np.zeros((len(text), config.N, config.h)) for kind in KINDS}
+    gradients = {kind: np.zeros((len(text), stack.N, stack.h)) for kind, stack in stacks.items()}
     losses, pieces = np.zeros(len(text)), np.zeros(len(text))
     without = np.zeros((len(text), len(heads)))
-    sums = {kind: torch.zeros(config.N, config.h, config.d_v).double() for kind in KINDS}
+    sums = {kind: torch.zeros(s.N, s.h, s.d_v).double() for kind, s in stacks.items()}
     positions = dict.fromkeys(KINDS, 0)
     batches = TokenBatches(text, BATCH_TOKENS, seed=0).epoch(0)
     for rows in tqdm(batches, "heads", unit="batch", disable=None):
@@ -99,10 +99,11 @@ def measure_corpus(
             without[rows, number] = lost.double().cpu().numpy()
         for kind in KINDS:
             real = (batch.source if kind == "encoder_self" else batch.labels) != PAD
-            z = _stacked(cache, kind, config.N, "hook_z").double()
+            z = _stacked(cache, kind, stacks[kind].N, "hook_z").double()
             sums[kind] += torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
             positions[kind] += int(real.sum())
-            weights = _stacked(cache, kind, config.N, "hook_pattern").float().cpu().numpy()
+            patterns = _stacked(cache, kind, stacks[kind].N, "hook_pattern")
+            weights = patterns.float().cpu().numpy()
             for index, row in enumerate(rows):
                 ids = _ids(batch, kind, index)
                 measures[kind][int(row)] = _measured(
@@ -174,7 +175,7 @@ def _watched(model: Transformer, batch: Batch) -> tuple[Floats, dict[str, Tensor
     points = [
         f"{attention_name(kind, layer)}.{point}"
         for kind in KINDS
-        for layer in range(model.config.N)
+        for layer in range(model.config.stack(kind).N)
         for point in ("hook_pattern", "hook_z")
     ]
     with model.hooks(dict.fromkeys(points, keep)):

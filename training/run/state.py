@@ -218,10 +218,11 @@ def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: Iden
         )
     # a field that is younger than the state was then what its default is
     complete = {
-        "model": TransformerConfig.from_dict(dict(saved["model"])).to_dict(),
+        "model": asdict(TransformerConfig.from_dict(dict(saved["model"]))),
         "training": {**asdict(Recipe()), **saved["training"]},
     }
-    for table, fields in identity.config.to_dict().items():
+    current = {"model": asdict(identity.config.model), "training": asdict(identity.config.recipe)}
+    for table, fields in current.items():
         for name, value in fields.items():
             if name not in MAY_CHANGE and complete[table][name] != value:
                 before = quoted(complete[table][name])

@@ -70,7 +70,7 @@ def fallback(config: TransformerConfig) -> AlignmentSettings:
     The last layer, in the row that writes: whatever the depth, the word that comes next is what
     this row is for. The norm, since much weight lies on vectors of no length (Kobayashi 2020).
     """
-    return AlignmentSettings(config.N - 1, None, "writes", "norm", "mutual")
+    return AlignmentSettings(config.decoder.N - 1, None, "writes", "norm", "mutual")
 
 
 def read_alignment(loaded: LoadedModel) -> AlignmentSettings:
@@ -109,13 +109,13 @@ class _WrongValueError(Exception):
 def _settings(values: Any, config: TransformerConfig) -> AlignmentSettings:
     head = None
     if values["head"] is not None:
-        head = _counted("head", values["head"], config.h)
+        head = _counted("head", values["head"], config.decoder.h)
         if values["lens"] not in HAS_HEADS:
             lens = quoted(values["lens"])
             raise _WrongValueError(f"head = {head}, but the lens {lens} does not tell heads apart")
     gold = None if values["gold"] is None else _gold(values["gold"])
     return AlignmentSettings(
-        layer=_counted("layer", values["layer"], config.N),
+        layer=_counted("layer", values["layer"], config.decoder.N),
         head=head,
         row=_one_of("row", values["row"], ROWS),
         lens=_one_of("lens", values["lens"], NAMES),

@@ -15,6 +15,7 @@ from transformer.kinds import Kind
 from transformer.text import special_tokens
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
+from transformer.text.words import has_unspaced
 from transformer.trace import AttentionTrace, Labels
 from transformer.traces.external_tokens import joined
 from transformer.traces.fields import Weights
@@ -60,6 +61,12 @@ class LabelledWeights(NamedTuple):
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
         return np.arange(heads) < counts[:, None]
+
+
+APART = (
+    "Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words: each piece of "
+    "them stands by itself."
+)
 
 
 class _Word(NamedTuple):
@@ -121,6 +128,12 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
         if kind == "decoder_self" and both
         else None,
     )
+
+
+def apart_note(trace: AttentionTrace) -> str:
+    """Return a sentence if a text of the trace has no spaces between words, else ""."""
+    tokens = (*trace.source_tokens, *trace.target_tokens, *trace.decoder_tokens)
+    return APART if has_unspaced("".join(tokens)) else ""
 
 
 def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:

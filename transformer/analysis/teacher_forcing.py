@@ -73,7 +73,9 @@ def values_at(
 
 def pattern_points(model: Transformer, kind: Kind) -> list[str]:
     """Name the hook points of the weights, layer by layer."""
-    return [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
+    return [
+        f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.stack(kind).N)
+    ]
 
 
 def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:
@@ -101,7 +103,7 @@ def measure_layers(
     Raises:
         InputError: if the trace does not fit the model.
     """
-    step = counted(progress, len(kinds) * model.config.N)
+    step = counted(progress, sum(model.config.stack(kind).N for kind in kinds))
     names = {name for kind in kinds for name in measure.points(model, kind)}
     _, cache = values_at(model, forced_pair(model, trace), names)
     return {kind: stacked(measure.layers(model, cache, kind), step) for kind in kinds}

@@ -56,7 +56,7 @@ class PlainDecoder:
         rows = torch.arange(source.size(0), device=source.device).repeat_interleave(K)
         self.memory = model.encode(source, mask)[rows]
         self.mask = mask[rows]
-        self.cache = Cache(model.config.N)
+        self.cache = Cache(model.config.decoder.N)
 
     def start(self, written: Tensor) -> Tensor:
         """See `StepDecoder.start`."""

@@ -144,7 +144,7 @@ class SearchWeights:
     def __init__(self, model: Transformer) -> None:
         self.encoder = [EncoderLayerWeights(layer) for layer in model.encoder.layers]  # type: ignore[arg-type]
         self.decoder = [DecoderLayerWeights(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
-        self.projection = Linear(model.shared_embedding, model.output_bias)
+        self.projection = Linear(model.projection, model.output_bias)
 
 
 _Slots: TypeAlias = Sequence[tuple[dict[str, nn.Parameter | None], str]]
@@ -290,10 +290,11 @@ def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
     hooks = model.silenced() or {}
     by_kind: dict[Kind, list[tuple[int, ...]]] = {}
     for kind in KINDS:
-        names = [f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.N)]
+        stack = model.config.stack(kind)
+        names = [f"{attention_name(kind, layer)}.hook_z" for layer in range(stack.N)]
         for name in names:
             for hook in hooks.get(name, ()):
-                hook.require_heads(model.config.h, name)
+                hook.require_heads(stack.h, name)
         by_kind[kind] = [
             tuple(head for hook in hooks.get(name, ()) for head in hook.heads) for name in names
         ]

@@ -87,7 +87,7 @@ def _pass(
         source, read, names=lambda name: name.endswith("hook_pattern")
     )
     names = {
-        kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.N)]
+        kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.stack(kind).N)]
         for kind in KINDS
     }
     return logits, {kind: [cache[name] for name in points] for kind, points in names.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,8 +49,8 @@ class DrawnBox:
 def encode_architecture(
     boxes: Sequence[DrawnBox],
     *,
-    layers: int,
-    layer: int,
+    layers: Mapping[str, int],
+    layer: Mapping[str, int],
     selected: str,
     opens: str | None = None,
     caption: Sequence[str] = (),
@@ -58,7 +58,7 @@ def encode_architecture(
     """Encode Figure 1 with a sentence; values are indices into their colours.
 
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
-    which is scrolled into view. `layer`, from 0, is drawn of so many `layers` of each stack.
+    which is scrolled into view. `layer`, from 0, is drawn of so many `layers`, by stack.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
@@ -67,8 +67,8 @@ def encode_architecture(
         raise ValueError("two boxes of one name")
     meta = {
         "opens": opens,
-        "layers": layers,
-        "layer": layer,
+        "layers": dict(layers),
+        "layer": dict(layer),
         "selected": selected,
         "memoryColor": COLOR["cross"],
         "boxes": [

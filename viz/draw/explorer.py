@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace, Labels
@@ -51,7 +52,7 @@ class EncodedPage:
         message: what is unpacked at once, gzip in base64.
         heads: the weights of each head that is unpacked when it is opened, by a name such as
             `cross.2.5`, those that are open first in front; none where the message has them all.
-        notes: sentences on numbers that are rounded.
+        notes: sentences on words that stay in pieces, and on numbers that are rounded.
     """
 
     message: str
@@ -74,9 +75,11 @@ def encode_page(
             than a browser reads.
     """
     view = HeadsView(trace, options, origin)
+    apart = apart_note(trace) if options.words else ""
+    notes: tuple[str, ...] = (apart,) if apart else ()
     whole = {f"{kind}.weights": heads.axes.weights for kind, heads in view.cropped.items()}
     if sum(array.nbytes for array in whole.values()) <= INSIDE_BYTES:
-        return EncodedPage(_message(view, whole, Packing()))
+        return EncodedPage(_message(view, whole, Packing()), notes=notes)
     places = dict.fromkeys(_openable_heads(view))
     weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]
     packing = packing_of(weights)
@@ -87,7 +90,8 @@ def encode_page(
         f"{sum(array.nbytes for array in weights) / 1e6:,.0f} MB. A page of fewer layers or kinds "
         f"holds exact ones."
     )
-    notes = () if packing.exact else (note,)
+    if not packing.exact:
+        notes += (note,)
     return EncodedPage(_message(view, {}, packing), packed, notes)
 
 

@@ -82,6 +82,63 @@ def test_marks_stay_in_their_word(words):
     assert number_words([*text]) == expected
 
 
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["我爱", "北京", "。"], [0, 1, 2]),
+        (["これ", "は", "コーヒー", "です"], [0, 1, 2, 3]),
+        (["ฉัน", "กิน", "ข้าว", " ๒๕", "๖๗"], [0, 1, 2, 3, 3]),  # digits are a number
+        (["ຂ້ອຍ", "ກິນ", "ເຂົ້າ"], [0, 1, 2]),
+        (["ខ្ញុំ", "ស្រឡាញ់", "អ្នក"], [0, 1, 2]),
+        (["ကျွန်တော်", "စား", "တယ်"], [0, 1, 2]),
+        ([" i", "Phone", "手机", "很好", " 3", "月", " T", "恤"], [0, 0, 1, 2, 3, 4, 5, 6]),
+        ([" ក", "្", "ម", "ក"], [0, 0, 0, 1]),  # a letter below another is part of it
+        ([" 대한", "민국", "은"], [0, 0, 0]),  # Korean has spaces
+    ],
+)
+def test_where_no_spaces_are_written_each_piece_is_a_word(pieces, expected):
+    assert number_words(pieces) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "has"),
+    [
+        ("桌子", "我的桌子很大", True),
+        ("桌子", "桌子", True),
+        ("桌子", "桌", False),
+        ("桌子", "桌 子", False),
+        ("桌子", "椅子桌", False),
+        ("桌子", "桌桌子", True),
+        ("桌", "我的桌子", True),
+        ("มา", "ฉันมา", True),
+        ("มา", "ม่า", False),  # a mark makes another letter
+        ("มา", "มี", False),
+        ("T恤", "我 T恤", True),
+        ("T恤", "我 ET恤", False),  # of letters that do have spaces, a whole word
+        ("iPhone手机", " iPhone手机", True),
+        ("コーヒー", "コーヒです", False),
+    ],
+)
+def test_without_spaces_a_forbidden_word_is_found_wherever_it_stands(word, text, has):
+    letters = ("\0", "\0", "\0", "\0", *sorted(set(text)))
+    forbidden = ForbiddenWords.from_words([word], letters)
+    open_word, completed = "", False
+    for at, letter in enumerate(text):
+        piece = letters.index(letter)
+        completed |= forbidden.completes(open_word, piece)
+        open_word = forbidden.open_word([piece], open_word)
+        assert open_word == forbidden.open_word([letters.index(x) for x in text[: at + 1]])
+        assert len(open_word.strip()) <= max(len(word), 6)
+    assert (completed or forbidden.completes(open_word, EOS)) == has
+    assert (forbidden.written(f"{text} x") is not None) == has
+
+
+@pytest.mark.parametrize("typed", ["桌 子", "桌子。", "桌-子", "桌子❤"])
+def test_several_words_without_spaces_are_refused(typed):
+    with pytest.raises(InputError, match="one word at a time"):
+        ForbiddenWords.from_words([typed], TEXTS)
+
+
 @pytest.mark.parametrize("text", ["a", "7", "·x", "ह", "ि", "्", "่", "\u0301"])
 def test_a_mark_is_a_letter_as_all_that_it_stands_on(text):
     assert has_letter(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors.torch
@@ -14,8 +15,10 @@ from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from viz.app.links.navigation import TITLES, VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.draw.labels import quoted
+from viz.draw.labels import KINDS_BY_NAME, quoted
 from viz.pages.architecture import PARAMETERS
+from viz.pages.architecture.boxes import BY_HEADING
+from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.parameters import MAXIMA, PREFIX
 from viz.pages.roles import VIEWS
@@ -27,9 +30,16 @@ APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return marian_folder.write(tmp_path_factory.mktemp("marian"), separate=True)
+FOLDERS: dict[str, dict[str, Any]] = {
+    "two vocabularies": {"separate": True},
+    "deeper encoder": {"layers": 3, "decoder": (1, 4, 40), "tied": False, "scaled": False},
+    "deeper decoder": {"layers": 1, "h": 4, "decoder": (3, 2, 20), "tied": False},
+}
+
+
+@pytest.fixture(scope="module", params=FOLDERS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return marian_folder.write(tmp_path_factory.mktemp("marian"), **FOLDERS[request.param])
 
 
 @pytest.fixture
@@ -53,6 +63,40 @@ def visit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTes
 def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
     shown = [text.value for text in visit(page).text]
     assert any(text.startswith("log p") for text in shown), shown
+
+
+@pytest.mark.parametrize("page", ["heads", "inside", "masks"])
+@pytest.mark.parametrize("kind", KINDS_BY_NAME)
+def test_the_last_head_of_each_kind_opens(
+    page: str, kind: str, folder: Path, visit: Callable[..., AppTest]
+) -> None:
+    stack = Translator.load(folder).model.config.stack(KINDS_BY_NAME[kind])
+    url = {"kind": kind, "layer": str(stack.N), "head": str(stack.h)}
+    app = visit(page, **url)
+    assert not app.error
+    chosen = {box.key: box.value for box in app.selectbox}
+    assert page == "masks" or (chosen["layer"], chosen["head"]) == (url["layer"], url["head"])
+
+
+@pytest.mark.parametrize("layer", ["1", "3"])
+def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(
+    layer: str, folder: Path, visit: Callable[..., AppTest]
+) -> None:
+    config = Translator.load(folder).model.config
+    counts = {"encoder": config.N, "decoder": config.decoder.N}
+    drawn = {stack: min(int(layer), count) for stack, count in counts.items()}
+    if int(layer) > max(counts.values()):  # the menu has no such layer
+        drawn = dict.fromkeys(counts, 1)
+    for heading in (
+        "Feed forward of the encoder", "Feed forward of the decoder", "Linear"
+    ):  # fmt: skip
+        box = BY_HEADING[heading]
+        shown = visit("architecture", arch_layer=layer, arch_box=heading).subheader[0].value
+        assert shown == (f"{heading}, layer {drawn[box.stack]}" if box.layered else heading)
+    norm = "after feed forward of the decoder"
+    url = {ARCHITECTURE_VIEW: NORMS, "arch_norm": norm, "arch_layer": str(counts["decoder"])}
+    chosen = {box.key: box.value for box in visit("architecture", **url).selectbox}
+    assert chosen["arch_layer"] == url["arch_layer"]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -83,7 +127,12 @@ def test_the_preset_of_this_model_has_all_its_parameters(
     texts = [text.value for text in app.text]
     assert f"{total:,} by formula; {total:,} in the real modules, the same." in texts
     stored = safetensors.torch.load_file(folder / "model.safetensors")
-    added = total - sum(tensor.numel() for tensor in stored.values())
+    # `transformers` 5 keeps a shared table, too, that nothing reads
+    unread = {"model.shared.weight"} if model.config.own_projection else set()
+    added = total - sum(tensor.numel() for name, tensor in stored.items() if name not in unread)
     start = "MarianMT has no piece <s>, for which there is a row here."
     assert f"{added:,} of them are no part of its folder: {start}" in texts
-    assert "once; the source's, $V_s$, has an embedding" in " ".join(m.value for m in app.markdown)
+    stated = "once; the source's, $V_s$, has an embedding"
+    if model.config.own_projection:
+        stated = "Each embedding and the projection have a matrix of their own"
+    assert stated in " ".join(m.value for m in app.markdown)

@@ -37,8 +37,16 @@ DRAWN = [
 
 
 def test_each_box_has_its_words_and_its_values() -> None:
-    meta, arrays = decode(encode_architecture(DRAWN, layers=6, layer=2, selected="encoder.sum"))
-    assert (meta["layers"], meta["layer"], meta["selected"]) == (6, 2, "encoder.sum")
+    meta, arrays = decode(
+        encode_architecture(
+            DRAWN, layers={"encoder": 6}, layer={"encoder": 2}, selected="encoder.sum"
+        )
+    )
+    assert (meta["layers"], meta["layer"], meta["selected"]) == (
+        {"encoder": 6},
+        {"encoder": 2},
+        "encoder.sum",
+    )
     for box, drawn in zip(meta["boxes"], DRAWN, strict=True):
         for name in ("name", "title", "shape", "label", "kind"):
             assert box[name] == getattr(drawn, name)
@@ -70,7 +78,9 @@ def test_colours_run_around_0_to_the_end_and_stay_there() -> None:
 def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_blocks() -> None:
     values = RANDOM.normal(size=(2 * MOST_ROWS + 2, MOST_COLUMNS)).astype(np.float32)
     box = DrawnBox("encoder.sum", "Sum", "", "", values)
-    _, arrays = decode(encode_architecture([box], layers=1, layer=0, selected=""))
+    _, arrays = decode(
+        encode_architecture([box], layers={"encoder": 1}, layer={"encoder": 0}, selected="")
+    )
     levels = arrays["encoder.sum"]
     blocks = [values[n : n + 3].mean(0) for n in range(0, len(values), 3)]
     np.testing.assert_allclose(
@@ -82,9 +92,11 @@ def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_block
 def test_a_value_that_is_none_and_two_boxes_of_one_name_are_refused() -> None:
     bad = DrawnBox("encoder.sum", "Sum", "", "", np.array([[np.nan]], dtype=np.float32))
     with pytest.raises(ValueError, match="of encoder"):
-        encode_architecture([bad], layers=1, layer=0, selected="")
+        encode_architecture([bad], layers={"encoder": 1}, layer={"encoder": 0}, selected="")
     with pytest.raises(ValueError, match="two boxes"):
-        encode_architecture([DRAWN[1], DRAWN[1]], layers=1, layer=0, selected="")
+        encode_architecture(
+            [DRAWN[1], DRAWN[1]], layers={"encoder": 1}, layer={"encoder": 0}, selected=""
+        )
 
 
 def test_the_drawing_has_the_boxes_for_which_its_plan_has_places() -> None:

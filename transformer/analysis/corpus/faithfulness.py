@@ -224,9 +224,10 @@ def uniform_changes(
 
     `layers` count from 0; all unless given.
     """
-    chosen = range(model.config.N) if layers is None else layers
+    stack = model.config.stack(kind)
+    chosen = range(stack.N) if layers is None else layers
     removals = [
-        Removal(kind, layer, head, "uniform") for layer in chosen for head in range(model.config.h)
+        Removal(kind, layer, head, "uniform") for layer in chosen for head in range(stack.h)
     ]
     with removed(model, removals):
         return _log_probs(model, trace) - trace.log_probs
@@ -245,7 +246,7 @@ def permuted_changes(
 
     The order is random over the keys that a row may see; the mean over several permutations.
     """
-    chosen = range(model.config.N) if layers is None else layers
+    chosen = range(model.config.stack(kind).N) if layers is None else layers
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:

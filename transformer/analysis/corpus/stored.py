@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
 from transformer.checkpoints.marian import is_marian
-from transformer.checkpoints.marian.weights import MOST_BYTES, weights_path
+from transformer.checkpoints.marian.weights import MOST_BYTES, weights_files
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes, sha256_of
 
@@ -97,7 +97,7 @@ def read_report(
 def checksum_of_weights(folder: Path) -> str:
     """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     if is_marian(folder):
-        return sha256_of(weights_path(folder), MOST_BYTES)
+        return "".join(sha256_of(path, MOST_BYTES) for path in weights_files(folder))
     manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))
     return str(manifest["sha256"][WEIGHTS])
 

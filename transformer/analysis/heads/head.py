@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from transformer.errors import InputError, quoted
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KIND_TITLES, KINDS, Kind
 
 if TYPE_CHECKING:
     from transformer.config import TransformerConfig
@@ -28,8 +28,12 @@ class Head(NamedTuple):
 
 def all_heads(config: TransformerConfig) -> list[Head]:
     """List the heads of a model by kind, layer and number."""
-    layers, heads = range(config.N), range(config.h)
-    return [Head(kind, layer, head) for kind in KINDS for layer in layers for head in heads]
+    return [
+        Head(kind, layer, head)
+        for kind in KINDS
+        for layer in range(config.stack(kind).N)
+        for head in range(config.stack(kind).h)
+    ]
 
 
 def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
@@ -39,14 +43,15 @@ def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
         InputError: naming the first that is wrong.
     """
     for place in heads:
+        stack = model.config.stack(place.kind)
         for name, value, count in (
-            ("layers", place.layer, model.config.N),
-            ("heads", place.head, model.config.h),
+            ("layers", place.layer, stack.N),
+            ("heads", place.head, stack.h),
         ):
             if not 0 <= value < count:
                 raise InputError(
                     f"The model has {count} {name}, counted from 0: there is no "
-                    f"{name.removesuffix('s')} {quoted(value)}."
+                    f"{name.removesuffix('s')} {quoted(value)} of {KIND_TITLES[place.kind]}."
                 )
     if len(set(heads)) < len(heads):
         twice = next(place for place in heads if heads.count(place) > 1)

@@ -60,11 +60,13 @@ def gradient_importance(
     names = {
         f"{attention_name(kind, layer)}.hook_z": (kind, layer)
         for kind in KINDS
-        for layer in range(model.config.N)
+        for layer in range(model.config.stack(kind).N)
     }
     gates = {
-        name: torch.ones(len(source), model.config.h, device=source.device, requires_grad=True)
-        for name in names
+        name: torch.ones(
+            len(source), model.config.stack(kind).h, device=source.device, requires_grad=True
+        )
+        for name, (kind, _) in names.items()
     }
 
     def gate(z: Tensor, name: str) -> Tensor:
@@ -75,7 +77,7 @@ def gradient_importance(
         gradients = torch.autograd.grad(losses.sum(), list(gates.values()))
     by_layer = dict(zip(names.values(), gradients, strict=True))
     return {
-        kind: torch.stack([by_layer[kind, layer] for layer in range(model.config.N)], 1)
+        kind: torch.stack([by_layer[kind, layer] for layer in range(model.config.stack(kind).N)], 1)
         .abs().double().cpu().numpy()
         for kind in KINDS
     }  # fmt: skip

@@ -30,9 +30,11 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
     path = folder / FILE
     if not path.exists():
         return None
-    shape = (config.N, config.h, config.d_v)
+    stacks = {kind: config.stack(kind) for kind in KINDS}
+    shapes = {kind: (stack.N, stack.h, stack.d_v) for kind, stack in stacks.items()}
     try:
-        content = read_bytes(path, MOST_BYTES_OF_HEADER + len(KINDS) * 4 * math.prod(shape))
+        most = MOST_BYTES_OF_HEADER + 4 * sum(map(math.prod, shapes.values()))
+        content = read_bytes(path, most)
         stored = safetensors.torch.load(content)
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
@@ -42,9 +44,9 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
         raise CheckpointError(f"{path} does not hold {', '.join(KINDS)}: {AGAIN}")
     means: dict[Kind, Tensor] = {kind: stored[kind] for kind in KINDS}
     for kind, values in means.items():
-        if values.dtype != torch.float32 or tuple(values.shape) != shape:
+        if values.dtype != torch.float32 or tuple(values.shape) != shapes[kind]:
             raise CheckpointError(
-                f"{path}: '{kind}' is no float32 tensor of shape {list(shape)}: {AGAIN}"
+                f"{path}: '{kind}' is no float32 tensor of shape {list(shapes[kind])}: {AGAIN}"
             )
         if not bool(values.isfinite().all()):
             raise CheckpointError(f"{path}: '{kind}' holds what is no number: {AGAIN}")

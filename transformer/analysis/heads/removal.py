@@ -384,8 +384,8 @@ def _stored_means(model: Translator | Transformer) -> Mapping[Kind, Tensor]:
 
 
 def _require_means(model: Transformer, means: Mapping[Kind, Tensor], kind: Kind) -> None:
-    config = model.config
-    shape = [config.N, config.h, config.d_v]
+    stack = model.config.stack(kind)
+    shape = [stack.N, stack.h, stack.d_v]
     actual = list(means[kind].shape) if kind in means else None
     if actual != shape:
         reason = "none is given" if actual is None else f"those given have the shape {actual}"

@@ -130,7 +130,7 @@ def block_of(model: Transformer, cache: Cache, kind: Kind, layer: int) -> Attent
 
 def points(model: Transformer, kind: Kind) -> set[str]:
     """Name the hook points that the blocks of all layers are taken from."""
-    layers = range(model.config.N)
+    layers = range(model.config.stack(kind).N)
     return {name for layer in layers for name in block_points(kind, layer).values()}
 
 
@@ -138,7 +138,8 @@ def block_measure(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeas
     """Make the measure that applies a function to the block of each layer."""
 
     def layers(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
-        return (block_values(block_of(model, cache, kind, n)) for n in range(model.config.N))
+        count = model.config.stack(kind).N
+        return (block_values(block_of(model, cache, kind, n)) for n in range(count))
 
     return LayerMeasure(points, layers)
 
@@ -146,7 +147,7 @@ def block_measure(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeas
 def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
     """Split W_O by heads, `[d_model, head, d_v]` (§3.2.2)."""
     W_O = model.get_parameter(f"{attention_name(kind, layer)}.W_O.weight")
-    return W_O.view(W_O.size(0), model.config.h, -1)
+    return W_O.view(W_O.size(0), model.config.stack(kind).h, -1)
 
 
 def residual_point(kind: Kind, layer: int) -> str:

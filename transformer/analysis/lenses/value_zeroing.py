@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -19,9 +19,9 @@ from transformer.model import Transformer
 
 def points(model: Transformer, kind: Kind) -> set[str]:
     """Name the hook points that `value_zeroing` reads."""
-    layers = range(model.config.N)
+    layers = range(model.config.stack(kind).N)
     outputs = {_output_point(kind, layer) for layer in layers}
-    cross = {f"{attention_name('cross', layer)}.hook_{at}" for layer in layers for at in "kv"}
+    cross = {name for layer in layers for name in _cross_points(kind, layer)}
     return block_points(model, kind) | outputs | cross
 
 
@@ -35,12 +35,13 @@ def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tens
     Returns:
         `[query, key]` of each layer, from 0 to 2; 0 above the diagonal of `decoder_self`.
     """
-    for layer in range(model.config.N):
+    stack = model.config.stack(kind)
+    for layer in range(stack.N):
         block = block_of(model, cache, kind, layer)
-        cross = attention_name("cross", layer)
-        k, v = (cache[f"{cross}.hook_{at}"] for at in "kv")  # [1, head, source, d]
-        rest = _rest_of_layer(model, kind, layer, k, v)
-        widest = max(model.config.d_ff, model.config.h * k.size(2))
+        # keys and values of cross-attention, each [1, head, source, d]
+        kv = [cache[name] for name in _cross_points(kind, layer)]
+        rest = _rest_of_layer(model, kind, layer, kv)
+        widest = max([stack.d_ff, *(stack.h * part.size(2) for part in kv)])
         whole = _rest_watched(model, kind, layer)
         output = cache[_output_point(kind, layer)][0]
         yield _changes(block, output, rest, widest, whole)
@@ -81,11 +82,11 @@ def _changes(
 
 
 def _rest_of_layer(
-    model: Transformer, kind: Kind, layer: int, k: Tensor, v: Tensor
+    model: Transformer, kind: Kind, layer: int, kv: Sequence[Tensor]
 ) -> Callable[[Tensor], Tensor]:
     """Return the function from the sum of residual and attention to the output of the layer.
 
-    `k` and `v`, `[1, head, source, d]`, are the keys and values of the layer's cross-attention.
+    `kv`, each `[1, head, source, d]`, are keys and values of the cross-attention that follows.
     """
     module: Any = model.get_submodule(attention_name(kind, layer).rpartition(".")[0])
     attention = "cross_attention" if kind == "cross" else "self_attention"
@@ -93,7 +94,7 @@ def _rest_of_layer(
     def rest(added: Tensor) -> Tensor:
         x: Tensor = module.get_submodule(f"{attention}_norm").norm(added)
         if kind == "decoder_self":
-            keys, values = (part.expand(len(x), -1, -1, -1) for part in (k, v))
+            keys, values = (part.expand(len(x), -1, -1, -1) for part in kv)
             x = module.cross_attention_norm(x, module.cross_attention.attend(x, keys, values))
         x = module.feed_forward_norm(x, module.feed_forward(x))
         return x
@@ -109,6 +110,13 @@ def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
     module = attention_name(kind, layer).rpartition(".")[0]
     points = (point for part in rest for point in model.get_submodule(f"{module}.{part}").modules())
     return any(isinstance(point, HookPoint) and point.watched for point in points)
+
+
+def _cross_points(kind: Kind, layer: int) -> list[str]:
+    """Name the hook points of keys and values of the cross-attention behind, if one is."""
+    if kind != "decoder_self":
+        return []
+    return [f"{attention_name('cross', layer)}.hook_{at}" for at in "kv"]
 
 
 def _output_point(kind: Kind, layer: int) -> str:

@@ -53,8 +53,10 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
             does not fit the model.
     """
     pair = _until(model, trace, step, other)
-    layers = range(model.config.N)
-    names = {kind: [f"{attention_name(kind, n)}.hook_v" for n in layers] for kind in KINDS}
+    names = {
+        kind: [f"{attention_name(kind, n)}.hook_v" for n in range(model.config.stack(kind).N)]
+        for kind in KINDS
+    }
     by_name = values_and_gradients(
         model,
         pair,
@@ -105,7 +107,8 @@ def erase(
         raise InputError("The sentence has one piece alone: without it nothing is left to read.")
     # row 0 sees all, row j + 1 all but token j
     mask = ~torch.eye(source + 1, source, dtype=torch.bool, device=pair.source.device).roll(1, 0)
-    wide = max(model.config.d_ff, model.config.h * source)
+    stacks = (model.config, model.config.decoder)
+    wide = max(max(stack.d_ff, stack.h * source) for stack in stacks)
     rows = max(1, LARGEST_TENSOR // (wide * max(source, pair.target.size(1))))
     odds = pair.source.new_empty(0, dtype=model.shared_embedding.dtype)
     for part in mask.split(rows):

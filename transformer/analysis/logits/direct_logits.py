@@ -64,13 +64,13 @@ def direct_logits(
         InputError: if the trace does not fit the model, or an id of `against` its vocabulary.
     """
     pair = forced_pair(model, trace)
-    direction = model.shared_embedding[pair.written]  # [target, d_model]
+    direction = model.projection[pair.written]  # [target, d_model]
     if against is not None:
         against = _require_ids(model, against, pair)
-        direction = direction - model.shared_embedding[against]
+        direction = direction - model.projection[against]
     sublayers = [
         (kind, layer, f"decoder.layers.{layer}.{part}")
-        for layer in range(model.config.N)
+        for layer in range(model.config.decoder.N)
         for kind, part in _PARTS.items()
     ]
     read = ("sublayer", "sum", "normalised")
@@ -84,7 +84,7 @@ def direct_logits(
     if against is not None:
         logits = logits - all_logits.gather(-1, against[:, None])[:, 0]
     # the projection is linear, but for a bias that it may have
-    last = values[f"decoder.layers.{model.config.N - 1}.feed_forward_norm.hook_normalised"]
+    last = values[f"decoder.layers.{model.config.decoder.N - 1}.feed_forward_norm.hook_normalised"]
     biases = logits - (last * direction).sum(-1)
 
     heads: dict[DecoderKind, list[Tensor]] = {"decoder_self": [], "cross": []}

@@ -44,7 +44,7 @@ def layer_predictions(
     most = model.config.vocab_size - len(NEVER_WRITTEN)
     if not 1 <= k <= most:
         raise InputError(f"The {k} most probable pieces are asked for: choose from 1 to {most:,}.")
-    layers = range(model.config.N)
+    layers = range(model.config.decoder.N)
     names = [f"decoder.layers.{n}.feed_forward_norm.hook_normalised" for n in layers]
     pair = forced_pair(model, trace)
     _, cache = values_at(model, pair, names)

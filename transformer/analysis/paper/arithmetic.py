@@ -55,8 +55,9 @@ def sublayer_values(
         HookError: if there is no such layer.
         InputError: if the trace does not fit the model.
     """
-    if not 0 <= layer < model.config.N:
-        raise HookError(f"There is no layer {layer}: the model has {model.config.N}, from 0.")
+    count = model.config.stack(kind).N
+    if not 0 <= layer < count:
+        raise HookError(f"There is no layer {layer}: the model has {count}, from 0.")
     module = attention_name(kind, layer)
     x = residual_point(kind, layer)
     points = {

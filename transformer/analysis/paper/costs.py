@@ -35,26 +35,28 @@ PARTS = (
 
 def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
     """Count the parameters of each of `PARTS`, from the configuration alone (§3, Table 3)."""
-    d, d_ff, N = config.d_model, config.d_ff, config.N
-    # W^Q and W^K, then W^V and W^O: no bias in the paper (§3.2.2)
+    d, N, decoder = config.d_model, config.N, config.decoder
+    # W^Q and W^K, then W^V and W^O: no bias in the paper (§3.2.2); as wide in both stacks
     attention = 2 * d * config.h * config.d_k + 2 * d * config.h * config.d_v
     if config.attention_bias:
         attention += 2 * config.h * config.d_k + config.h * config.d_v + d
-    # one matrix for three uses (§3.4), unless the source has one of its own
-    embedding = (config.vocab_size + (config.source_vocab_size or 0)) * d
+    # one matrix for three uses (§3.4), unless the source or the projection has one of its own
+    rows = config.vocab_size * (1 + config.own_projection) + (config.source_vocab_size or 0)
+    embedding = rows * d
     if config.output_bias:
         embedding += config.vocab_size
-    feed_forward = d * d_ff + d_ff + d_ff * d + d  # equation 2, both biases
+    # equation 2, both biases
+    feed_forward = [s.N * (d * s.d_ff + s.d_ff + s.d_ff * d + d) for s in (config, decoder)]
     norm = 2 * d  # gain and bias
     learned = config.positions == "learned"
     return {
         EMBEDDING: embedding,
         POSITIONS: 2 * config.max_length * d if learned else 0,  # a table for each stack
         ENCODER_ATTENTION: N * attention,
-        DECODER_ATTENTION: N * attention,
-        CROSS_ATTENTION: N * attention,
-        FEED_FORWARD: 2 * N * feed_forward,
-        NORMS: (2 + 3) * N * norm,  # one after each sub-layer
+        DECODER_ATTENTION: decoder.N * attention,
+        CROSS_ATTENTION: decoder.N * attention,
+        FEED_FORWARD: sum(feed_forward),
+        NORMS: (2 * N + 3 * decoder.N) * norm,  # one after each sub-layer
     }
 
 

@@ -119,7 +119,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
     mask would hide count as padding, not as later.
     """
-    names = [attention_name(kind, layer) for layer in range(model.config.N)]
+    names = [attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
     edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
     with model.hooks(edits):
         logits, cache = model.run_with_cache(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.config import LATER
 from transformer.errors import CheckpointError, quoted, unreadable, unwritable
 from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
@@ -30,8 +31,15 @@ def new_export(
     succeeds. Its manifest is written here, with the settings as further fields.
 
     Raises:
-        CheckpointError: if something else is there, or it cannot be written.
+        CheckpointError: if something else is there, it cannot be written, or no export has what
+            the model has.
     """
+    config = checkpoint.model.config
+    if further := sorted(config.to_dict().keys() & LATER.keys()):
+        raise CheckpointError(
+            f"{checkpoint.folder} holds a model with {further[0]} = "
+            f"{getattr(config, further[0])}, which no export carries: take it as it is."
+        )
     try:
         kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
         with replace_folder(folder, kind) as new:

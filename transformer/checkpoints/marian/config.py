@@ -78,14 +78,19 @@ class MarianConfig:
         return config
 
     @property
-    def separate(self) -> bool:
-        """True if each language has a vocabulary and an embedding of its own."""
-        return self.values.get("share_encoder_decoder_embeddings") is False
+    def shares(self) -> bool:
+        """True if both stacks are meant to have one embedding."""
+        return self.values.get("share_encoder_decoder_embeddings") is not False
+
+    @property
+    def tied(self) -> bool:
+        """True if what is meant to be one matrix is one: embeddings, and the projection."""
+        return self.values.get("tie_word_embeddings") is not False
 
     @property
     def target_rows(self) -> int:
         """Pieces of the target's embedding."""
-        separate = self.separate and self.values.get("decoder_vocab_size") is not None
+        separate = not self.shares and self.values.get("decoder_vocab_size") is not None
         return self.number("decoder_vocab_size" if separate else "vocab_size")
 
     def number(self, name: str) -> int:
@@ -101,8 +106,10 @@ class MarianConfig:
             )
         return value
 
-    def ours(self, target_size: int, source_size: int) -> TransformerConfig:
+    def ours(self, target_size: int, source_size: int, *, separate: bool) -> TransformerConfig:
         """Return the configuration in the paper's symbols, with sinusoidal positions.
+
+        `separate` is whether each language has a vocabulary of its own.
 
         Raises:
             CheckpointError: if a value is out of range.
@@ -110,11 +117,18 @@ class MarianConfig:
         try:
             ours = TransformerConfig(
                 vocab_size=target_size,
-                source_vocab_size=source_size if self.separate else None,
+                source_vocab_size=source_size
+                if separate or not (self.shares and self.tied)
+                else None,
                 N=self.number("encoder_layers"),
                 d_model=self.number("d_model"),
                 d_ff=self.number("encoder_ffn_dim"),
                 h=self.number("encoder_attention_heads"),
+                decoder_N=self._decoder_size("layers"),
+                decoder_d_ff=self._decoder_size("ffn_dim"),
+                decoder_h=self._decoder_size("attention_heads"),
+                scale_embedding=self.values.get("scale_embedding", False),
+                own_projection=not self.tied,
                 P_drop=self.values.get("dropout", 0.1),
                 max_length=self.number("max_position_embeddings"),
                 activation=_ACTIVATIONS[self.values["activation_function"]],
@@ -126,20 +140,13 @@ class MarianConfig:
             raise CheckpointError(f"{self.path} describes no model: {error}") from error
         return ours
 
+    def _decoder_size(self, name: str) -> int | None:
+        """Return a size of the decoder; None where the encoder has the same."""
+        size = self.number(f"decoder_{name}")
+        return None if size == self.number(f"encoder_{name}") else size
+
     def _refuse_what_differs(self) -> None:
         values = self.values
-        for name in ("layers", "ffn_dim", "attention_heads"):
-            encoder, decoder = self.number(f"encoder_{name}"), self.number(f"decoder_{name}")
-            if encoder != decoder:
-                raise CheckpointError(
-                    f"{self.path} says encoder_{name} = {encoder:,} and decoder_{name} = "
-                    f"{decoder:,}: only models with the same in both stacks can be read."
-                )
-        if values.get("scale_embedding") is not True:
-            raise CheckpointError(
-                f"{self.path} says scale_embedding = {quoted(values.get('scale_embedding'))}: only "
-                f"models whose embeddings are scaled by √d_model can be read."
-            )
         activation = values.get("activation_function")
         if not isinstance(activation, str) or activation not in _ACTIVATIONS:
             raise CheckpointError(

@@ -18,6 +18,7 @@ from transformer.checkpoints.marian.config import (
 )
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
 from transformer.checkpoints.marian.weights import (
+    INDICES,
     PICKLED,
     has_learned_positions,
     parameters,
@@ -33,7 +34,7 @@ def is_marian(folder: Path) -> bool:
     try:
         if (folder / MANIFEST).exists():
             return False
-        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED)):
+        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED, *INDICES)):
             return True
         config = json.loads(read_bytes(folder / CONFIG, MOST_BYTES_OF_JSON))
     except (OSError, ValueError, RecursionError):
@@ -52,7 +53,8 @@ def load(folder: Path) -> Checkpoint:
     config = MarianConfig.read(folder, digest)
     source, target = read_tokenizers(folder, config, digest)
     languages = read_languages(folder, source.vocabulary.codes, digest)
-    ours = config.ours(target.vocab_size, source.vocab_size)
+    separate = source.vocabulary is not target.vocabulary
+    ours = config.ours(target.vocab_size, source.vocab_size, separate=separate)
     with stored_weights(folder, ours, config, digest) as stored:
         if has_learned_positions(stored, config):
             ours = replace(ours, positions="learned")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,8 +16,9 @@ import torch
 from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
-from transformer.checkpoints.marian.config import MarianConfig, read_json
-from transformer.config import BOS, EOS, PAD, UNK
+from transformer.checkpoints.marian.added_tokens import AddedTokens
+from transformer.checkpoints.marian.config import TOKENIZER_CONFIG, MarianConfig, read_json
+from transformer.config import BOS, EOS, MAXIMA, PAD, UNK
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
 from transformer.text.tokenizer import (
@@ -28,8 +29,8 @@ from transformer.text.tokenizer import (
     as_typed,
     no_piece,
     read_processor,
-    with_words,
 )
+from transformer.text.words import number_words
 
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 SOURCE_SPM, TARGET_SPM = "source.spm", "target.spm"
@@ -47,24 +48,51 @@ class MarianVocabulary:
         texts: the text of each piece by our id: our special pieces, then all others in Marian's
             order.
         numbers: Marian's number of each piece by its text.
+        added: the tokens that are no pieces of SentencePiece.
     """
 
     texts: tuple[str, ...]
     numbers: Mapping[str, int]
+    added: AddedTokens
 
     @classmethod
-    def read(cls, path: Path, digest: hashlib._Hash, start: int | None = None) -> MarianVocabulary:
-        """Read a `vocab.json`; `start` is the number with which a decoder begins that reads it.
+    def read(
+        cls,
+        path: Path,
+        digest: hashlib._Hash,
+        added: AddedTokens,
+        rows: int,
+        *,
+        start: int | None = None,
+        second: bool = False,
+    ) -> MarianVocabulary:
+        """Read a `vocab.json`.
+
+        Args:
+            path: the file.
+            digest: the checksum to update.
+            added: the tokens of the tokenizer, which a `second` vocabulary may lack.
+            rows: the rows of the embedding, of which each is a piece: one without a name can be
+                written, too.
+            start: the number with which a decoder begins that reads it.
+            second: whether it is that of the target alone.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
         """
-        numbers = _numbers(path, digest)
+        numbers = added.joined_to(_numbers(path, digest), rows, optional=second)
+        cut = added.numbers.keys() & numbers.keys() - {*SPECIAL, "<s>"}
+        added = replace(
+            added, numbers={text: numbers[text] for text in cut}, special=added.special & cut
+        )
+        named = set(numbers.values())
+        unnamed = (n for n in range(min(rows, MAXIMA["vocab_size"])) if n not in named)
+        numbers = {f"<row {number}>": number for number in unnamed} | numbers
         ours = {*SPECIAL, "<s>"}
         if start is not None and numbers.get("<s>") != start:
             ours.remove("<s>")  # ours is the start; Marian's own, if it has one, is another piece
         others = sorted((piece for piece in numbers if piece not in ours), key=numbers.__getitem__)
-        return cls(("<pad>", "<unk>", "<s>", "</s>", *others), numbers)
+        return cls(("<pad>", "<unk>", "<s>", "</s>", *others), numbers, added)
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
@@ -124,16 +152,17 @@ class MarianTokenizer(Tokenizer):
     def decode(self, ids: Sequence[int]) -> str:
         """Decode token ids to text; special pieces are left out."""
         texts = (self.vocabulary.texts[i] for i in ids if i not in (PAD, BOS, EOS))
-        return "".join(texts).replace(WORD_START, " ").strip()
+        shown = (text for text in texts if text not in self.vocabulary.added.special)
+        return "".join(shown).replace(WORD_START, " ").strip()
 
     def pieces(self, text: str) -> list[Piece]:
         """Cut a text into pieces with word numbers; an unknown piece keeps its typed text."""
         texts = self._cut(text)
-        return with_words(self._ids(texts), texts)
+        return self._with_words(self._ids(texts), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Convert token ids to pieces with the number of their word; special pieces are words."""
-        return with_words(ids, [self.vocabulary.texts[i] for i in ids])
+        return self._with_words(ids, [self.vocabulary.texts[i] for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
         """Return the token ids of pieces; see `Tokenizer.ids_of`."""
@@ -145,12 +174,30 @@ class MarianTokenizer(Tokenizer):
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        return tuple(as_typed(range(self.vocab_size), self.vocabulary.texts))
+        return tuple(as_typed(range(self.vocab_size), map(self._spaced, self.vocabulary.texts)))
+
+    def _with_words(self, ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
+        words = number_words(as_typed(ids, map(self._spaced, texts)))
+        return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
+
+    def _spaced(self, text: str) -> str:
+        """Return the text of a piece; an added token, which has no blank, begins a word."""
+        return WORD_START + text if text in self.vocabulary.added.numbers else text
 
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]
 
     def _cut(self, text: str) -> list[str]:
+        """Cut a text into pieces; an added token is one, wherever it stands."""
+        if not self.vocabulary.added.numbers:
+            return self._cut_plain(text)
+        texts: list[str] = []
+        for index, part in enumerate(self.vocabulary.added.pattern.split(text)):
+            if part:
+                texts += [part] if index % 2 else self._cut_plain(part)
+        return texts
+
+    def _cut_plain(self, text: str) -> list[str]:
         """Cut a text into pieces; the code of a language in front of it is one piece."""
         code = _CODE.match(text)
         if code is None or code.group() not in self.vocabulary.ids:
@@ -167,12 +214,25 @@ def read_tokenizers(
         CheckpointError: naming the file and what is wrong with it, or if the vocabulary does not
             fit the configuration.
     """
-    start = config.number("decoder_start_token_id")
-    if config.separate:
-        source = MarianVocabulary.read(folder / VOCABULARY, digest)
-        target = MarianVocabulary.read(folder / TARGET_VOCABULARY, digest, start)
+    start, path = config.number("decoder_start_token_id"), folder / TOKENIZER_CONFIG
+    # whose checksum is taken with the languages
+    settings = read_json(path, hashlib.sha256()) if path.exists() else None
+    added = AddedTokens.read(folder, settings, digest)
+    stated = settings.get("separate_vocabs") if isinstance(settings, dict) else None
+    separate = stated if isinstance(stated, bool) else not config.shares
+    path, rows = folder / VOCABULARY, config.number("vocab_size")
+    if separate or rows != config.target_rows:
+        source = MarianVocabulary.read(path, digest, added, rows)
+        target = MarianVocabulary.read(
+            folder / TARGET_VOCABULARY if separate else path,
+            digest,
+            added,
+            config.target_rows,
+            start=start,
+            second=True,
+        )
     else:
-        source = target = MarianVocabulary.read(folder / VOCABULARY, digest, start)
+        source = target = MarianVocabulary.read(path, digest, added, rows, start=start)
     for name, piece in (("pad_token_id", "<pad>"), ("eos_token_id", "</s>")):
         if (number := config.number(name)) != target.numbers[piece]:
             raise CheckpointError(

@@ -9,10 +9,11 @@ import pickle
 import pickletools
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
 from typing import IO
 
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 from transformer.attention import MultiHeadAttention
-from transformer.checkpoints.marian.config import CONFIG, MarianConfig
+from transformer.checkpoints.marian.config import CONFIG, MarianConfig, read_json
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
 from transformer.embedding import sinusoidal_positions
@@ -31,6 +32,8 @@ from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
 
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
+INDICES = (f"{SAFETENSORS}.index.json", f"{PICKLED}.index.json")
+"""Files that say which tensor is in which of several files."""
 MOST_BYTES = 8 * GIB
 MOST_BYTES_OF_PICKLE = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -42,6 +45,7 @@ _GLOBAL = re.compile(
 )
 MOST_BYTES_OF_HEADER = 8 * MIB  # names and shapes of the tensors, in either format
 _ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
+_COMPILED = "_orig_mod."
 _NEVER = -1e9  # an output bias with which a piece has no probability at all
 
 _NAMES = {
@@ -104,17 +108,42 @@ class Stored:
         return tensor
 
 
-def weights_path(folder: Path) -> Path:
-    """Return the file of the weights: safetensors if there is one."""
-    path = folder / SAFETENSORS
-    return path if path.exists() else folder / PICKLED
+def weights_files(folder: Path) -> list[Path]:
+    """Return the files of the weights: safetensors if there are any.
+
+    Raises:
+        CheckpointError: if an index of several files is damaged.
+    """
+    for whole, index in zip((SAFETENSORS, PICKLED), INDICES, strict=True):
+        if (folder / whole).exists():
+            return [folder / whole]
+        if (folder / index).exists():
+            return _shards(folder / index)
+    return [folder / PICKLED]
+
+
+def _shards(index: Path) -> list[Path]:
+    """Return the files that an index names, each in its own folder."""
+    content = read_json(index, hashlib.sha256())
+    places = content.get("weight_map") if isinstance(content, dict) else None
+    ending = re.escape(index.name.split(".")[1])
+    if (
+        not isinstance(places, dict)
+        or not places
+        or not all(
+            isinstance(name, str) and re.fullmatch(rf"[\w-]+\.{ending}", name)
+            for name in places.values()
+        )
+    ):
+        raise CheckpointError(f"{index} does not name a file for each tensor: copy it again.")
+    return [index.parent / name for name in sorted(set(places.values()))]
 
 
 @contextmanager
 def stored_weights(
     folder: Path, ours: TransformerConfig, config: MarianConfig, digest: hashlib._Hash
 ) -> Iterator[Stored]:
-    """Open the weights, from safetensors if there are any; a context manager.
+    """Open the weights, of one file or several; a context manager.
 
     Names, shapes and types are compared with the configuration before any weight is read. The
     checksum, which takes as long as all else, is computed meanwhile; it is part of `digest` at the
@@ -124,16 +153,25 @@ def stored_weights(
         CheckpointError: if there are none, or they do not fit the configuration, or the file cannot
             be read or is none of weights.
     """
-    path = weights_path(folder)
-    most = min(_most_bytes(ours, config), MOST_BYTES)
+    paths = weights_files(folder)
+    path, most = paths[0], min(_most_bytes(ours, config), MOST_BYTES)
     try:
-        with opened(path, most) as (file, _), _mapped(path) as stored:
+        with ExitStack() as files:
+            parts: list[Stored] = []
+            opened_files: list[BufferedReader] = []
+            for path in paths:
+                opened_files.append(files.enter_context(opened(path, most))[0])
+                parts.append(files.enter_context(_mapped(path)))
+            stored = _joined(parts)
             _check_header(ours, config, stored)
             with ThreadPoolExecutor(1) as beside:
-                checksum = beside.submit(hashlib.file_digest, file, "sha256")
+                checksums = [beside.submit(hashlib.file_digest, f, "sha256") for f in opened_files]
                 yield stored
-                digest.update(checksum.result().digest())
+                for checksum in checksums:
+                    digest.update(checksum.result().digest())
     except FileNotFoundError as error:
+        if len(paths) > 1 or path.name != PICKLED:
+            raise CheckpointError(f"{path} is not there: copy the folder again.") from error
         raise CheckpointError(
             f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
         ) from error
@@ -141,10 +179,29 @@ def stored_weights(
         raise CheckpointError(unreadable(error, path)) from error
 
 
+def _joined(parts: Sequence[Stored]) -> Stored:
+    """Join the tensors of several files; names lose what `torch.compile` puts into them.
+
+    Raises:
+        CheckpointError: if two tensors have one name.
+    """
+    places = [(name.replace(_COMPILED, ""), name, part) for part in parts for name in part.names]
+    tensors = {plain: (name, part) for plain, name, part in places}
+    if len(tensors) < len(places):
+        raise CheckpointError(f"{parts[0].path} has two tensors of one name: copy it again.")
+
+    def tensor(plain: str) -> Tensor:
+        name, part = tensors[plain]
+        return part.tensor(name)
+
+    path = parts[0].path
+    return Stored(path if len(parts) == 1 else path.parent, frozenset(tensors), tensor)
+
+
 @contextmanager
 def _mapped(path: Path) -> Iterator[Stored]:
     """Map the tensors of the file, which is read as they are used."""
-    if path.name == PICKLED:
+    if path.suffix == Path(PICKLED).suffix:
         yield _pickled(path)
         return
     try:
@@ -259,6 +316,10 @@ def parameters(
             table = stored.get(*names, shape=rows)
             ordered = source.in_our_order(table, config.path)
             yield name, halves_to_pairs(ordered, axis=1)
+        elif name == "own_projection":
+            names, rows = _stored_as(name, shape, config)
+            ordered = target.in_our_order(stored.get(*names, shape=rows), config.path)
+            yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)
         elif name.endswith("embedding.positions"):
@@ -314,12 +375,12 @@ def _stored_shapes(
 def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str, ...], Shape]:
     """Return the names under which a parameter of ours may be stored, with its shape there."""
     if name == "shared_embedding":
-        encoder = ("model.shared.weight", "model.encoder.embed_tokens.weight")
-        shared = () if config.separate else encoder
-        names = (*shared, "model.decoder.embed_tokens.weight", "lm_head.weight")
-        return names, (config.target_rows, shape[-1])
+        projection = ("lm_head.weight",) if config.tied else ()
+        return (*_tables("decoder", config), *projection), (config.target_rows, shape[-1])
+    if name == "own_projection":
+        return ("lm_head.weight",), (config.target_rows, shape[-1])
     if name == "source_embedding":
-        return ("model.encoder.embed_tokens.weight",), (config.number("vocab_size"), shape[-1])
+        return _tables("encoder", config), (config.number("vocab_size"), shape[-1])
     if name == "output_bias":
         return ("final_logits_bias",), (1, config.target_rows)
     if name.endswith("embedding.positions"):
@@ -327,16 +388,27 @@ def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str
     return (_marian_name(name),), shape
 
 
+def _tables(stack: str, config: MarianConfig) -> tuple[str, ...]:
+    """Return the names under which the embedding of a stack may be stored."""
+    own = f"model.{stack}.embed_tokens.weight"
+    if not config.shares:
+        return (own,)
+    if not config.tied:  # then `transformers` reads the shared one for neither, where both are
+        return (own, "model.shared.weight")
+    both = (f"model.{name}.embed_tokens.weight" for name in ("encoder", "decoder"))
+    return ("model.shared.weight", *both)
+
+
 def _target_embedding(stored: Stored, config: MarianConfig, target: MarianVocabulary) -> Tensor:
     names, shape = _stored_as("shared_embedding", (config.number("d_model"),), config)
     table = stored.get(*names, shape=shape)
-    if "lm_head.weight" in stored.names and not torch.equal(
-        stored.get("lm_head.weight", shape=shape), table
-    ):
-        raise CheckpointError(
-            f"{stored.path}: the projection before the softmax is not the embedding of the "
-            f"decoder, but only models that share it can be read."
-        )
+    first, *copies = (name for name in names if name in stored.names)
+    for name in copies:
+        if config.tied and not torch.equal(stored.view(name, shape=shape), table):
+            raise CheckpointError(
+                f"{stored.path}: '{name}' is another matrix than '{first}', but {config.path} says "
+                f"that they are one: write tie_word_embeddings = false there."
+            )
     ordered = target.in_our_order(table, config.path)
     start = config.number("decoder_start_token_id")
     if start >= len(table):

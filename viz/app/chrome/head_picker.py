@@ -57,8 +57,9 @@ def pick_layer_and_head(names: UrlNames, layers: int, heads: int) -> tuple[int, 
 
 def pick_head(translator: Translator) -> Head:
     """Draw the menus of one head: kind, layer and number."""
-    config = translator.model.config
-    return Head(pick_kind(), *pick_layer_and_head(HEAD, config.N, config.h))
+    kind = pick_kind()
+    stack = translator.model.config.stack(kind)
+    return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h))
 
 
 def open_head(head: Head, names: UrlNames = HEAD) -> None:

@@ -21,7 +21,7 @@ from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
-from transformer.checkpoints.marian.weights import MOST_BYTES, PICKLED, weights_path
+from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED, weights_files
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
@@ -147,11 +147,12 @@ def _bar() -> AbstractContextManager[Progress]:
 def _read(folder: Path, progress: Progress) -> Translator:
     """Read a folder; most of the time passes with the file of its weights, where it is cold."""
     torch.set_num_threads(1)  # of this thread
-    with suppress(OSError), opened(weights_path(folder), MOST_BYTES) as (file, size):
-        # the system keeps what was read, so that the second time takes a few hundredths of a second
-        for done in range(0, size, _CHUNK):
-            progress(done, size + size // 4)  # the rest is for what follows
-            file.read(_CHUNK)
+    for path in weights_files(folder):
+        with suppress(OSError), opened(path, MOST_BYTES) as (file, size):
+            # the system keeps what was read: the second time takes a few hundredths of a second
+            for done in range(0, size, _CHUNK):
+                progress(done, size + size // 4)  # the rest is for what follows
+                file.read(_CHUNK)
     translator = Translator.load(folder)
     read_alignment(translator)  # damaged settings are refused here, not on a page
     return translator
@@ -167,7 +168,7 @@ MODELS_VARIABLE = "HEADLIGHT_MODELS"
 
 SEPARATOR = os.pathsep
 BUNDLED_NAME = "bundled"
-_OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED)
+_OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
 

@@ -15,7 +15,7 @@ from transformer import Translator
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import TOKENIZER_CONFIG
-from transformer.checkpoints.marian.weights import PICKLED
+from transformer.checkpoints.marian.weights import INDICES, PICKLED
 from viz.app.cache.memory import state_of_file
 
 PATIENCE = 0.1
@@ -24,7 +24,7 @@ PATIENCE = 0.1
 AT_ONCE = 2
 """Models that are loaded at the same time; further ones wait, and nobody else for them."""
 
-_FILES = (MANIFEST, CONFIG, WEIGHTS, PICKLED, TOKENIZER_CONFIG)
+_FILES = (MANIFEST, CONFIG, WEIGHTS, PICKLED, *INDICES, TOKENIZER_CONFIG)
 """One of which changes with a model, ours or one of MarianMT."""
 
 Load = Callable[[Path, Progress], Translator]

@@ -79,11 +79,24 @@ class Box:
         return "{}" in self.value
 
 
+_ROOT = r"\sqrt{d_\text{model}}"
+
+
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
-    row = "A row of the table for each token, times √d_model (§3.4)."
+    scaled = config.scale_embedding
+    row = (
+        "A row of the table for each token, times √d_model (§3.4)."
+        if scaled
+        else "A row of the table for each token; the paper multiplies it by √d_model (§3.4)."
+    )
     matrix = "Both embeddings and the projection before the softmax are one and the same matrix."
-    if config.source_vocab_size is not None:
+    if config.own_projection:
+        matrix = (
+            "The source, the target and the projection before the softmax have a matrix each here; "
+            "in the paper, all share one."
+        )
+    elif config.source_vocab_size is not None:
         matrix = (
             "The source has a table of its own here; in the paper, both languages share."
             if stack == "encoder"
@@ -113,7 +126,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             heading=f"Embedding of the {stack}",
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
-            equation=r"E[x] \cdot \sqrt{d_\text{model}}",
+            equation=r"E[x] \cdot \sqrt{d_\text{model}}" if scaled else "E[x]",
             text=f"{row} {matrix}",
             code=(Embedding.forward,),
         ),
@@ -134,7 +147,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             title="Sum",
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
-            equation=r"\text{Dropout}(E[x]\sqrt{d_\text{model}} + PE)",
+            equation=rf"\text{{Dropout}}(E[x]{_ROOT if scaled else ''} + PE)",
             text="Token and position added; in training, dropout follows (§5.4).",
             code=(Embedding.forward,),
             pages=("positions",),
@@ -199,6 +212,9 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     joint = config.source_vocab_size is None
     pieces = "the joint vocabulary (§5.1)" if joint else "the source's own vocabulary"
     matrix = f"The matrix is that of the {'embeddings' if joint else 'decoder’s embedding'}."
+    if config.own_projection:
+        matrix = "The matrix is one of its own; in the paper it is that of the embeddings."
+    table = "W" if config.own_projection else "E"
     if config.output_bias:
         matrix += " Each piece has a bias here, too; the paper's have none."
     return (
@@ -249,8 +265,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             title="Linear",
             heading="Linear",
             value=LOGITS,
-            module="shared_embedding",
-            equation=r"xE^\top + b" if config.output_bias else r"xE^\top",
+            module="own_projection" if config.own_projection else "shared_embedding",
+            equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
             text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
             f"pieces that the translation is made of. {matrix}",
             code=(Transformer.logits,),

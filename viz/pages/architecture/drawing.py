@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -41,16 +42,20 @@ _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 
 class Scene(NamedTuple):
-    """Tensors of a sentence and its translation, at one layer."""
+    """Tensors of a sentence and its translation, at one layer of each stack."""
 
     model: Transformer
     trace: AttentionTrace
     tensors: Flow
-    layer: int
+    layers: Mapping[str, int]
+
+    def layer(self, box: Box) -> int:
+        """Return the layer at which a box is drawn, from 0."""
+        return self.layers[box.stack]
 
     def values(self, box: Box) -> Floats | None:
         """Return the output of a box; None for tokens."""
-        return self.tensors.values.get(box.value.format(self.layer))
+        return self.tensors.values.get(box.value.format(self.layer(box)))
 
     def rows(self, box: Box) -> tuple[str, ...]:
         """Return the tokens of a box's rows: those read, in the last two boxes those written."""
@@ -69,7 +74,7 @@ class Scene(NamedTuple):
 
     def named(self, name: str, box: Box) -> str:
         """Return a name of a box with its layer."""
-        return f"{name}, layer {self.layer + 1}" if box.layered else name
+        return f"{name}, layer {self.layer(box) + 1}" if box.layered else name
 
 
 def show(row: DeltaGenerator) -> None:
@@ -81,7 +86,11 @@ def show(row: DeltaGenerator) -> None:
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
     headings = list(BY_HEADING)
     with row:
-        scene = Scene(model, trace, tensors, pick_layer(LAYER, model.config.N))
+        counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
+        # a stack of fewer layers is drawn at its last one
+        layer = pick_layer(LAYER, max(counts.values()))
+        layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
+        scene = Scene(model, trace, tensors, layers)
         first = headings.index(BY_NAME[FIRST].heading)
         opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
 
@@ -95,8 +104,8 @@ def show(row: DeltaGenerator) -> None:
     with picture:
         data = encode_architecture(
             [_drawn(scene, box) for box in boxes.values()],
-            layers=model.config.N,
-            layer=scene.layer,
+            layers=counts,
+            layer=layers,
             selected=opened,
             opens="arch-opened",
             caption=origin_of(trace).caption(),
@@ -141,7 +150,7 @@ def _open_box(scene: Scene, box: Box) -> None:
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
-    _links(box, scene.layer)
+    _links(box, scene.layer(box))
     _picture(scene, box)
 
 
@@ -164,8 +173,8 @@ def _picture(scene: Scene, box: Box) -> None:
             languages=trace.languages,
             reads=axes.reads,
             writes=axes.writes,
-            title=f"L{scene.layer + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
-            caption=origin_of(trace).caption(head_caption(box.kind, scene.layer, None)),
+            title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
+            caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
         )
         mount("arch-map", data)
     else:
@@ -180,7 +189,8 @@ def _picture(scene: Scene, box: Box) -> None:
 
 
 def _shapes(scene: Scene, box: Box) -> dict[str, str]:
-    inside = {name: scene.tensors.values[hook.format(scene.layer)] for name, hook in box.inside}
+    layer = scene.layer(box)
+    inside = {name: scene.tensors.values[hook.format(layer)] for name, hook in box.inside}
     shapes = {name: _times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and scene.model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
@@ -189,7 +199,7 @@ def _shapes(scene: Scene, box: Box) -> dict[str, str]:
 
 
 def _parameters(scene: Scene, box: Box) -> dict[str, str]:
-    model, name = scene.model, box.module.format(scene.layer)
+    model, name = scene.model, box.module.format(scene.layer(box))
     if not name:
         return {"parameters": "none"}
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:

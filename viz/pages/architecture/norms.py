@@ -60,8 +60,9 @@ def show(row: DeltaGenerator) -> None:
         return
     model = bar.translator.model
     with row:
-        layer_index = pick_layer(LAYER, model.config.N)
         norm = NAMES[menu("Norm", list(NAMES), NORM, width=300)]
+        stack = model.config if norm.stack == "encoder" else model.config.decoder
+        layer_index = pick_layer(LAYER, stack.N)
         label = "Padding counts in the batch norm"
         padding = st.toggle(label, key="arch_padding", bind="query-params")
     name = norm.module.format(layer_index)

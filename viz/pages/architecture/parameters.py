@@ -19,7 +19,7 @@ from transformer.analysis.paper.costs import (
     parameters_of_model,
 )
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from transformer.config import Positions
+from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
@@ -76,8 +76,10 @@ def show(row: DeltaGenerator) -> None:
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
     vocabulary = (
-        "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
-        "once."
+        "Each embedding and the projection have a matrix of their own."
+        if config.own_projection
+        else "One matrix serves both embeddings and the projection (§3.4), so the vocabulary "
+        "counts once."
         if config.source_vocab_size is None
         else "One matrix serves the decoder's embedding and the projection (§3.4), so the target's "
         "vocabulary, $V$, counts once; the source's, $V_s$, has an embedding of its own."
@@ -130,7 +132,8 @@ def _like_a_preset(
     """Return the preset of the same sizes, with its biases, or the configuration itself."""
     sizes = operator.attrgetter(*MAXIMA, "positions")
     preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
-    return config if preset is None or not preset.attention_bias else preset
+    further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
+    return preset if preset is not None and further else config
 
 
 def _total(
@@ -166,6 +169,7 @@ def start_token_parameters(translator: Translator) -> int:
     )
     config = translator.model.config
     rows = target if config.source_vocab_size is None else source + target
+    rows += target * config.own_projection
     return rows * config.d_model + target  # and its bias before the softmax
 
 
@@ -184,13 +188,21 @@ def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, i
 def part_formulas(config: TransformerConfig) -> dict[str, str]:
     """Return the formula of each part in LaTeX.
 
-    V is the vocabulary, L the longest sequence, d the width; biases and V_s, a vocabulary of the
-    source, appear where the model has them.
+    V is the vocabulary, L the longest sequence, d the width; biases, V_s, a vocabulary of the
+    source, and sizes of the decoder appear where the model has them. The heads of both stacks are
+    as wide together.
     """
-    attention = r"2 N h\,d\,(d_k + d_v)"
+    N, d_ff = r"N_\text{dec}", r"d_\text{ff,dec}"
+    N, d_ff = N if config.decoder_N else "N", d_ff if config.decoder_d_ff else r"d_\text{ff}"
+    attention = [rf"2 {n} h\,d\,(d_k + d_v)" for n in ("N", N)]
     if config.attention_bias:
-        attention += r" + N(2 h\,d_k + h\,d_v + d)"
-    embedding = "V d"
+        biases = (rf" + {n}(2 h\,d_k + h\,d_v + d)" for n in ("N", N))
+        attention = [matrices + bias for matrices, bias in zip(attention, biases, strict=True)]
+    network = r"2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)"
+    if config.decoder_N or config.decoder_d_ff:
+        sizes = (("N", r"d_\text{ff}"), (N, d_ff))
+        network = " + ".join(rf"{n} (2\,d\,{width} + {width} + d)" for n, width in sizes)
+    embedding = r"2\,V d" if config.own_projection else "V d"
     if config.source_vocab_size is not None:
         embedding += " + V_s d"
     if config.output_bias:
@@ -198,11 +210,11 @@ def part_formulas(config: TransformerConfig) -> dict[str, str]:
     return {
         "embedding and projection": f"${embedding}$",
         "learned positions": r"$2\,L\,d$",
-        "encoder self-attention": f"${attention}$",
-        "decoder self-attention": f"${attention}$",
-        "cross-attention": f"${attention}$",
-        "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
-        "layer norms": r"$5 N \cdot 2\,d$",
+        "encoder self-attention": f"${attention[0]}$",
+        "decoder self-attention": f"${attention[1]}$",
+        "cross-attention": f"${attention[1]}$",
+        "feed-forward networks": f"${network}$",
+        "layer norms": r"$5 N \cdot 2\,d$" if N == "N" else rf"$(2 N + 3 {N}) \cdot 2\,d$",
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer import AttentionTrace
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
@@ -32,10 +33,11 @@ _BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"
 _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 
 
-def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions, Mode]:
+def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = pick_kind()
+        layers, heads = trace.weights(kind).shape[:2]
         lens = pick_lens(LENS)
         layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
@@ -68,10 +70,13 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions,
             )
             every = list(KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
-            names = [str(n + 1) for n in range(layers)]
-            if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
+            # with none selected, all are shown: an empty grid would be of no use
+            shown = [KINDS_BY_NAME[name] for name in kinds or every]
+            most = max(len(trace.weights(other)) for other in (kind, *shown))
+            names = [str(n + 1) for n in range(most)]
+            if st.session_state.get(_LAYERS, most) != most:  # of the previous model or kinds
                 st.session_state["layers"] = names
-            st.session_state[_LAYERS] = layers
+            st.session_state[_LAYERS] = most
             selected = st.pills(
                 "Layers in the grid", names, default=names, key="layers", **_SEVERAL
             )
@@ -90,17 +95,15 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> tuple[ExplorerOptions,
                 bind="query-params",
                 help=text,
             )
-    # with none selected, all are shown: an empty grid would be of no use
-    shown = tuple(KINDS_BY_NAME[name] for name in every if name in kinds)
-    shown_layers = tuple(n for n in range(layers) if names[n] in selected)
+    shown_layers = tuple(n for n, name in enumerate(names) if name in selected)
     options = ExplorerOptions(
         kind,
         layer,
         head,
         words=words,
         special=special or stepping,
-        kinds=shown or tuple(KINDS_BY_NAME.values()),
-        layers=shown_layers or tuple(range(layers)),
+        kinds=tuple(other for other in KINDS_BY_NAME.values() if other in shown),
+        layers=shown_layers or tuple(range(most)),
         sort=sort,
         scale=scale,
         threshold=threshold,

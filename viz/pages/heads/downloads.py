@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from viz.draw.caption import LENS_NAMES, amount, tells_heads
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
 from viz.report import report
-from viz.trace_files import lens_frame, name_lens
+from viz.trace_files import csv_bytes, lens_frame, name_lens
 
 _BINARY = "application/octet-stream"
 
@@ -81,7 +80,7 @@ def csv(opened: OpenMap) -> bytes:
             amount(opened.lens): opened.weights.ravel(),
         }
     )
-    return frame.to_csv(index=False).encode()
+    return csv_bytes(frame)
 
 
 def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
@@ -89,10 +88,7 @@ def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
     frame = lens_frame(trace, lens)
     counted = [name for name in ("layer", "head", "query", "key") if name in frame]
     frame[counted] += 1
-    frame = frame.rename(columns={name: f"{name}_from_1" for name in counted})
-    out = io.StringIO()
-    frame.to_csv(out, index=False)
-    return out.getvalue().encode()
+    return csv_bytes(frame.rename(columns={name: f"{name}_from_1" for name in counted}))
 
 
 def npz(trace: AttentionTrace, lens: AnyLens) -> bytes:

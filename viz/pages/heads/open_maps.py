@@ -115,7 +115,7 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
         )
         try:
             if subject == "another head":
-                options = _another_head(options, *trace.cross.shape[:2])
+                options = _another_head(options, *trace.weights(options.kind or "cross").shape[:2])
                 return _second(options, trace, origin_of(trace))
             if subject == "another lens":
                 lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
@@ -153,7 +153,8 @@ def _another_model(options: ExplorerOptions, target: str) -> HeadsView | None:
     if (choice := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
         return None
     translator = choice.translator
-    options = _another_head(options, translator.model.config.N, translator.model.config.h)
+    stack = translator.model.config.stack(options.kind or "cross")
+    options = _another_head(options, stack.N, stack.h)
     if choice.same_target:
         # the same translation, so that both maps have the same words
         other = cached_results.trace_of_pair(translator, choice.text, target)

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
-from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.axes import LabelledWeights, apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
 from viz.app.cache.memory import memo_per_trace
@@ -39,8 +39,10 @@ def show() -> None:
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
-    options, mode = menus.draw(row, *trace.cross.shape[:2])
+    options, mode = menus.draw(row, trace)
     st.markdown(_lead(options, trace.languages.name("source")))
+    if options.words and (note := apart_note(trace)):
+        st.caption(note)
     try:
         lens_trace = through_lens(options.lens, trace)
         remember = partial(memo_per_trace, lens_trace)
@@ -124,8 +126,9 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
         kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in shown.kinds)} attention"
     layers = len(shown.layers)
     if tells_heads(lens):
-        heads = view.trace.cross.shape[1]
-        maps, subject = f"each of the {layers} × {heads} heads {kinds}", "the head"
+        shapes = {view.trace.weights(kind).shape[:2] for kind in shown.kinds}
+        count = f"{layers} × {view.trace.weights(shown.kind).shape[1]} " if len(shapes) == 1 else ""
+        maps, subject = f"each of the {count}heads {kinds}", "the head"
     else:
         layer_text = f"each of the {layers} layers" if layers > 1 else "one layer"
         maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"

@@ -22,7 +22,7 @@ from transformer.analysis.paper import scaling
 from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import Scale
 from transformer.hooks import Hook
-from transformer.kinds import attention_name
+from transformer.kinds import KINDS, attention_name
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
@@ -135,10 +135,9 @@ def show() -> None:
 
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
-    layers, heads = trace.cross.shape[:2]
     with row:
         kind = pick_kind()
-        layer, head = pick_layer_and_head(HEAD, layers, heads)
+        layer, head = pick_layer_and_head(HEAD, *trace.weights(kind).shape[:2])
         word = _word(trace, kind)
         scale: Scale = menu(
             "Scale",
@@ -190,20 +189,27 @@ def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
     """Return hooks that replace the paper's scale by the chosen one."""
     if choices.as_trained:
         return {}
-    d_k = translator.model.config.d_k
-    # of the model's own scores, which are already divided by √d_k
-    factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+    config = translator.model.config
+
+    def factor(kind: Kind) -> float:
+        # of the model's own scores, which are already divided by √d_k
+        d_k = config.stack(kind).d_k
+        return scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+
     if not choices.every_head:
         module = attention_name(choices.kind, choices.layer)
-        return {f"{module}.hook_attn_scores": scaling.rescale(factor, choices.head)}
-    points = translator.model.hook_points()
-    return {name: scaling.rescale(factor) for name in points if name.endswith("hook_attn_scores")}
+        return {f"{module}.hook_attn_scores": scaling.rescale(factor(choices.kind), choices.head)}
+    return {
+        f"{attention_name(kind, layer)}.hook_attn_scores": scaling.rescale(factor(kind))
+        for kind in KINDS
+        for layer in range(config.stack(kind).N)
+    }
 
 
 def _picture(
     translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
 ) -> None:
-    config = translator.model.config
+    config = translator.model.config.stack(choices.kind)
     factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
     axes = by_pieces(trace, choices.kind)
     row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]

@@ -73,9 +73,11 @@ def embeddings() -> None:
             rms = np.sqrt(np.mean(values.astype(np.float64) ** 2))
             st.metric(label, f"{rms:.4f}", width="content")
     with explanation:
-        sinusoidal = translator.model.config.positions == "sinusoidal"
+        config = translator.model.config
+        sinusoidal = config.positions == "sinusoidal"
+        times = "times √d_model (§3.4) " if config.scale_embedding else ""
         explain(
-            f"The first layer reads the embedding times √d_model (§3.4) plus the position (§3.5): "
+            f"The first layer reads the embedding {times}plus the position (§3.5): "
             f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all numbers "
             "of a map"
             + (

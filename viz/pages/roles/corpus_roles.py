@@ -73,7 +73,8 @@ def show() -> None:
     if missing:
         st.text(missing)
     cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
-    suffix = "-beside" if translator.model.config.h <= _SIDE_BY_SIDE else ""
+    config = translator.model.config
+    suffix = "-beside" if max(config.h, config.decoder.h) <= _SIDE_BY_SIDE else ""
     with st.container(key=f"measured-map{suffix}"):
         for kind in KINDS:
             with st.container(gap=None):

@@ -78,7 +78,7 @@ def show() -> None:
         layer: int | None = None
         if test != ERASE:
             kind = pick_kind()
-            layers = ["all", *(str(n + 1) for n in range(translator.model.config.N))]
+            layers = ["all", *(str(n + 1) for n in range(translator.model.config.stack(kind).N))]
             choice = menu("Layers", layers, "faithful_layers", width=130)
             layer = None if choice == "all" else int(choice) - 1
         seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)

@@ -129,10 +129,10 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    layers, count = next(iter(traces.values())).cross.shape[:2]
+    first = next(iter(traces.values()))
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
-        layer, head = pick_layer_and_head(FORMING_HEAD, layers, count)
+        layer, head = pick_layer_and_head(FORMING_HEAD, *first.weights(kind).shape[:2])
         step = _step(folder, list(traces))
     after = f"After {counted(step, 'step')}{_loss(folder, step)}"
     st.text(f"{after}: what every head looks at in a sentence that the run traced.")

@@ -254,10 +254,11 @@ def nearest(steps: Sequence[int], requested: int) -> int:
 
 def _read(path: Path) -> AttentionTrace:
     trace = AttentionTrace.load(path, max_bytes=MAX_PROBE_BYTES)
-    if len({trace.weights(kind).shape[:2] for kind in KINDS}) > 1 or trace.head_counts:
+    own, cross = trace.decoder_self.shape[:2], trace.cross.shape[:2]
+    if set(trace.kinds) != set(KINDS) or own != cross or trace.head_counts:
         raise CheckpointError(
             f"{path.name} is no probe of a run: those of a model that is trained here have as many "
-            f"layers and heads of each kind of attention."
+            f"layers and heads of both kinds of attention of the decoder."
         )
     for kind in KINDS:
         weights = trace.weights(kind)

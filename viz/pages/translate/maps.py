@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer.analysis.axes import apart_note
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown
@@ -36,6 +37,8 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
     )
     method = link_method(settings, languages)
     st.markdown(as_markdown(method))
+    if note := apart_note(trace):
+        st.caption(note)
     data = encode_links(
         source,
         target,

@@ -38,6 +38,7 @@ def write(
     h: int = 2,
     layers: int = 2,
     d_ff: int = 24,
+    decoder: tuple[int, int, int] | None = None,
     activation: str = "swish",
     separate: bool = False,
     codes: Sequence[str] = (),
@@ -48,11 +49,18 @@ def write(
     start: str = "",
     pickled: bool = False,
     max_length: int = 64,
+    scaled: bool = True,
+    tied: bool = True,
+    shards: int = 1,
+    compiled: bool = False,
+    added: Sequence[str] = (),
+    spare_rows: int = 0,
     seed: int = 0,
 ) -> Path:
     """Write a folder that `transformers.MarianMTModel` reads, too.
 
     Args:
+        decoder: layers, heads and inner width of the decoder, where they are others.
         separate: a vocabulary and an embedding for each language.
         codes: pieces by which a text asks for its target language.
         languages: codes of source and target, whatever the pieces are learnt from.
@@ -60,35 +68,47 @@ def write(
         positions: "" where none are stored; "formula", or "learned".
         start: the piece that the decoder begins with, of a model that also has a `<s>`; "" for
             `<pad>` of one that has none.
+        scaled: whether embeddings are multiplied by √d_model.
+        tied: whether the projection is the decoder's embedding; else the encoder's is another, too.
+        shards: the number of files of the weights.
+        compiled: whether the names are those of a compiled module.
+        added: tokens that `vocab.json` has not.
+        spare_rows: rows of the embedding that no token has.
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = spm(SOURCE), spm(TARGET)
     source_pieces, target_pieces = pieces(source), pieces(target)
     more = [f"▁no{number}" for number in range(more_pieces)]
     if separate:
-        vocabulary, decoder_vocabulary = _numbers([*codes, *source_pieces]), _numbers(target_pieces)
+        # one number for both, since the configuration has one
+        vocabulary = _numbers(["<pad>", *codes, *source_pieces])
+        decoder_vocabulary = _numbers(["<pad>", *target_pieces])
     else:
         vocabulary = decoder_vocabulary = _numbers([*codes, *source_pieces, *target_pieces, *more])
     if start:
         decoder_vocabulary.setdefault("<s>", len(decoder_vocabulary))
+    further = len(added) + spare_rows
+    sizes = {"encoder": (layers, h, d_ff), "decoder": decoder or (layers, h, d_ff)}
     config = {
         "model_type": "marian",
         "architectures": ["MarianMTModel"],
-        "vocab_size": len(vocabulary),
-        "decoder_vocab_size": len(decoder_vocabulary),
+        "vocab_size": len(vocabulary) + further,
+        "decoder_vocab_size": len(decoder_vocabulary) + further,
         "d_model": d_model,
-        **{f"{stack}_layers": layers for stack in ("encoder", "decoder")},
-        **{f"{stack}_ffn_dim": d_ff for stack in ("encoder", "decoder")},
-        **{f"{stack}_attention_heads": h for stack in ("encoder", "decoder")},
+        **{
+            f"{stack}_{name}": size
+            for stack, own in sizes.items()
+            for name, size in zip(("layers", "attention_heads", "ffn_dim"), own, strict=True)
+        },
         "activation_function": activation,
         "max_position_embeddings": max_length,
         "dropout": 0.1,
-        "scale_embedding": True,
+        "scale_embedding": scaled,
         "share_encoder_decoder_embeddings": not separate,
         "pad_token_id": decoder_vocabulary["<pad>"],
         "decoder_start_token_id": decoder_vocabulary[start or "<pad>"],
         "eos_token_id": 0,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": tied,
         "static_position_embeddings": True,
     }
     _write_json(folder / "config.json", config)
@@ -96,27 +116,46 @@ def write(
     if separate:
         _write_json(folder / "target_vocab.json", decoder_vocabulary)
     source_lang, target_lang = languages
-    named = {
+    named: dict[str, Any] = {
         "source_lang": source_lang, "target_lang": target_lang, "separate_vocabs": separate,
     }  # fmt: skip
+    if added:
+        flags = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": True}
+        named["added_tokens_decoder"] = {
+            str(number): {"content": token, "special": token.startswith("<"), **flags}
+            for number, token in enumerate(added, start=len(vocabulary))
+        }
+        named["extra_special_tokens"] = [token for token in added if token.startswith("<")]
     _write_json(folder / "tokenizer_config.json", named)
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)
     stored = {name: tensor.to(dtype) for name, tensor in weights(config, positions, seed).items()}
-    if pickled:
-        torch.save(stored, folder / "pytorch_model.bin")
-    else:
-        safetensors.torch.save_file(stored, folder / "model.safetensors")
+    if compiled:
+        stored = {f"_orig_mod.{name}": tensor for name, tensor in stored.items()}
+    file = "pytorch_model.bin" if pickled else "model.safetensors"
+    if shards == 1:
+        _save(stored, folder / file)
+        return folder
+    places = {
+        name: file.replace(".", f"-{1 + i % shards:05}-of-{shards:05}.")
+        for i, name in enumerate(stored)
+    }
+    for place in set(places.values()):
+        _save({name: stored[name] for name in stored if places[name] == place}, folder / place)
+    _write_json(folder / f"{file}.index.json", {"metadata": {}, "weight_map": places})
     return folder
+
+
+def _save(tensors: dict[str, Tensor], path: Path) -> None:
+    if path.suffix == ".bin":
+        torch.save(tensors, path)
+    else:
+        safetensors.torch.save_file(tensors, path, {"format": "pt"})
 
 
 def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tensor]:
     """Random weights by Marian's names, of a size that keeps the softmax away from 0 and 1."""
-    draw, d, d_ff = (
-        torch.Generator().manual_seed(seed),
-        config["d_model"],
-        config["encoder_ffn_dim"],
-    )
+    draw, d = torch.Generator().manual_seed(seed), config["d_model"]
     separate = not config["share_encoder_decoder_embeddings"]
 
     def normal(*shape: int, std: float) -> Tensor:
@@ -130,6 +169,11 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
         tensors["model.decoder.embed_tokens.weight"] = table
     else:
         tensors["model.shared.weight"] = table
+    if not config["tie_word_embeddings"]:
+        tensors["lm_head.weight"] = normal(rows, d, std=d**-0.5)
+        for stack in ("encoder", "decoder"):
+            if not separate:
+                tensors[f"model.{stack}.embed_tokens.weight"] = normal(rows, d, std=d**-0.5)
     tensors["final_logits_bias"] = normal(1, rows, std=0.5)
     for stack, attentions in (
         ("encoder", ("self_attn",)),
@@ -140,7 +184,8 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
             if positions == "learned":
                 position_table = position_table.flip(0) + normal(*position_table.shape, std=0.1)
             tensors[f"model.{stack}.embed_positions.weight"] = position_table
-        for layer in range(config["encoder_layers"]):
+        d_ff = config[f"{stack}_ffn_dim"]
+        for layer in range(config[f"{stack}_layers"]):
             name = f"model.{stack}.layers.{layer}"
             shapes = {"fc1": (d_ff, d), "fc2": (d, d_ff)}
             for attention in attentions:
@@ -189,7 +234,7 @@ def pieces(model: bytes) -> list[str]:
 
 
 def _numbers(texts: Sequence[str]) -> dict[str, int]:
-    """`</s>` and `<unk>` first, `<pad>` last, as Marian has them."""
+    """`</s>` and `<unk>` first, `<pad>` last, as Marian has them, unless it is among the texts."""
     special = ("<s>", "</s>", "<unk>")
     ordered = dict.fromkeys(
         ("</s>", "<unk>", *(text for text in texts if text not in special), "<pad>")

@@ -28,12 +28,15 @@ class PlainMarian:
 
     def __init__(self, folder: Path) -> None:
         self.config = json.loads((folder / "config.json").read_text())
-        if (folder / "model.safetensors").exists():
-            stored = safetensors.torch.load_file(folder / "model.safetensors")
-        else:
-            stored = torch.load(folder / "pytorch_model.bin", weights_only=True)
-        self.weights = {name: tensor.double().numpy() for name, tensor in stored.items()}
-        self.h = self.config["encoder_attention_heads"]
+        stored: dict[str, torch.Tensor] = {}
+        for path in folder.glob("*.safetensors"):
+            stored |= safetensors.torch.load_file(path)
+        for path in folder.glob("*.bin"):
+            stored |= torch.load(path, weights_only=True)
+        self.weights = {
+            name.removeprefix("_orig_mod."): tensor.double().numpy()
+            for name, tensor in stored.items()
+        }
         self.memory = np.empty(0)
         self.patterns: dict[str, list[np.ndarray]] = {}
 
@@ -45,21 +48,21 @@ class PlainMarian:
             written: likewise, after the start.
         """
         self.patterns = {"encoder_self": [], "decoder_self": [], "cross": []}
-        layers = range(self.config["encoder_layers"])
         x = self.embed("encoder", source)
-        for n in layers:
+        for n in range(self.config["encoder_layers"]):
             layer = f"model.encoder.layers.{n}"
             x = self.attend(f"{layer}.self_attn", x, x, None, "encoder_self")
             x = self.network(layer, x)
         self.memory = x
         x = self.embed("decoder", [self.config["decoder_start_token_id"], *written])
         causal = np.tril(np.ones((len(x), len(x)), dtype=bool))
-        for n in layers:
+        for n in range(self.config["decoder_layers"]):
             layer = f"model.decoder.layers.{n}"
             x = self.attend(f"{layer}.self_attn", x, x, causal, "decoder_self")
             x = self.attend(f"{layer}.encoder_attn", x, self.memory, None, "cross")
             x = self.network(layer, x)
-        return x @ self.table("decoder").T + self.weights["final_logits_bias"][0]
+        projection = self.weights.get("lm_head.weight", self.table("decoder"))
+        return x @ projection.T + self.weights["final_logits_bias"][0]
 
     def greedy(self, source: list[int], limit: int) -> list[int]:
         """The most probable piece at each step; `<pad>` and `<unk>` are never written."""
@@ -81,14 +84,16 @@ class PlainMarian:
             at = np.arange(len(ids))[:, None]
             angle = at / 10_000 ** (np.arange(d // 2) * 2 / d)
             positions = np.concatenate((np.sin(angle), np.cos(angle)), 1)
-        scaled: np.ndarray = self.table(stack)[ids] * math.sqrt(d)
+        scale = math.sqrt(d) if self.config["scale_embedding"] else 1
+        scaled: np.ndarray = self.table(stack)[ids] * scale
         return scaled + positions[: len(ids)]
 
     def attend(
         self, name: str, x: np.ndarray, keys: np.ndarray, mask: np.ndarray | None, kind: str
     ) -> np.ndarray:
+        h = self.config[f"{name.split('.')[1]}_attention_heads"]
         q, k, v = (
-            np.stack(np.split(self.linear(f"{name}.{part}_proj", rows), self.h, 1))
+            np.stack(np.split(self.linear(f"{name}.{part}_proj", rows), h, 1))
             for part, rows in (("q", x), ("k", keys), ("v", keys))
         )
         pattern = attention_weights(q, k, mask)

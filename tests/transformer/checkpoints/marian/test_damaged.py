@@ -87,6 +87,15 @@ def saved(value: Any) -> Callable[[Path], None]:
     return damage
 
 
+def shards(places: dict[str, str]) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        index = folder / "model.safetensors.index.json"
+        index.write_text(json.dumps({"weight_map": places}))
+
+    return damage
+
+
 def set_nan(stored: dict[str, torch.Tensor]) -> None:
     stored["model.decoder.layers.1.fc2.bias"][3] = torch.nan
 
@@ -132,8 +141,9 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "an empty spm": (replaced("source.spm", b""), "not a SentencePiece model"),
     "another architecture": (config(model_type="bart"), "a model of type 'bart'"),
     "no architecture": (config(model_type=None), "describes no model"),
-    "different stacks": (config(decoder_layers=3), "decoder_layers = 3: only models with the same"),
-    "unscaled": (config(scale_embedding=False), "scale_embedding = False"),
+    "a layer too many": (config(decoder_layers=3), "lacks tensor 'model.decoder.layers.2."),
+    "another width": (config(decoder_ffn_dim=25), "has shape [24, 16], but config.json asks"),
+    "a word for a scale": (config(scale_embedding="x"), "scale_embedding = 'x'"),
     "pre-norm": (config(normalize_before=True), "pre-norm"),
     "another activation": (config(activation_function="tanh"), "activation_function = 'tanh'"),
     "a list for an activation": (config(activation_function=[]), "activation_function = []"),
@@ -142,6 +152,8 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
                     "d_model = 15 must be even"),
     "heads that do not divide": (
         config(encoder_attention_heads=3, decoder_attention_heads=3), "d_model = 16"),
+    "heads of the decoder that do not divide": (
+        config(decoder_attention_heads=3), "among decoder_h = 3"),
     "huge": (config(d_model=2**14), "describes no model"),
     "a word for dropout": (config(dropout="much"), "P_drop = 'much'"),
     "no start": (config(decoder_start_token_id=None), "decoder_start_token_id = None"),
@@ -164,8 +176,43 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
         weights(
             lambda stored: stored.update({"lm_head.weight": stored["model.shared.weight"] + 1})
         ),
-        "is not the embedding of the decoder",
+        "'lm_head.weight' is another matrix than 'model.shared.weight'",
     ),
+    "another embedding of the encoder": (
+        weights(
+            lambda stored: stored.update(
+                {"model.encoder.embed_tokens.weight": stored["model.shared.weight"] + 1}
+            )
+        ),
+        "'model.encoder.embed_tokens.weight' is another matrix than 'model.shared.weight'",
+    ),
+    "no projection": (config(tie_word_embeddings=False), "lacks tensor 'lm_head.weight'"),
+    "two tensors of one name": (
+        weights(lambda stored: stored.update({f"_orig_mod.{FC1}": torch.zeros(24, 16)})),
+        "two tensors of one name",
+    ),
+    "an index of other folders": (
+        shards({"a": "../model.safetensors"}), "does not name a file for each tensor"),
+    "an index of nothing": (shards({}), "does not name a file for each tensor"),
+    "a missing shard": (
+        shards({"a": "model-1.safetensors"}), "model-1.safetensors is not there"),
+    "an added token without a row": (
+        replaced("added_tokens.json", b'{"covid19": 95}'), "the number 95, but the model has"),
+    "an added token of another's number": (
+        replaced("added_tokens.json", b'{"covid19": 5}'), "'covid19' the number 5, but in the"),
+    "an added token with another number": (
+        replaced("added_tokens.json", b'{".": 94}'), "'.' the number 94, but in the"),
+    "added tokens of one number": (
+        replaced("added_tokens.json", b'{"a": 94, "b": 94}'), "two tokens one number"),
+    "added tokens without numbers": (
+        replaced("added_tokens.json", b'{"a": "b"}'), "does not give each token a number"),
+    "a list of added tokens": (
+        replaced("tokenizer_config.json", b'{"added_tokens_decoder": ["covid19"]}'),
+        "does not give each number a token"),
+    "an added token that is a word alone": (
+        replaced("tokenizer_config.json",
+                 b'{"added_tokens_decoder": {"94": {"content": "a", "single_word": true}}}'),
+        "single_word = True of the token 'a'"),
     "another table of positions": (
         weights(
             lambda stored: stored.update({"model.encoder.embed_positions.weight": torch.ones(2, 4)})

@@ -22,8 +22,8 @@ import { within } from "../core/text.js";
  * @property {Uint8Array} values `[map, row, column]`, places in the palette; empty where maps is 0
  *
  * @typedef {object} ModelData the message of `encode_architecture` in viz/draw/architecture.py
- * @property {number} layers
- * @property {number} layer the one that is drawn, from 0
+ * @property {Record<string, number>} layers of each stack
+ * @property {Record<string, number>} layer of each stack that is drawn, from 0
  * @property {string} selected name of the open box
  * @property {string} memoryColor of the line from the encoder to cross-attention
  * @property {ModelBox[]} boxes

@@ -60,9 +60,9 @@ export function modelMarks(scene) {
 /** Name the layer over the frame of a stack.
  * @param {ModelScene} scene @param {Place & {stack: string}} frame */
 function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
-  const name = `layer ${layer + 1}`;
+  const name = `layer ${layer[stack] + 1}`;
   return text({
-    text: plan.narrow ? `${name} of ${layers}` : `${layers} × · ${name} is drawn`,
+    text: plan.narrow ? `${name} of ${layers[stack]}` : `${layers[stack]} × · ${name} is drawn`,
     ...(stack === "encoder" ? { x } : { x: x + width, anchor: "end" }),
     y: y - 7, size: NAME, fill: theme.quiet,
   });
@@ -270,8 +270,12 @@ export class Architecture extends View {
     const dot = (fill) =>
       ({ width: DOT, marks: [rect({ x: 0, y: 0, width: DOT, height: DOT, fill })] });
     const [below, above] = this.legendColors();
+    const drawn = Object.keys(layers).map((stack) =>
+      `layer ${layer[stack] + 1} of ${layers[stack]}`);
+    const same = new Set(drawn).size === 1;
     return {
-      title: `Transformer, layer ${layer + 1} of ${layers}`, width, height,
+      title: `Transformer, ${same ? drawn[0] : `encoder ${drawn[0]}, decoder ${drawn[1]}`}`,
+      width, height,
       marks: this.marks(SHARP),
       legend: [STRIPS, dot(below), "below 0,", dot(above), `above 0, ${SCALES}`, MAPS],
     };

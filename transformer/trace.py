@@ -56,8 +56,8 @@ class AttentionTrace(TraceFields):
         """Build a trace from any model's weights, of one to three kinds, and their tokens.
 
         A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
-        numbers of heads may differ, with None for a layer without attention: of NumPy or torch in any precision, or lists of numbers. They
-        are kept in float32.
+        numbers of heads may differ, with None for a layer without attention: of NumPy or torch in
+        any precision, or lists of numbers. They are kept in float32.
 
         Args:
             encoder_self: over `source_tokens` on both axes.

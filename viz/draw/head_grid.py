@@ -128,7 +128,8 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
     Confidence falls from the first head to the last, other values rise. Of the shown layers, from
     0, a kind that has fewer shows those that it has.
     """
-    if sort == LAYER_ORDER and all({*range(len(part.weights))} <= {*layers} for part in parts):
+    every = {n for part in parts for n in range(len(part.weights)) if part.heads_of(n)}
+    if sort == LAYER_ORDER and every <= {*layers}:
         return None
     heads = [
         Head(part.kind, layer, head)

@@ -114,14 +114,14 @@ def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
     """Read a model of one stack: a decoder, or an encoder, whose positions see later ones."""
     notes = []
     writes, mask = inputs.written(inputs.mask)
-    all_layers = _of_tokens(outputs.single, inputs)
-    pairs = enumerate(zip(outputs.single, all_layers, strict=True), start=1)
-    if left_out := [str(n) for n, (layer, kept) in pairs if kept is not layer]:
+    fitting = _token_layers(outputs.single, inputs)
+    pairs = enumerate(zip(outputs.single, fitting, strict=True), start=1)
+    if left_out := [str(n) for n, (layer, shown) in pairs if shown is not layer]:
         notes.append(
             f"Layers that look at blocks, and not at single tokens, are left out: "
             f"{', '.join(left_out)}."
         )
-    layers = _rows(all_layers, inputs, "self-attention")
+    layers = _rows(fitting, inputs, "self-attention")
     if windowed([layer for layer in layers if layer is not None], mask):
         raise InputError(NOT_TOKENS)
     layers = [_cut(layer, mask, mask) for layer in layers]
@@ -141,7 +141,7 @@ def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
     return _Sides({"decoder_self": layers}, reads=texts, writes=writes, notes=notes)
 
 
-def _of_tokens(layers: Layers, inputs: ModelInputs) -> Layers:
+def _token_layers(layers: Layers, inputs: ModelInputs) -> Layers:
     """Leave out the layers that have not a row and a column for each token; None in their place.
 
     Funnel pools its tokens, Swin looks in windows of an image, MiniMax in blocks.
@@ -154,15 +154,15 @@ def _of_tokens(layers: Layers, inputs: ModelInputs) -> Layers:
         for number, layer in enumerate(layers, start=1)
     ]
     places = {(shape[0], *shape[2:]) for shape in shapes if shape is not None}
-    first = next(shape for shape in shapes if shape is not None)
-    if len(places) == 1 and first[0] == inputs.count and first[2] == first[3]:
+    squares = [rows for batch, rows, keys in places if batch == inputs.count and rows == keys]
+    if len(places) == len(squares) == 1:
         return layers  # of another number of tokens than were given, as will be said
-    tokens = inputs.length or first[2]
+    tokens = inputs.length or max(squares, default=0)
+    axes = (inputs.count, tokens, tokens)
     fitting = [
-        layer if shape is not None and (shape[0], *shape[2:]) == (inputs.count, tokens, tokens)
-        else None
+        None if shape is None or (shape[0], *shape[2:]) != axes else layer
         for layer, shape in zip(layers, shapes, strict=True)
-    ]  # fmt: skip
+    ]
     if first_layer(fitting) is None:
         raise InputError(NOT_TOKENS)
     return fitting
@@ -239,7 +239,7 @@ def _decoder(
     for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None
         sides.layers[kind] = [_cut(layer, mask, keys) for layer in maps]
-    if outputs.streams > 1 and "cross" in layers:
+    if "cross" in layers and outputs.streams > 1:
         sides.notes.append(
             f"Cross-attention has {outputs.streams} rows for each token: those of the main stream "
             f"are shown, without those that look for the tokens to come."

@@ -25,8 +25,8 @@ NONE_THERE = (
 )
 
 NOT_TOKENS = (
-    "The columns of these weights are offsets in a window, or blocks, and no tokens: attention "
-    "can be shown that is [batch, head, query, key], with a row and a column for each token."
+    "These weights have not a row and a column for each token, as in a model that looks in windows "
+    "or blocks, or goes on from a cache: give [batch, head, query, key] of the whole text."
 )
 
 
@@ -104,8 +104,8 @@ class Outputs:
             there = [layer for layer in layers if layer is not None]
             if there and len(there) != len(numbers):
                 raise InputError(
-                    f"There are {len(numbers)} numbers of layers, {quoted([*numbers])}, and "
-                    f"{len(there)} layers with weights: give one for each, from 0."
+                    f"layers={quoted([*numbers])} are other layers than the {len(there)} that have "
+                    f"weights: give a number for each, from 0."
                 )
             by_number = dict(zip(numbers, there, strict=False))
             return [by_number.get(number) for number in range(numbers[-1] + 1)] if there else ()
@@ -116,6 +116,7 @@ class Outputs:
             decoder=[*map(placed, self.decoder)],
             cross=[*map(placed, self.cross)],
             single=placed(self.single),
+            layer_count=0,
         )
 
 
@@ -129,8 +130,8 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
     Raises:
         InputError: if there are none, or they lie deeper, in several places.
     """
-    found = _read(outputs)
-    if found is None:
+    attentions = _read(outputs)
+    if attentions is None:
         deeper = [*_deeper(outputs)]
         if len(deeper) > 1:
             paths = ", ".join(f"outputs{path}" for path, _ in deeper[:4])
@@ -140,22 +141,23 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
             )
         if not deeper:
             raise InputError(NONE_THERE)
-        ((_, found),) = deeper
+        ((_, attentions),) = deeper
     if numbers is not None:
-        return found.numbered(_checked_numbers(numbers))
-    cached = _cached_layers(outputs) if found.single or found.one_stack else []
-    layers = found.single or (found.decoder[0] if found.one_stack else ())
+        return attentions.numbered(_checked_numbers(numbers))
+    cached = _cached_layers(outputs) if attentions.single or attentions.one_stack else []
+    layers = attentions.single or (attentions.decoder[0] if attentions.one_stack else ())
     if len(cached) > len(layers) == sum(cached):
-        return found.numbered([number for number, has_keys in enumerate(cached) if has_keys])
-    return replace(found, layer_count=max(len(cached), found.layer_count))
+        return attentions.numbered([number for number, has_keys in enumerate(cached) if has_keys])
+    return replace(attentions, layer_count=max(len(cached), attentions.layer_count))
 
 
 def _read(outputs: Any) -> Outputs | None:
     if isinstance(outputs, (list, tuple)) and not hasattr(outputs, "_fields"):
-        found = _from_tuple(outputs)
+        attentions = _from_tuple(outputs)
     else:
-        found = _from_fields(outputs)
-    return found if found.encoder or found.decoder or found.cross or found.single else None
+        attentions = _from_fields(outputs)
+    every = (attentions.encoder, attentions.decoder, attentions.cross, attentions.single)
+    return attentions if any(every) else None
 
 
 def _deeper(outputs: Any, path: str = "", depth: int = 4) -> Iterator[tuple[str, Outputs]]:
@@ -163,24 +165,23 @@ def _deeper(outputs: Any, path: str = "", depth: int = 4) -> Iterator[tuple[str,
 
     CLIP has those of two models; Whisper's long form has one for each segment of each recording.
     """
-    if isinstance(outputs, Mapping):
-        named = type(outputs) is not dict  # a ModelOutput, whose members are attributes, too
-        members = [(f".{k}" if named else f"[{k!r}]", v) for k, v in outputs.items()]
-    elif isinstance(outputs, (list, tuple)):
+    if isinstance(outputs, (list, tuple)):
         members = [(f"[{number}]", member) for number, member in enumerate(outputs)]
     else:
-        return
+        plain = type(outputs) is dict  # the members of a ModelOutput are attributes
+        fields = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+        members = [(f"[{k!r}]" if plain else f".{k}", member) for k, member in fields.items()]
     for step, member in members:
-        if not isinstance(member, (Mapping, list, tuple)):
-            continue
-        if isinstance(member, Mapping):
-            found = _read(member)
-        else:
+        if isinstance(member, (list, tuple)):
             groups = [member] if "attention" in step else member
             squares = [group for group in groups if _are_layers(group) and _are_square(group)]
-            found = Outputs(single=squares[0]) if len(squares) == 1 else None
-        if found is not None:
-            yield path + step, found
+            attentions = Outputs(single=squares[0]) if len(squares) == 1 else None
+        elif isinstance(member, Mapping) or any(hasattr(member, name) for name in _ATTENTIONS):
+            attentions = _read(member)
+        else:
+            continue
+        if attentions is not None:
+            yield path + step, attentions
         elif depth:
             yield from _deeper(member, path + step, depth - 1)
 
@@ -198,7 +199,8 @@ def _checked_numbers(numbers: Any) -> list[int]:
 
 def _cached_layers(outputs: Any) -> list[bool]:
     """Return whether each layer of the cache holds keys, as those of Mamba do not."""
-    layers = getattr(_field(outputs, "past_key_values"), "layers", None) or ()
+    members = outputs if isinstance(outputs, (list, tuple)) else [_field(outputs, _CACHE)]
+    layers = next((member.layers for member in members if hasattr(member, "layers")), ())
     return [getattr(layer, "keys", None) is not None for layer in layers]
 
 
@@ -264,18 +266,8 @@ def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:
 
 
 def _from_fields(outputs: Any) -> Outputs:
-    fields = {
-        name: _field(outputs, name)
-        for name in (
-            "encoder_attentions",
-            "decoder_attentions",
-            "cross_attentions",
-            "attentions",
-            "sequences",
-            "beam_indices",
-        )
-    }
-    layers = {name: _sequence(fields[name]) for name in fields if name.endswith("attentions")}
+    fields = {name: _field(outputs, name) for name in (*_ATTENTIONS, "sequences", "beam_indices")}
+    layers = {name: _sequence(fields[name]) for name in _ATTENTIONS}
     fused = tuple(
         stack
         for stack in ("encoder", "decoder")
@@ -307,13 +299,14 @@ def _from_fields(outputs: Any) -> Outputs:
         cross=(cross,) if cross else (),
         single=single,
         fused=fused,
-        decodes=any(_field(outputs, f) is not None for f in ("past_key_values", _IMAGE)),
+        decodes=any(_field(outputs, name) is not None for name in (_CACHE, _IMAGE)),
         batch=(*getattr(_field(outputs, "last_hidden_state"), "shape", ()), None)[0],
         layer_count=len(_field(outputs, "hidden_states") or ()) - 1,
     )
 
 
-_IMAGE = "image_hidden_states"
+_ATTENTIONS = ("encoder_attentions", "decoder_attentions", "cross_attentions", "attentions")
+_CACHE, _IMAGE = "past_key_values", "image_hidden_states"
 
 
 def _field(outputs: Any, name: str) -> Any:
@@ -336,7 +329,7 @@ def _from_tuple(outputs: Sequence[Any]) -> Outputs:
         return Outputs(single=outputs)
     groups = [member for member in outputs if _are_layers(member)]
     if len(groups) == 1:
-        return Outputs(single=groups[0])
+        return Outputs(single=groups[0], decodes=any(hasattr(m, "layers") for m in outputs))
     if len(groups) == 2:
         return Outputs(decoder=(groups[0],), cross=(groups[1],))
     if len(groups) == 3:

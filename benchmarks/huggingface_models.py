@@ -213,6 +213,43 @@ _HYBRID = {
 _MAMBA2 = {"mamba_d_state": 8, "mamba_expand": 2}
 _EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1}
 _LINEAR = {f"linear_{name}": 8 for name in ("key_head_dim", "value_head_dim")}
+_HYBRIDS: dict[str, dict[str, Any]] = {
+    "Jamba": {
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "use_mamba_kernels": False,
+        **_EXPERTS,
+    },
+    "Qwen3Next": {
+        "layer_types": ["linear_attention", "full_attention"] * 2,
+        "linear_num_value_heads": 4,
+        "linear_num_key_heads": 2,
+        "moe_intermediate_size": 32,
+        "shared_expert_intermediate_size": 32,
+        "head_dim": 8,
+        **_LINEAR,
+        **_EXPERTS,
+    },
+    "Lfm2": {"layer_types": ["conv", "full_attention"] * 2},
+    "Bamba": {
+        "attn_layer_indices": [1, 3],
+        "mamba_n_heads": 8,
+        "mamba_d_head": 8,
+        "mamba_chunk_size": 8,
+        **_MAMBA2,
+    },
+    "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": D_MODEL},
+    "Zamba2": {
+        "layers_block_type": ["mamba", "hybrid"] * 2,
+        "n_mamba_heads": 8,
+        "mamba_headdim": 8,
+        "mamba_ngroups": 1,
+        "chunk_size": 8,
+        "num_mem_blocks": 1,
+        "use_mem_rope": True,
+        **_MAMBA2,
+    },
+}
 _TEXT = {"model_type": "gemma", "vocab_size": VOCABULARY, **_HYBRID, "head_dim": 8}
 _SEEN = {
     **_ENCODER,
@@ -255,43 +292,7 @@ FAMILIES = (
             static=False,
             recurrent=name == "RecurrentGemma",
         )
-        for name, fields in {
-            "Jamba": {
-                "attn_layer_period": 2,
-                "attn_layer_offset": 1,
-                "use_mamba_kernels": False,
-                **_EXPERTS,
-            },
-            "Qwen3Next": {
-                "layer_types": ["linear_attention", "full_attention"] * 2,
-                "linear_num_value_heads": 4,
-                "linear_num_key_heads": 2,
-                "moe_intermediate_size": 32,
-                "shared_expert_intermediate_size": 32,
-                "head_dim": 8,
-                **_LINEAR,
-                **_EXPERTS,
-            },
-            "Lfm2": {"layer_types": ["conv", "full_attention"] * 2},
-            "Bamba": {
-                "attn_layer_indices": [1, 3],
-                "mamba_n_heads": 8,
-                "mamba_d_head": 8,
-                "mamba_chunk_size": 8,
-                **_MAMBA2,
-            },
-            "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": D_MODEL},
-            "Zamba2": {
-                "layers_block_type": ["mamba", "hybrid"] * 2,
-                "n_mamba_heads": 8,
-                "mamba_headdim": 8,
-                "mamba_ngroups": 1,
-                "chunk_size": 8,
-                "num_mem_blocks": 1,
-                "use_mem_rope": True,
-                **_MAMBA2,
-            },
-        }.items()
+        for name, fields in _HYBRIDS.items()
     ),
     Family(
         "PaliGemma",

@@ -178,14 +178,13 @@ def test_layers_of_a_hybrid_model_keep_their_numbers(outputs, options, tmp_path)
 @pytest.mark.parametrize("option", ["layers", "cache", "gaps"])
 def test_the_steps_of_a_hybrid_model_keep_them_too(option) -> None:
     entry = sequence([11, 12, 13, 14, EOS], 2, seed=1)
-    made, options = generated([entry]), {}
-    if option == "layers":
-        options = {"layers": (1, 3)}
-    elif option == "cache":
+    made = generated([entry])
+    if option == "cache":
         made.past_key_values = cache(False, True, False, True)
-    else:
+    if option == "gaps":
         made.attentions = [(None, step[0], None, step[1]) for step in made.attentions]
-    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, **options)
+    numbers = (1, 3) if option == "layers" else None
+    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, layers=numbers)
     assert read_back(trace, "decoder_self") == (3, 2, "▁t14", "▁t11")
     np.testing.assert_array_equal(trace.decoder_self[[1, 3]], entry.own)
 
@@ -196,11 +195,9 @@ def test_layers_whose_numbers_are_not_known_are_said_to_be_some() -> None:
     fields = {"attentions": FIRST_AND_LAST, "hidden_states": states}
     trace = AttentionTrace.from_huggingface(fields, [*"abcd"])
     assert "has 4 layers, and 2 have weights" in trace.notes[-1]
-    for more in ({"layers": [1, 2]}, {}):
-        states = {} if more else {"past_key_values": cache(True, True)}
-        trace = AttentionTrace.from_huggingface(
-            {"attentions": FIRST_AND_LAST, **states}, [*"abcd"], **more
-        )
+    whole = {"attentions": FIRST_AND_LAST, "past_key_values": cache(True, True)}
+    for outputs, numbers in ((fields, [1, 3]), (whole, None)):
+        trace = AttentionTrace.from_huggingface(outputs, [*"abcd"], layers=numbers)
         assert not [note for note in trace.notes if "have weights, which" in note]
 
 
@@ -265,10 +262,10 @@ def test_each_side_is_named_by_its_own_vocabulary() -> None:
 
 def test_the_padding_of_labels_is_cut_off() -> None:
     labels = torch.tensor([[31, 32, 33, EOS], [41, EOS, -100, -100]])
-    for options in ({}, {"decoder_attention_mask": [[1] * 4, [1, 1, 1, 0]]}):
+    for mask in (None, [[1] * 4, [1, 1, 1, 0]]):
         trace = AttentionTrace.from_huggingface(
             encoder_decoder(None), INPUTS, DECODERS, tokenizer=TOKENIZER, index=1,
-            target_tokens=labels, **options,
+            target_tokens=labels, decoder_attention_mask=mask,
         )  # fmt: skip
         assert trace.target_tokens == ("▁t41", "</s>")
         assert trace.decoder_tokens == ("<s>", "▁t41")
@@ -290,13 +287,14 @@ def segment(entry: Sequence) -> dict[str, Any]:
 
 def test_weights_that_lie_deeper_are_read_or_named() -> None:
     first, second = (sequence([BOS, 31, 32, EOS], 1, seed=n, source=5) for n in (1, 2))
-    whole = {"sequences": torch.tensor([[31, 32]]), "segments": [[segment(first)]]}
-    for outputs in (whole, whole["segments"][0][0], whole["segments"][0][0]["result"]):
+    segments = [[segment(first)]]
+    whole: dict[str, Any] = {"sequences": torch.tensor([[31, 32]]), "segments": segments}
+    for outputs in (whole, segments[0][0], segments[0][0]["result"]):
         trace = AttentionTrace.from_huggingface(outputs, tokenizer=TOKENIZER)
         assert trace.kinds == ("encoder_self", "decoder_self", "cross")
         np.testing.assert_array_equal(trace.encoder_self, rows(2, 4, 5, 5, seed=7))
         np.testing.assert_array_equal(trace.decoder_self, first.own)
-    whole["segments"][0].append(segment(second))
+    segments[0].append(segment(second))
     with pytest.raises(InputError, match=r"2 places: .* outputs\['segments'\]\[0\]\[1\]\['res"):
         AttentionTrace.from_huggingface(whole, tokenizer=TOKENIZER)
 

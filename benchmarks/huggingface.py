@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from benchmarks import huggingface_models
-from benchmarks.huggingface_models import END, FRAMES, LAYERS, LENGTHS, Family
+from benchmarks.huggingface_models import END, FRAMES, LENGTHS, SIDE, Family
 from benchmarks.models import require_transformers
 from transformer import AttentionTrace, HeadlightError, InputError
 from transformer.kinds import KINDS, Kind
@@ -111,6 +111,8 @@ BEAMS, RETURNED = 3, 2
 TOLERANCE = 1e-5
 PLANTED = 7.0
 """No softmax gives it."""
+POSITIONS = {"speech": FRAMES, "vision": (SIDE // 4) ** 2}
+"""Positions of a source without tokens."""
 LAYER, HEAD, QUERY, KEY, STEP = 1, 3, 4, 2, 3
 """Where it is planted."""
 
@@ -147,7 +149,8 @@ class _Checked:
         self.family, self.model = family, family.make()
         self.tokenizer = huggingface_models.tokenizer()
         self.inputs = huggingface_models.inputs_of(family.shape)
-        self.alone = family.shape in ("encoder", "decoder")
+        self.alone = family.shape in ("encoder", "decoder", "prefix")
+        self.causal = family.shape in ("decoder", "prefix")
         # taken by `generate`
         self.given = {k: v for k, v in self.inputs.items() if not k.startswith("decoder")}
 
@@ -156,7 +159,7 @@ class _Checked:
         weights: dict[Kind, Weights] = {}
         for kind, layers in self._fields(outputs):
             rows, keys = self._real_tokens(kind, index)
-            weights[kind] = _array([layer[index] for layer in layers])[:, :, rows][..., keys]
+            weights[kind] = self._placed(layers, index)[:, :, rows][..., keys]
         texts = []
         for name in ("", "decoder_"):
             ids, mask = self.inputs.get(f"{name}input_ids"), self._mask(name, index)
@@ -164,18 +167,36 @@ class _Checked:
         return self._sides(weights, *texts)
 
     def _fields(self, outputs: Any) -> list[tuple[Kind, Any]]:
-        """The attentions of each kind."""
+        """The attentions of each kind that is shown."""
         if self.family.shape == "encoder":
             return [("encoder_self", outputs["attentions"])]
-        if self.family.shape == "decoder":
+        if self.causal:
             return [("decoder_self", outputs["attentions"])]
-        return [(kind, outputs[field]) for kind, field in FIELDS.items()]
+        return [
+            (kind, outputs[field])
+            for kind, field in FIELDS.items()
+            if not (self.family.windowed and kind == "encoder_self")
+        ]
+
+    def _placed(self, layers: Any, index: int) -> Weights:
+        """Stack the layers of one sentence by their numbers, with zeros for the others.
+
+        Of several streams of rows for each token, the first is the one that is shown.
+        """
+        numbers = self.family.layers or tuple(range(len(layers)))
+        if len(layers) > len(numbers):
+            layers = [layers[number] for number in numbers]
+        shown = _array([layer[index] for layer in layers])
+        placed = np.zeros((numbers[-1] + 1, *shown.shape[1:]), np.float32)
+        placed[[*numbers]] = shown
+        rows = placed.shape[2] // (self.family.streams if shown.shape[2] != shown.shape[3] else 1)
+        return placed[:, :, :rows]
 
     def _sides(self, weights: dict[Kind, Weights], read: list[str], decoder: list[str]) -> Seen:
-        if self.family.shape == "decoder":
+        if self.causal:
             return Seen(weights, [], read)
-        if self.family.shape == "speech":
-            read = [str(n) for n in range(1, FRAMES + 1)]
+        if self.family.shape in POSITIONS:
+            read = [str(n) for n in range(1, POSITIONS[self.family.shape] + 1)]
         return Seen(weights, read, decoder)
 
     def _mask(self, name: str, index: int) -> Any:
@@ -192,12 +213,12 @@ class _Checked:
 
     def _prompt(self, row: int) -> int:
         """Tokens that the decoder was given, without padding."""
-        return LENGTHS[row] if self.family.shape == "decoder" else 1
+        return LENGTHS[row] if self.causal else 1
 
     def _sequence(self, ids: Any, row: int) -> Any:
         """Return the ids read and written for a sentence, without padding on either side."""
         first = 0
-        if self.family.shape == "decoder":
+        if self.causal:
             first = int(self.inputs["attention_mask"][row].argmax())
         ids = ids[first:]
         ends = (ids[self._prompt(row) :] == END).nonzero()
@@ -207,27 +228,32 @@ class _Checked:
         """The finished sequence alone, without padding, read once."""
         reads = sequence[None, :-1]
         texts: list[str] = []
-        if self.family.shape == "decoder":
+        if self.causal:
             inputs = {"input_ids": reads}
-        elif self.family.shape == "speech":
-            features = self.inputs["input_features"][row][None]
-            inputs = {"input_features": features, "decoder_input_ids": reads}
+            if self.family.shape == "prefix":  # the prompt is read at once, and then one by one
+                after = torch.arange(reads.shape[1]) >= self._prompt(row)
+                inputs["token_type_ids"] = after.long()[None]
+                inputs["pixel_values"] = self.inputs["pixel_values"][row][None]
+        elif self.family.shape in POSITIONS:
+            name = "input_features" if self.family.shape == "speech" else "pixel_values"
+            inputs = {name: self.inputs[name][row][None], "decoder_input_ids": reads}
         else:
             source = self.inputs["input_ids"][row][self._mask("", row)]
             texts = self._texts(source)
             inputs = {"input_ids": source[None], "decoder_input_ids": reads}
         outputs = self.model(**inputs, output_attentions=True)
-        weights = {
-            kind: _array([layer[0] for layer in layers]) for kind, layers in self._fields(outputs)
-        }
+        weights = {kind: self._placed(layers, 0) for kind, layers in self._fields(outputs)}
         read = self._texts(reads[0])
-        return self._sides(weights, read if self.family.shape == "decoder" else texts, read)
+        return self._sides(weights, read if self.causal else texts, read)
 
     def _texts(self, ids: Any) -> list[str]:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
     def all(self) -> Iterator[tuple[str, list[str]]]:
         """Each way, with what does not agree."""
+        if self.family.shape == "encoder" and self.family.windowed:
+            yield "one pass, whose columns are no tokens", self._unshown()
+            return
         yield "one pass", _caught(lambda: self.one_pass(return_dict=True))
         yield "one pass as a tuple", _caught(lambda: self.one_pass(return_dict=False))
         yield "a value planted in one pass", _caught(self.planted_in_one_pass)
@@ -242,6 +268,8 @@ class _Checked:
                 "num_return_sequences": RETURNED,
             },
         }
+        if not self.family.static:
+            del ways["greedy with a static cache"]
         if self.family.shape == "speech":
             name, options = ways.popitem()
             yield f"{name}, whose rows it does not", self._refused(**options)
@@ -272,8 +300,21 @@ class _Checked:
                 layer = outputs["attentions" if self.alone else FIELDS[kind]][LAYER]
                 with planted(layer, (index, HEAD, rows[QUERY], keys[KEY])):
                     trace = self._trace(outputs, self.inputs, index)
-                wrong += not_read_back(trace, kind, (LAYER, HEAD, QUERY, KEY), seen)
+                wrong += not_read_back(trace, kind, (self._layer, HEAD, QUERY, KEY), seen)
         return wrong
+
+    @property
+    def _layer(self) -> int:
+        """The number of the layer in which a value is planted."""
+        return (self.family.layers or range(LAYER + 1))[LAYER]
+
+    def _unshown(self) -> list[str]:
+        outputs = self.model(**self.inputs, output_attentions=True)
+        try:
+            self._trace(outputs, self.inputs, 0)
+        except InputError as error:
+            return [] if "row and a column" in str(error) else [f"refused, but: {error}"]
+        return ["not refused"]
 
     def generated(self, **options: Any) -> list[str]:
         """Every sequence that `generate` returns."""
@@ -284,7 +325,8 @@ class _Checked:
             row = index * len(LENGTHS) // count
             trace = self._trace(outputs, self.given, index)
             sequence = self._sequence(outputs.sequences[index], row)
-            lines = differences(trace, self._in_one_pass(sequence, row), TOLERANCE)
+            tolerance = np.inf if self.family.recurrent else TOLERANCE
+            lines = differences(trace, self._in_one_pass(sequence, row), tolerance)
             if list(trace.target_tokens) != self._texts(sequence[1:]):
                 lines.append(f"writes {trace.target_tokens}")
             if not lines:
@@ -315,16 +357,23 @@ class _Checked:
             if kind == "encoder_self":
                 continue
             layer = outputs["attentions" if self.alone else FIELDS[kind]][STEP][LAYER]
-            with planted(layer, (0, HEAD, -1, KEY)):
+            row = 0 if self.family.streams > 1 and kind == "cross" else -1
+            with planted(layer, (0, HEAD, row, KEY)):
                 trace = self._trace(outputs, self.given, 0)
-            wrong += not_read_back(trace, kind, (LAYER, HEAD, query, KEY), seen)
+            wrong += not_read_back(trace, kind, (self._layer, HEAD, query, KEY), seen)
         return wrong
 
     def _trace(self, outputs: Any, inputs: Any, index: int) -> AttentionTrace:
         """As a person would ask for it."""
+        layers = self.family.layers if self.causal and self._without_cache(outputs) else None
         return AttentionTrace.from_huggingface(
-            outputs, inputs, tokenizer=self.tokenizer, index=index
+            outputs, inputs, tokenizer=self.tokenizer, index=index, layers=layers
         )
+
+    def _without_cache(self, outputs: Any) -> bool:
+        """Return whether no cache says which layers have attention, so that a person must."""
+        members = outputs if isinstance(outputs, tuple) else outputs.values()
+        return not any(getattr(member, "layers", None) for member in members)
 
     def _generate(self, **options: Any) -> Any:
         return self.model.generate(
@@ -343,13 +392,17 @@ class _Checked:
             if kind == "encoder_self":
                 continue
             last = trace.weights(kind).shape[2] - self._prompt(row)
-            for step, layer in np.ndindex(last + 1, LAYERS):
+            numbers = self.family.layers or range(len(every[0]))
+            for step, place in np.ndindex(last + 1, len(numbers)):
+                layer = numbers[place]
                 query = self._prompt(row) - 1 + step
-                rows = every[step][layer][:, :, -1].numpy()  # [row, head, key]
+                maps = every[step][place]  # [row, head, query, key], maybe of several streams
+                streams = self.family.streams if kind == "cross" else 1
+                rows = maps[:, :, maps.shape[2] // streams - 1].numpy()  # [row, head, key]
                 if kind == "cross":
                     rows = rows[..., self._mask("", row)]
                 else:
-                    pad = 0 if self.family.shape != "decoder" else max(LENGTHS) - LENGTHS[row]
+                    pad = max(LENGTHS) - LENGTHS[row] if self.causal else 0
                     rows = rows[..., pad : pad + query + 1]
                 mine = trace.weights(kind)[layer, :, query, : rows.shape[-1]]
                 if not (rows == mine).all((1, 2)).any():  # to the bit
@@ -366,7 +419,7 @@ def _caught(check: Callable[[], list[str]]) -> list[str]:
 
 def _positions(mask: Any) -> list[int]:
     if isinstance(mask, slice):
-        return list(range(max(FRAMES, *LENGTHS)))
+        return list(range(max(*POSITIONS.values(), *LENGTHS)))
     return [int(n) for n in mask.nonzero()[:, 0]]
 
 

@@ -25,7 +25,7 @@ class Labels(NamedTuple):
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace(TraceFields):
     """The attention of one pass of a model over its tokens: ours, or an external model's.
 
@@ -56,8 +56,8 @@ class AttentionTrace(TraceFields):
         """Build a trace from any model's weights, of one to three kinds, and their tokens.
 
         A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
-        numbers of heads may differ: of NumPy or torch in any precision, or lists of numbers. They
-        are kept in float32.
+        numbers of heads may differ, with None for a layer without attention: of NumPy or torch in
+        any precision, or lists of numbers. They are kept in float32.
 
         Args:
             encoder_self: over `source_tokens` on both axes.
@@ -107,6 +107,7 @@ class AttentionTrace(TraceFields):
         attention_mask: Any = None,
         decoder_attention_mask: Any = None,
         index: int | None = None,
+        layers: Sequence[int] | None = None,
         kinds: Collection[Kind] | None = None,
         source: str = "",
         target: str = "",
@@ -135,6 +136,8 @@ class AttentionTrace(TraceFields):
             attention_mask: 0 where the tokens are padding, which is cut off.
             decoder_attention_mask: likewise, of `decoder_tokens`.
             index: of the sentence in the batch, or of the sequence that was generated, from 0.
+            layers: the numbers, from 0, of the layers that have weights, of a hybrid model; found
+                in gaps among the weights and in the model's cache, where there are such.
             kinds: those that are read; all that are there unless given.
             source: the text; put together from the tokens unless given.
             target: likewise, of the decoder.
@@ -158,6 +161,7 @@ class AttentionTrace(TraceFields):
             attention_mask=attention_mask,
             decoder_attention_mask=decoder_attention_mask,
             index=index,
+            layers=layers,
             kinds=kinds,
             source=source,
             target=target,

@@ -28,7 +28,7 @@ from transformer.trace import AttentionTrace
 from viz.draw.caption import amount, lens_caption, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
-from viz.draw.heads_view import ExplorerOptions, shown_parts
+from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
@@ -217,6 +217,7 @@ class LinesPage:
         """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag."""
         options, layers = self.options, self.options.layers
         lens = options.lens
+        layer = first_open(options.layer, self._summaries[self._opens].counts)
         parts: list[dict[str, Any]] = []
         arrays: dict[str, NDArray] = {}
         for kind, summary in self._summaries.items():
@@ -234,7 +235,7 @@ class LinesPage:
                 *([lens_caption(lens)] if lens != "weights" else []),
                 *([f"{made_by}."] if made_by else []),
             ],
-            "selected": Head(self._opens, *outlined(lens, options.layer, options.head)),
+            "selected": Head(self._opens, *outlined(lens, layer, options.head)),
             "together": not tells_heads(lens),
             "amount": amount(lens),
             "reach": REACH,

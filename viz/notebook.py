@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.util import find_spec
@@ -61,7 +61,7 @@ class HtmlFrame:
     It has the height until the page's script says how high it is.
     """
 
-    page: str
+    page: str = field(repr=False)
     title: str = "Attention heads"
     height: str = "60rem"
 

@@ -48,6 +48,15 @@ test("of many layers the maps are lower, but no lower than 0.6 of their width", 
   assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 20) - 20]);
 });
 
+test("a layer without heads has no row, and the others keep their numbers", () => {
+  const part = gridPart("decoder_self", 4, 2, 9, 9, { counts: [0, 2, 0, 2] });
+  const { cells, groups, texts } = planGrid({ parts: [part], order: null }, 480, measure);
+  assert.deepEqual(cells.map(({ layer }) => layer), [1, 1, 3, 3]);
+  assert.deepEqual(groups[0].rows.map((row) => row.length), [2, 2]);
+  assert.deepEqual(texts.map(({ text }) => text).filter((text) => text.startsWith("L")),
+    ["L2", "L4"]);
+});
+
 test("an order of its own is read line by line", () => {
   /** @type {import("../../viz/draw/js/head_grid/plan.js").Head[]} */
   const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];

@@ -194,3 +194,14 @@ def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it
     with pytest.raises(InputError, match="With sentence 3 the report has more than") as error:
         page.add(sentences[2])
     assert is_one_sentence(str(error.value))
+
+
+def test_layers_of_a_hybrid_model_keep_their_numbers():
+    weights = np.tril(np.full((2, 3, 3), 1 / 3, np.float32))
+    trace = AttentionTrace.from_arrays(
+        decoder_self=[None, weights, None, weights], decoder_tokens=["a", "b", "c"]
+    )
+    meta, _ = summary_of(lines_report([trace, trace]))
+    names = [head["name"] for head in meta["parts"][0]["heads"]]
+    assert names == ["L2 H1", "L2 H2", "L4 H1", "L4 H2"]
+    assert meta["selected"] == ["decoder_self", 1, 0]

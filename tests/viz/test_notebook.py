@@ -58,6 +58,18 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert page == report(planted(evil=True), options, theme="dark")
 
 
+def test_a_page_and_a_trace_are_short_where_there_is_only_text():
+    """A terminal, a list of two, LaTeX: what a notebook saves as text/plain."""
+    trace = planted()
+    for shown in (notebook.explore(trace), trace):
+        assert len(f"{[shown, shown]}") < 600
+        assert "\n" not in str(shown)
+    assert repr(trace) == (
+        "AttentionTrace(source='Two black dogs run', target='Zwei schwarze Hunde rennen dort', "
+        "encoder_self=[2, 3, 5, 5], decoder_self=[2, 3, 6, 6], cross=[2, 3, 6, 5])"
+    )
+
+
 @pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import accumulate, groupby
 from typing import Any
 
@@ -30,7 +32,10 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 _BYTE_OF = _byte_alphabet()
-_SPACE, _LINE = "Ġ", "Ċ"  # of that alphabet
+_MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
+_CONTROLS = frozenset(
+    sign for sign, byte in _BYTE_OF.items() if byte == 0x7F or (byte < 32 and byte not in b"\t\n\r")
+)
 
 
 class Vocabulary:
@@ -55,7 +60,7 @@ class Vocabulary:
         self._tokenizer = tokenizer
 
     def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
-        """Return the tokens of ids.
+        """Return the tokens of ids; a `side` of another name than “source” is of the target.
 
         Raises:
             InputError: if there is no tokenizer, or it has no such token.
@@ -66,7 +71,10 @@ class Vocabulary:
                 f"tokenizer=, or the tokens as texts."
             )
         try:
-            texts = self._tokenizer.convert_ids_to_tokens([*ids])
+            if side == "source" and self._source_names:
+                texts = [self._source_names.get(id_) for id_ in ids]
+            else:
+                texts = self._tokenizer.convert_ids_to_tokens([*ids])
         except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise InputError(
                 f"The tokenizer does not know all ids of the {side}: give the one of this model."
@@ -78,6 +86,27 @@ class Vocabulary:
                     f"tokenizer of this model."
                 )
         return checked_tokens(texts, side)
+
+    @cached_property
+    def _source_names(self) -> dict[int, str]:
+        """The source's tokens by id, where they are others than the target's, else none.
+
+        Slow tokenizers with a vocabulary for each language (Marian's, FSMT's) read text by their
+        `encoder`, and name ids by their `decoder`, which is the target's.
+        """
+        encoder, decoder = self._get("encoder"), self._get("decoder")
+        if not isinstance(encoder, Mapping) or not isinstance(decoder, Mapping):
+            return {}
+        names = {id_: token for token, id_ in encoder.items()}
+        if all(decoder.get(id_, token) == token for id_, token in names.items()):
+            return {}
+        added = self._get("added_tokens_decoder", {})
+        return names | {id_: str(token) for id_, token in added.items()}
+
+    @property
+    def added(self) -> Collection[str] | None:
+        """The tokens that were added to the vocabulary as text; None where that is not known."""
+        return getattr(self._tokenizer, "get_added_vocab", lambda: None)()
 
     @property
     def special(self) -> frozenset[str]:
@@ -155,7 +184,10 @@ def numbered(count: int) -> tuple[Piece, ...]:
 
 
 def pieces_of(
-    tokens: Sequence[str], special: SpecialTokens, vocabulary: Callable[[], Iterable[str]] = tuple
+    tokens: Sequence[str],
+    special: SpecialTokens,
+    vocabulary: Callable[[], Iterable[str]] = tuple,
+    added: Collection[str] | None = None,
 ) -> tuple[Piece, ...]:
     """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
@@ -164,12 +196,13 @@ def pieces_of(
     goes on (`@@`). The part of a character that is cut over several tokens is written as its
     bytes, `<0xE2>`. Without any mark, each token is a word.
 
-    `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark.
+    `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark;
+    `added` are those of them that were added as text, None where that is not known.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
-    spell = _speller(ordinary)
+    spell = _speller(ordinary, added=added)
     if spell is _as_words and len(ordinary) > 1:
-        spell = _speller(vocabulary(), spelt=ordinary)
+        spell = _speller(vocabulary(), spelt=ordinary, added=added)
     texts: list[str] = []
     words: list[int] = []
     for is_special, run in groupby(tokens, key=special.tokens.__contains__):
@@ -206,17 +239,19 @@ _Spelt = tuple[list[str], list[int]]
 
 
 def _speller(
-    tokens: Iterable[str], spelt: Sequence[str] | None = None
+    tokens: Iterable[str],
+    spelt: Sequence[str] | None = None,
+    added: Collection[str] | None = None,
 ) -> Callable[[Sequence[str]], _Spelt]:
     """Choose the speller by the marks in these tokens.
 
     `spelt` are the tokens that are to be spelt, if these are others of their vocabulary.
     """
     some = [*tokens]
+    if _is_byte_level(some, some if spelt is None else spelt, added):
+        return partial(_byte_level, added=added)
     if any(token.startswith((WORD_START, " ")) or _BYTE.fullmatch(token) for token in some):
         return _sentencepiece
-    if any(token.startswith((_SPACE, _LINE)) for token in some) and _is_byte_level(spelt or some):
-        return _byte_level
     if any(token.startswith("##") and len(token) > 2 for token in some):
         return _wordpiece
     if any(token.endswith("</w>") for token in some):
@@ -226,13 +261,59 @@ def _speller(
     return _as_words
 
 
-def _is_byte_level(tokens: Iterable[str]) -> bool:
-    """Return whether these can be bytes of a text: “Ġorġ” is a name that begins with the mark."""
-    text = "".join(tokens)
-    if not all(character in _BYTE_OF for character in text):
+def _is_byte_level(
+    tokens: Sequence[str], spelt: Sequence[str], added: Collection[str] | None
+) -> bool:
+    """Return whether `tokens` have the marks of bytes, and `spelt` can be bytes of a text.
+
+    “Ġorġ” is a name that begins with the mark. Without a mark, bytes make a text in UTF-8 that is
+    another than they look: “KÃ¶ln”.
+    """
+    own = [token for token in spelt if token not in (added or ())]
+    if any(_CONTROLS.intersection(token) for token in own):
         return False
-    control = {byte for byte in range(32) if chr(byte) not in "\t\n\r"} | {0x7F}
-    return control.isdisjoint(_BYTE_OF[character] for character in text)
+    if any(token.startswith(_MARKS) and not _in_alphabet(token) for token in own):
+        return False
+    marked = sum(token.startswith(_MARKS) for token in tokens)
+    words = sum(token.startswith(WORD_START) for token in tokens)
+    if marked or words or tokens is not spelt:
+        return marked > words
+    content = b"".join(filter(None, _bytes_of(tokens, added)))
+    try:  # the first character and the last may be cut
+        text = getincrementaldecoder("utf-8")().decode(content.lstrip(bytes(range(0x80, 0xC0))))
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii()
+
+
+def _in_alphabet(token: str) -> bool:
+    return all(character in _BYTE_OF for character in token)
+
+
+def _bytes_of(tokens: Sequence[str], added: Collection[str] | None) -> list[bytes | None]:
+    """Return the bytes that each token of byte-level BPE stands for, None for one that is text.
+
+    A token that was added as text may hold other characters, or such as “Müller” do, whose ü is no
+    byte of UTF-8. Where `added` does not tell them, these are the tokens with letters in which a
+    byte is left over.
+    """
+    contents = [
+        bytes(_BYTE_OF[character] for character in token)
+        if token not in (added or ()) and _in_alphabet(token)
+        else None
+        for token in tokens
+    ]
+    if added is None:
+        spelt = [
+            token.encode() if content is None else content
+            for token, content in zip(tokens, contents, strict=True)
+        ]
+        for character, (number, *_) in _characters(spelt):
+            token = tokens[number]
+            marked = token.startswith(_MARKS)
+            if _is_half(character) and not marked and re.search("[A-Za-z0-9]", token):
+                contents[number] = None
+    return contents
 
 
 def _as_words(tokens: Sequence[str]) -> _Spelt:
@@ -248,14 +329,12 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
     )
 
 
-def _byte_level(tokens: Sequence[str]) -> _Spelt:
-    # a token that was added to the vocabulary as text may hold other characters
+def _byte_level(tokens: Sequence[str], added: Collection[str] | None) -> _Spelt:
+    contents = _bytes_of(tokens, added)
     return _from_bytes(
         [
-            bytes(_BYTE_OF[character] for character in token)
-            if all(character in _BYTE_OF for character in token)
-            else token.encode()
-            for token in tokens
+            token.encode() if content is None else content
+            for token, content in zip(tokens, contents, strict=True)
         ]
     )
 
@@ -285,21 +364,29 @@ def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
     return spelt, [max(0, number - 1) for number in accumulate(map(int, begins))]
 
 
+def _characters(tokens: Sequence[bytes]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the characters of a text in UTF-8, each with the number of the token of each byte.
+
+    A stray byte is half a character.
+    """
+    owner = [number for number, token in enumerate(tokens) for _ in token]
+    at = 0
+    for character in b"".join(tokens).decode(errors="surrogateescape"):
+        end = at + len(character.encode(errors="surrogateescape"))
+        yield character, owner[at:end]
+        at = end
+
+
 def _from_bytes(tokens: Sequence[bytes]) -> _Spelt:
     """Spell pieces of a text in UTF-8, whose characters may be cut, and number its words."""
-    text = b"".join(tokens).decode(errors="surrogateescape")  # a stray byte is half a character
-    owner = [number for number, token in enumerate(tokens) for _ in token]
     spelt, line = ([""] * len(tokens) for _ in range(2))
-    at = 0
-    for character in text:
-        content = character.encode(errors="surrogateescape")
-        owners = owner[at : at + len(content)]
-        at += len(content)
+    for character, owners in _characters(tokens):
         # the words are found in the text itself, where a character is that of its first piece
         line[owners[0]] += _SIGNS.get(character, character)
         if owners[0] == owners[-1] and not _is_half(character):
             spelt[owners[0]] += _visible(character).replace(" ", WORD_START)
         else:
+            content = character.encode(errors="surrogateescape")
             for number, byte in zip(owners, content, strict=True):
                 spelt[number] += f"<0x{byte:02X}>"
     for number, shown in enumerate(line):  # a line begins with a word, with a space or without

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from transformer.config import BOS
+from transformer.errors import quoted, shortened
 from transformer.kinds import KINDS, Kind
 from transformer.text import special_tokens
-from transformer.text.languages import OURS, Languages
+from transformer.text.languages import OURS, Languages, Side
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import SPECIAL, Piece
 
@@ -26,7 +27,7 @@ MAX_LAYERS = MAX_HEADS = 1_024
 """Layers of a kind of attention, and heads of a layer."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TraceFields:
     """Weights of every head in one pass of a model, with the tokens that they belong to.
 
@@ -49,7 +50,7 @@ class TraceFields:
         read_pieces: what the decoder reads; None where this is `<s>` and then what it wrote; none
             where it is not known.
         head_counts: the heads of each layer, of a kind whose layers differ in it; what the array
-            has beyond them is 0.
+            has beyond them is 0. A layer without attention, as a hybrid model has, has none.
         special: the tokens that stand for no text.
         causal: whether a decoder position sees only itself and what stands before it.
         second_start: the source position at which the second text of a pair begins, as an encoder
@@ -72,6 +73,12 @@ class TraceFields:
     causal: bool = True
     second_start: int | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Name the texts and the shapes: the weights themselves fill many screens."""
+        texts = [f"{side}={quoted(shortened(getattr(self, side), 60))}" for side in get_args(Side)]
+        shapes = [f"{kind}={[*self.weights(kind).shape]}" for kind in self.kinds]
+        return f"{type(self).__name__}({', '.join(texts + shapes)})"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

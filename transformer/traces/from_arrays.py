@@ -54,6 +54,7 @@ class TraceOptions:
     attention_mask: Any = None
     decoder_attention_mask: Any = None
     index: Any = None
+    layers: Any = None
     kinds: Collection[Kind] | None = None
 
 
@@ -62,8 +63,8 @@ def fields_of_arrays(
 ) -> TraceFields:
     """Check arrays and tokens and combine them.
 
-    `given` has the weights of each kind, `[layer, head, query, key]`. Options of a tokenizer or a
-    batch are not read.
+    `given` has the weights of each kind, `[layer, head, query, key]`, or a list in which None
+    stands for a layer without weights. Options of a tokenizer or a batch are not read.
 
     Raises:
         InputError: as `AttentionTrace.from_arrays` does.
@@ -92,12 +93,12 @@ def fields_of_arrays(
     known = SpecialTokens.among((*texts, *writes, *reads), vocabulary.special, vocabulary.ends)
     has_texts = options.tokens is not None  # frames of sound have none
     if has_texts:
-        sources = pieces_of(texts, known, vocabulary.every)
+        sources = pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
         sources = numbered(_keys_of_source(shapes))
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
-    layers = {kind: _layers_of(given[kind], kind) for kind in kinds}
+    layers = {kind: _layers_of(given[kind], kind, shapes[kind]) for kind in kinds}
     arrays: dict[Any, Any] = {
         kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
         for kind in KINDS
@@ -130,12 +131,15 @@ def _decoder_pieces(
     vocabulary: Vocabulary,
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
     """Return the pieces that the decoder writes, those that it reads, and those of its text."""
+
+    def pieces(tokens: Sequence[str]) -> tuple[Piece, ...]:
+        return pieces_of(tokens, special, vocabulary.every, vocabulary.added)
+
     if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
-        written = pieces_of(writes, special, vocabulary.every)
-        read = pieces_of(reads, special, vocabulary.every)
+        written, read = pieces(writes), pieces(reads)
         return written, read, written or read
     # one text, one step apart: what is written first may be the rest of a word that was read
-    whole = pieces_of((*reads, writes[-1]), special, vocabulary.every)
+    whole = pieces((*reads, writes[-1]))
     first = whole[1].word
     written = tuple(Piece(piece.id, piece.text, piece.word - first) for piece in whole[1:])
     return written, whole[:-1], whole
@@ -143,6 +147,8 @@ def _decoder_pieces(
 
 def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
     """Return heads, rows and columns of each layer of a kind, before a number is read.
+
+    A layer without weights has no head, and the axes of the others.
 
     Raises:
         InputError: if this is neither `[layer, head, query, key]` nor a sequence of
@@ -164,12 +170,15 @@ def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
     if not count:
         raise InputError(f"The {title} is empty: leave out a kind that has no layers.")
     if in_layers:
-        shapes = [
-            shape_of(layer, f"{title} of layer {n}") for n, layer in enumerate(given, start=1)
-        ]
+        gaps = any(layer is not None for layer in given)
+        shapes = {
+            n: shape_of(layer, f"{title} of layer {n}")
+            for n, layer in enumerate(given, start=1)
+            if not (gaps and layer is None)
+        }
     else:
-        shapes = [whole[1:]] * count
-    for number, shape in enumerate(shapes, start=1):
+        shapes = dict.fromkeys(range(1, count + 1), whole[1:])
+    for number, shape in shapes.items():
         if len(shape) != 3:
             raise InputError(
                 f"The {title} of layer {number} has {_axes_of(shape)}, and not 3: give "
@@ -185,7 +194,8 @@ def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
                 f"The {title} of layer {number} has {shape[0]:,} heads, and up to {MAX_HEADS:,} "
                 f"are kept: give fewer."
             )
-    return shapes
+    first = next(iter(shapes.values()))
+    return [shapes.get(number, (0, *first[1:])) for number in range(1, count + 1)]
 
 
 def _require_bounded(layers: Mapping[Kind, Sequence[Shape]]) -> None:
@@ -245,15 +255,20 @@ def _too_many(name: str, count: int) -> str:
     )
 
 
-def _layers_of(given: Any, kind: Kind) -> list[Weights]:
+def _layers_of(given: Any, kind: Kind, shapes: Sequence[Shape]) -> list[Weights]:
     """Convert the layers of one kind, each `[head, query, key]`, to float32.
+
+    One without weights has no head.
 
     Raises:
         InputError: if something in it is no finite number.
     """
     title = KIND_TITLES[kind]
     if isinstance(given, (list, tuple)):
-        layers = [as_array(item, f"{title} of layer {n}") for n, item in enumerate(given, 1)]
+        layers = [
+            np.zeros(shape, np.float32) if item is None else as_array(item, f"{title} of layer {n}")
+            for n, (item, shape) in enumerate(zip(given, shapes, strict=True), start=1)
+        ]
     else:
         layers = [*as_array(given, title)]
     for number, layer in enumerate(layers, start=1):
@@ -349,10 +364,10 @@ def _require_axes(shape: Shape, axes: tuple[int, int], kind: Kind, number: int) 
         return
     problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
     if kind in _SQUARE and rows != columns:
-        raise InputError(
-            f"{problem}: self-attention has as many of both, so give every row, or give it as "
-            f"cross with the keys as source_tokens."
-        )
+        advice = "so give every row, or give it as cross with the keys as source_tokens"
+        if kind == "encoder_self":  # Longformer's columns are not even keys
+            advice = "a row and a column for each token, and offsets in a window are no tokens"
+        raise InputError(f"{problem}: self-attention has as many of both, {advice}.")
     side = "source" if kind == "encoder_self" else "decoder"
     if rows != axes[0]:
         raise InputError(

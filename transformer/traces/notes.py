@@ -18,8 +18,8 @@ TOLERANCE = 5e-3
 def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     """Write a sentence on each kind whose weights are unusual.
 
-    That is where rows do not sum to 1, values lie below 0, or the decoder looks ahead. Layers and
-    heads count from 1.
+    That is where rows do not sum to 1, values lie below 0, layers have no weights, or the decoder
+    looks ahead. Layers and heads count from 1.
 
     Args:
         layers: the weights of each kind, `[head, query, key]` for each layer.
@@ -27,10 +27,17 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     notes = []
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]
-        notes += _sums(maps, title) + _negatives(maps, title)
+        notes += _gaps(maps, title) + _sums(maps, title) + _negatives(maps, title)
         if kind == "decoder_self":
             notes += _ahead(maps)
     return tuple(notes)
+
+
+def _gaps(layers: Sequence[Weights], title: str) -> list[str]:
+    there = [str(number) for number, layer in enumerate(layers, start=1) if len(layer)]
+    if len(there) == len(layers):
+        return []
+    return [f"There is {title} in these layers alone: {', '.join(there)}."]
 
 
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:

@@ -149,8 +149,8 @@ def _require_heads(trace: TraceFields, kind: Kind) -> None:
     counts = trace.head_count(kind)
     if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
         raise ValueError(f"{kind} has other heads than it says")
-    if min(counts) < 1 or weights[~trace.has_head(kind)].any():
-        raise ValueError(f"{kind} has a layer without heads, or weights of none")
+    if min(counts) < 0 or weights[~trace.has_head(kind)].any():
+        raise ValueError(f"{kind} has fewer heads than none, or weights of none")
 
 
 def _require_numbers(array: Weights, name: str) -> None:

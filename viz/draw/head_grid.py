@@ -39,7 +39,8 @@ class GridPart:
         roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
         together: whether there is one map for all heads of a layer.
-        counts: heads of each layer, where not every layer has as many as `weights` has room for.
+        counts: heads of each layer, where not every layer has as many as `weights` has room for;
+            one without any is not drawn.
         causal: whether a decoder's position sees no later one; of no other kind does it say
             anything.
         amount: what a square of a map holds, in a word.
@@ -127,7 +128,8 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
     Confidence falls from the first head to the last, other values rise. Of the shown layers, from
     0, a kind that has fewer shows those that it has.
     """
-    if sort == LAYER_ORDER and all({*range(len(part.weights))} <= {*layers} for part in parts):
+    every = {n for part in parts for n in range(len(part.weights)) if part.heads_of(n)}
+    if sort == LAYER_ORDER and every <= {*layers}:
         return None
     heads = [
         Head(part.kind, layer, head)
@@ -162,7 +164,7 @@ def _pack(
     if [len(row) for row in roles] != [heads] * layers or values.shape != (layers, heads):
         raise ValueError(f"roles or values of another shape than {layers} layers, {heads} heads")
     counts = [part.heads_of(layer) for layer in range(layers)]
-    if len(part.counts or counts) != layers or not all(0 < count <= heads for count in counts):
+    if len(part.counts or counts) != layers or not all(0 <= count <= heads for count in counts):
         raise ValueError(f"{part.counts} are no counts of heads for {layers} layers of {heads}")
     weights = part.weights
     if decodes := step is not None and part.kind != "encoder_self":

@@ -67,7 +67,8 @@ class ExplorerOptions:
 
     Args:
         kind: of the map that is open first; cross-attention, or what is there, unless given.
-        layer: of that map; None for the mean over layers.
+        layer: of that map; None for the mean over layers. Where layer 0 has no attention, as in a
+            hybrid model, it is the first that has.
         head: None for the mean over heads, and where the lens does not tell heads apart.
         words: whole words instead of pieces.
         special: whether special tokens such as `<s>` and `</s>` are shown.
@@ -126,16 +127,20 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
         if shown not in there:
             titles = " and ".join(KIND_TITLES[name] for name in there)
             raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
-    most = max(len(trace.head_count(shown)) for shown in {kind, *kinds})
-    layers = tuple(range(most)) if options.layers is None else options.layers
+    every = [trace.head_count(shown) for shown in {kind, *kinds}]
+    most = max(map(len, every))
+    numbers = [n for n in range(most) if any(n < len(counts) and counts[n] for counts in every)]
+    layers = tuple(numbers) if options.layers is None else options.layers
     for layer in layers:
-        if not is_index(layer, most):
-            raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
+        if not is_index(layer, most) or layer not in numbers:
+            has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
+            raise InputError(f"There is no layer {_counted(layer)}: the trace has {has}.")
     if options.sort not in SORTS:
         raise InputError(
             f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
         )
-    _require_heads(options, kind, trace.head_count(kind))
+    counts = trace.head_count(kind)
+    _require_heads(replace(options, layer=first_open(options.layer, counts)), kind, counts)
     return ShownParts(kind, kinds, layers)
 
 
@@ -160,12 +165,20 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
         elif is_index(layer, len(counts)):
             heads = counts[layer]
         if not heads or not (head is None or is_index(head, heads)):
-            least, most = min(counts), max(counts)
+            sized = [number for number in counts if number]
+            least, most = min(sized), max(sized)
             sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
             raise InputError(
                 f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
-                f"{counted(len(counts), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
+                f"{counted(len(sized), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
             )
+
+
+def first_open(layer: int | None, counts: Sequence[int]) -> int | None:
+    """Return the layer that is open first: for layer 0 without heads, the first that has some."""
+    if layer == 0 and not counts[0]:
+        return next(number for number, heads in enumerate(counts) if heads)
+    return layer
 
 
 def _counted(value: object) -> str:
@@ -195,10 +208,12 @@ class HeadsView:
         origin: Origin | None = None,
         remember: Remember = lambda _name, compute: compute(),
     ) -> None:
-        self.trace, self.options, self.origin = trace, options, origin
+        self.trace, self.origin = trace, origin
         self._remember = remember
         self.shown = shown_parts(options, trace)
         self.kind = self.shown.kind
+        layer = first_open(options.layer, trace.head_count(self.kind))
+        self.options = options = replace(options, layer=layer)
         kinds = dict.fromkeys((*self.shown.kinds, self.kind))
         self.heads = {kind: self.heads_of(kind) for kind in kinds}
         """All heads of each kind, with all rows."""

@@ -100,7 +100,7 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
 
 def _title(heads: Heads, layer: int | None, head: int | None) -> str:
     if not tells_heads(heads.lens):
-        every_layer = f"mean of {counted(len(heads.counts), 'layer')}"
+        every_layer = f"mean of {counted(sum(map(bool, heads.counts)), 'layer')}"
         which = every_layer if layer is None else f"layer {layer + 1}"
         which = f"{which} · {ALL_HEADS}"
     elif layer is None and head is None:

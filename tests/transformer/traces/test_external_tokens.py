@@ -9,10 +9,10 @@ from transformer.text.special_tokens import SpecialTokens
 from transformer.traces.external_tokens import checked_tokens, joined, pieces_of, text_of
 
 
-def spelt(tokens, vocabulary=tuple):
+def spelt(tokens, vocabulary=tuple, added=None):
     """Texts and words of the pieces, and the text that they are put together to."""
     special = SpecialTokens.among(tokens)
-    pieces = pieces_of(tokens, special, vocabulary)
+    pieces = pieces_of(tokens, special, vocabulary, added)
     assert all(piece.id == -1 for piece in pieces)
     return [p.text for p in pieces], [p.word for p in pieces], text_of(pieces, special)
 
@@ -41,6 +41,26 @@ def spelt(tokens, vocabulary=tuple):
             [0, 0, 1, 2, 2, 3, 3, 3, 3, 3, 4, 5],
             "Hello, café 😀!↵ Bye",
             id="byte-level",
+        ),
+        pytest.param(
+            ["æĪĳ", "çĪ±", "åĮĹäº¬"], ["▁我", "爱", "北京"], [0, 0, 0], "我爱北京",
+            id="byte-level without a space",
+        ),
+        pytest.param(
+            ["K", "Ã¶", "ln", "ðŁĺ"], ["▁K", "ö", "ln", "<0xF0><0x9F><0x98>"], [0, 0, 0, 1],
+            "Köln<0xF0><0x9F><0x98>", id="byte-level with a character that is cut",
+        ),
+        pytest.param(
+            ["The", "Ġ", "Müller", "Ġvirus", " 新冠", "José", "ĠfÃ¼r"],
+            ["▁The", "▁", "Müller", "▁virus", "▁新冠", "José", "▁für"],
+            [0, 1, 1, 2, 3, 3, 4],
+            "The Müller virus 新冠José für",
+            id="words that were added to byte-level",
+        ),
+        pytest.param(["été", "Ça"], ["été", "Ça"], [0, 1], "été Ça", id="words of Latin-1"),
+        pytest.param(
+            ["▁l-", "Ġ", "urn", "ata"], ["▁l-", "Ġ", "urn", "ata"], [0, 0, 0, 0], "l-Ġurnata",
+            id="Maltese in SentencePiece",
         ),
         pytest.param(
             ["[CLS]", "the", "fris", "##bee", "don", "'", "t", ".", ".", "[SEP]", "a", "_", "##b"],
@@ -86,6 +106,13 @@ def test_a_vocabulary_tells_the_marks_that_a_short_text_does_not_have() -> None:
     assert spelt(["token", "ization"])[1] == [0, 1]
     assert spelt(["token", "ization"], lambda: ["a", "Ġb"])[:2] == (["▁token", "ization"], [0, 0])
     assert spelt(["<|im_start|>", "to", "do"], lambda: ["▁a"])[1] == [0, 1, 1]
+
+
+def test_a_tokenizer_tells_which_words_were_added_to_it() -> None:
+    """“sÃ” may be bytes or a text."""
+    assert spelt(["Ġsa", "sÃ"], added=())[0] == ["▁sa", "s<0xC3>"]
+    assert spelt(["Ġsa", "sÃ"], added={"sÃ"})[0] == ["▁sa", "sÃ"]
+    assert spelt(["K", "Ã¶ln"], lambda: ["Ġa", " 新冠", "Ġb"], {" 新冠"})[2] == "Köln"
 
 
 def test_a_character_whose_bytes_are_lost_is_written_as_bytes() -> None:

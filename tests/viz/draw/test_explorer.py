@@ -10,9 +10,10 @@ from benchmarks.made_trace import made_trace
 from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode, unpacked_message
 from transformer import AttentionTrace, InputError, Kind
+from transformer.analysis.lenses import lens_trace
 from viz.draw import explorer
 from viz.draw.explorer import Packing, encode_page, packing_of
-from viz.draw.heads_view import ExplorerOptions
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
 
@@ -46,6 +47,41 @@ def read(text):
         if array.dtype == np.uint8
     }
     return meta, arrays, inner
+
+
+def hybrid():
+    """A decoder alone, of whose four layers the second and the last have attention."""
+    maps = [np.tril(even(2, 4, 4)) * share for share in (1, 0.5)]
+    return AttentionTrace.from_arrays(
+        decoder_self=[None, maps[0], None, maps[1]], decoder_tokens=TARGET
+    )
+
+
+def test_layers_of_a_hybrid_model_keep_their_numbers_on_the_page():
+    meta, arrays, inner = read(encode_page(hybrid(), ExplorerOptions()).message)
+    (part,) = inner["grid"]["parts"]
+    assert (part["layers"], part["counts"]) == (4, [0, 2, 0, 2])
+    assert (meta["selected"], meta["title"]) == (["decoder_self", 1, 0], "L2 H1 · decoder")
+    np.testing.assert_array_equal(arrays["decoder_self.weights"], hybrid().decoder_self)
+    assert inner["grid"]["order"] is None
+    for options, title, weights in (
+        (ExplorerOptions(layer=3, head=None), "layer 4 · mean of 2 heads · decoder", 0.5),
+        (ExplorerOptions(layer=None, head=1), "head 2 · mean of 2 layers · decoder", 0.75),
+        (ExplorerOptions(layer=None, head=None), "mean of all 4 heads · decoder", 0.75),
+    ):
+        view = HeadsView(hybrid(), options)
+        assert view.opened.title == title
+        np.testing.assert_allclose(view.opened.weights, np.tril(even(4, 4)) * weights)
+    _, _, inner = read(encode_page(hybrid(), ExplorerOptions(sort="entropy")).message)
+    assert {tuple(head[1:]) for head in inner["grid"]["order"]} == {(1, 0), (1, 1), (3, 0), (3, 1)}
+    for choice, message in (
+        ({"layer": 2}, "no layer 3 with a head 1: this model has 2 layers of 2 heads"),
+        ({"layers": (0,)}, "no layer 1: the trace has 2, 4"),
+    ):
+        with pytest.raises(InputError, match=message):
+            encode_page(hybrid(), ExplorerOptions(**choice))
+    with pytest.raises(InputError, match="through every layer"):
+        lens_trace("rollout", None, hybrid())
 
 
 def test_a_grid_has_a_cell_for_each_head_that_is_there():

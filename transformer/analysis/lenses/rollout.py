@@ -56,7 +56,7 @@ def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
 
     Raises:
         InputError: if the trace has not all kinds of attention that this one is followed through,
-            or its decoder not as many layers of both.
+            or its decoder not as many layers of both, or a layer has none.
     """
     kinds = _followed(kind)
     absent = [member for member in kinds if member not in trace.kinds]
@@ -70,6 +70,11 @@ def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
             f"Rollout of cross needs both attentions in each layer of the decoder, and this trace "
             f"has {len(trace.decoder_self)} layers of its own and {len(trace.cross)} of cross: "
             f"look at the weights."
+        )
+    if any(0 in trace.head_count(member) for member in kinds):
+        raise InputError(
+            "Rollout follows attention through every layer, and some layers of this trace have "
+            "none: look at the weights."
         )
     means = {
         member: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, member))))

@@ -11,21 +11,28 @@ import numpy as np
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
 from transformer.traces.fields import TraceFields, Weights
-from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
+from transformer.traces.from_arrays import TraceOptions, fields_of_arrays, shape_of
 from transformer.traces.from_huggingface.inputs import ModelInputs, is_inputs
 from transformer.traces.from_huggingface.outputs import (
     NONE_THERE,
+    NOT_TOKENS,
     Keep,
     Layers,
     Outputs,
     cross_attention,
+    first_layer,
     prompt_length,
     read,
     row_of,
     self_attention,
+    shape_of_layer,
+    windowed,
 )
 
 Texts = tuple[str, ...]
+
+Rows = list[Weights | None]
+"""The layers of one sentence, `[head, query, key]` each; None for one without weights."""
 
 
 def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
@@ -34,7 +41,7 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
     Raises:
         InputError: as it does.
     """
-    attentions = read(outputs)
+    attentions = read(outputs, options.layers)
     inputs = ModelInputs(options, attentions)
     kinds = options.kinds
     wanted = _wanted(kinds)
@@ -63,17 +70,18 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
         for stack in attentions.fused
         if f"{stack}_self" in wanted
     )
-    return replace(made, notes=(*made.notes, *fused))
+    return replace(made, notes=(*made.notes, *fused, *sides.notes))
 
 
 @dataclass
 class _Sides:
     """The layers of each kind, and the tokens of both sides, without padding."""
 
-    layers: dict[Kind, list[Weights]] = field(default_factory=dict)
+    layers: dict[Kind, Rows] = field(default_factory=dict)
     source: Texts | None = None
     reads: Texts | None = None
     writes: Texts | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def _wanted(kinds: Any) -> Collection[Kind]:
@@ -103,16 +111,70 @@ def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sid
 
 
 def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
-    """Read a model of one stack: a decoder, if no position sees a later one, else an encoder."""
-    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
-    layers = [_cut(layer, mask, mask) for layer in _rows(outputs.single, inputs, "self-attention")]
-    writes = inputs.texts(inputs.options.target_tokens, "target")
-    texts = None if texts is None else _without_padding(texts, mask, "source")
-    if writes is None and any(np.triu(layer, 1).any() for layer in layers):
-        return _Sides({"encoder_self": layers}, source=texts)
+    """Read a model of one stack: a decoder, or an encoder, whose positions see later ones."""
+    notes = []
+    writes, mask = inputs.written(inputs.mask)
+    fitting = _token_layers(outputs.single, inputs)
+    pairs = enumerate(zip(outputs.single, fitting, strict=True), start=1)
+    if left_out := [str(n) for n, (layer, shown) in pairs if shown is not layer]:
+        notes.append(
+            f"Layers that look at blocks, and not at single tokens, are left out: "
+            f"{', '.join(left_out)}."
+        )
+    layers = _rows(fitting, inputs, "self-attention")
+    if windowed([layer for layer in layers if layer is not None], mask):
+        raise InputError(NOT_TOKENS)
+    layers = [_cut(layer, mask, mask) for layer in layers]
+    decodes = outputs.decodes or _looks_back(layers)
+    texts = inputs.texts(inputs.ids, "decoder" if decodes else "source")
+    if texts is not None:
+        texts = _without_padding(texts, mask, "source")
     if writes is not None:
         writes = _without_padding(writes, mask, "target")
-    return _Sides({"decoder_self": layers}, reads=texts, writes=writes)
+    if writes is None and not decodes:
+        return _Sides({"encoder_self": layers}, source=texts, notes=notes)
+    if outputs.layer_count > len(layers):
+        notes.append(
+            f"The model has {outputs.layer_count} layers, and {len(layers)} have weights, which "
+            f"are numbered from 1: give their own numbers as layers=."
+        )
+    return _Sides({"decoder_self": layers}, reads=texts, writes=writes, notes=notes)
+
+
+def _token_layers(layers: Layers, inputs: ModelInputs) -> Layers:
+    """Leave out the layers that have not a row and a column for each token; None in their place.
+
+    Funnel pools its tokens, Swin looks in windows of an image, MiniMax in blocks.
+
+    Raises:
+        InputError: if all are such.
+    """
+    shapes = [
+        None if layer is None else shape_of_layer(layer, f"self-attention of layer {number}")
+        for number, layer in enumerate(layers, start=1)
+    ]
+    places = {(shape[0], *shape[2:]) for shape in shapes if shape is not None}
+    squares = [rows for batch, rows, keys in places if batch == inputs.count and rows == keys]
+    if len(places) == len(squares) == 1:
+        return layers  # of another number of tokens than were given, as will be said
+    tokens = inputs.length or max(squares, default=0)
+    axes = (inputs.count, tokens, tokens)
+    fitting = [
+        None if shape is None or (shape[0], *shape[2:]) != axes else layer
+        for layer, shape in zip(layers, shapes, strict=True)
+    ]
+    if first_layer(fitting) is None:
+        raise InputError(NOT_TOKENS)
+    return fitting
+
+
+def _looks_back(layers: Rows) -> bool:
+    """Return whether no position sees a later one, save in a prefix that is read as a whole."""
+    seen = np.any([layer.any(0) for layer in layers if layer is not None], axis=0)
+    ahead = np.flatnonzero(np.triu(seen, 1).any(0))
+    prefix = int(ahead[-1]) + 1 if len(ahead) else 0
+    # a column that nobody sees, its own row neither, is padding
+    return not prefix or (prefix < len(seen) and bool(seen.diagonal()[prefix:].all()))
 
 
 def _source(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides) -> None:
@@ -120,13 +182,39 @@ def _source(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sid
     texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
     sides.source = None if texts is None else _without_padding(texts, mask, "source")
     if outputs.encoder and "encoder_self" in wanted:
-        layers = [
-            row_of(layer, inputs.row(len(layer)), f"encoder self-attention of layer {number}")
-            for number, layer in enumerate(_no_gaps(outputs.encoder), start=1)
-        ]
-        sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
+        layers = _encoder(outputs, inputs)
+        if layers is not None:
+            sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
+        elif not sides.layers:
+            raise InputError(NOT_TOKENS)
+        else:
+            sides.notes.append(
+                "There is no encoder self-attention: its weights have not a row and a column for "
+                "each position of the source, as in an encoder that looks in windows or blocks."
+            )
     if "cross" in sides.layers:
         sides.layers["cross"] = [_cut(layer, None, mask) for layer in sides.layers["cross"]]
+
+
+def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
+    """Read the encoder; None if it has not a row and a column for each position of the source."""
+    layers = [layer for layer in outputs.encoder if layer is not None]
+    if not all(hasattr(layer, "shape") for layer in layers):
+        return None
+    shapes = {(shape[0], *shape[2:]) for shape in (shape_of(layer, "encoder") for layer in layers)}
+    if len(shapes) != 1 or any(len(layer.shape) != 4 for layer in layers):
+        return None
+    ((batch, rows, columns),) = shapes
+    crossed = first_layer(outputs.cross[0]) if outputs.cross else None
+    keys = columns if crossed is None else shape_of(crossed, "cross-attention")[-1]
+    if rows != columns or rows != keys or not batch or inputs.count % batch:
+        return None
+    read_rows: Rows = [
+        None if layer is None else row_of(layer, inputs.row(batch), f"encoder layer {number}")
+        for number, layer in enumerate(outputs.encoder, start=1)
+    ]
+    in_window = windowed([layer for layer in read_rows if layer is not None], inputs.mask)
+    return None if in_window else read_rows
 
 
 def _decoder(
@@ -134,14 +222,16 @@ def _decoder(
 ) -> None:
     """Read the decoder's side: its own attention, and the rows of cross-attention."""
     if outputs.sequences is None:
-        mask = inputs.decoder_mask
-        layers: dict[Kind, list[Weights]] = {}
+        writes, mask = inputs.written(inputs.decoder_mask)
+        layers: dict[Kind, Rows] = {}
         if outputs.decoder and "decoder_self" in wanted:
             layers["decoder_self"] = _rows(outputs.decoder[0], inputs, "decoder self-attention")
         if outputs.cross and "cross" in wanted:
-            layers["cross"] = _rows(outputs.cross[0], inputs, "cross-attention")
+            layers["cross"] = [
+                None if layer is None else layer[:, : layer.shape[1] // outputs.streams]
+                for layer in _rows(outputs.cross[0], inputs, "cross-attention")
+            ]
         reads = inputs.texts(inputs.decoder_ids, "decoder")
-        writes = inputs.texts(inputs.options.target_tokens, "target")
     else:
         mask, layers, reads, writes = _generated(outputs, inputs, wanted)
     sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
@@ -149,11 +239,16 @@ def _decoder(
     for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None
         sides.layers[kind] = [_cut(layer, mask, keys) for layer in maps]
+    if "cross" in layers and outputs.streams > 1:
+        sides.notes.append(
+            f"Cross-attention has {outputs.streams} rows for each token: those of the main stream "
+            f"are shown, without those that look for the tokens to come."
+        )
 
 
 def _generated(
     outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]
-) -> tuple[Keep | None, dict[Kind, list[Weights]], Texts, Texts]:
+) -> tuple[Keep | None, dict[Kind, Rows], Texts, Texts]:
     """Read the steps of `generate`; a position reads a token and writes the next one.
 
     Returns:
@@ -195,12 +290,12 @@ def _generated(
                 f"The attention mask has {len(mask)} positions, and the model read {prompt} tokens "
                 f"in its first step: give the mask of the prompt."
             )
-    layers: dict[Kind, list[Weights]] = {}
+    layers: dict[Kind, Rows] = {}
     if outputs.decoder and "decoder_self" in wanted:
         title = "decoder self-attention"
         layers["decoder_self"] = self_attention(outputs.decoder, rows, mask, title)
     if outputs.cross and "cross" in wanted:
-        layers["cross"] = cross_attention(outputs.cross, rows, "cross-attention")
+        layers["cross"] = cross_attention(outputs.cross, rows, "cross-attention", outputs.streams)
     if mask is not None:
         mask = np.concatenate([mask, np.ones(len(rows) - 1, bool)])
     return mask, layers, texts[:-1], texts[1:]
@@ -212,7 +307,7 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
     A beam search puts the prefixes that it keeps in another order at each step.
     """
     assert outputs.sequences is not None
-    first = next(iter((outputs.decoder or outputs.cross)[0]), None)
+    first = first_layer((outputs.decoder or outputs.cross)[0])
     size = 0 if first is None else len(first)  # `steps` refuses a step without a layer
     if outputs.beams is None:
         if first is not None and size != len(outputs.sequences):
@@ -233,21 +328,17 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
     return rows
 
 
-def _rows(layers: Layers, inputs: ModelInputs, title: str) -> list[Weights]:
+def _rows(layers: Layers, inputs: ModelInputs, title: str) -> Rows:
     return [
-        row_of(layer, inputs.number, f"{title} of layer {number}")
-        for number, layer in enumerate(_no_gaps(layers), start=1)
+        None if layer is None else row_of(layer, inputs.number, f"{title} of layer {number}")
+        for number, layer in enumerate(layers, start=1)
     ]
 
 
-def _no_gaps(layers: Layers) -> Layers:
-    if any(layer is None for layer in layers):
-        raise InputError(NONE_THERE)
-    return layers
-
-
-def _cut(layer: Weights, rows: Keep | None, keys: Keep | None) -> Weights:
+def _cut(layer: Weights | None, rows: Keep | None, keys: Keep | None) -> Weights | None:
     """Remove the padding of the two axes of `[head, query, key]`."""
+    if layer is None:
+        return None
     for axis, keep in ((1, rows), (2, keys)):
         if keep is None:
             continue

@@ -13,6 +13,9 @@ from transformer.traces.external_tokens import Vocabulary, checked_tokens
 from transformer.traces.from_arrays import TraceOptions
 from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of_ids
 
+_IGNORED = -100
+"""Label that torch's cross-entropy leaves out: padding in the labels that a model is trained on."""
+
 
 def field_of(tokens: Any, name: str) -> Any:
     """Return an input by its name, if they were given as a mapping, as a tokenizer returns them."""
@@ -37,17 +40,17 @@ class ModelInputs:
     def __init__(self, options: TraceOptions, outputs: Outputs) -> None:
         self.options = options
         self.vocabulary = Vocabulary(options.tokenizer)
-        self._count = outputs.batch_size
+        self.count = outputs.batch_size
         rows = (
             "sentences in this batch" if outputs.sequences is None else "sequences in these outputs"
         )
-        if options.index is None and self._count > 1:
-            raise InputError(f"There are {self._count} {rows}: choose one with index=, from 0.")
+        if options.index is None and self.count > 1:
+            raise InputError(f"There are {self.count} {rows}: choose one with index=, from 0.")
         number = 0 if options.index is None else options.index
-        if not isinstance(number, (int, np.integer)) or not 0 <= number < self._count:
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < self.count:
             raise InputError(
-                f"There is no index {quoted(options.index)} among the {self._count} {rows}: choose "
-                f"one from 0 to {self._count - 1}."
+                f"There is no index {quoted(options.index)} among the {self.count} {rows}: choose "
+                f"one from 0 to {self.count - 1}."
             )
         self.number = int(number)
 
@@ -57,22 +60,35 @@ class ModelInputs:
         Raises:
             InputError: if so many cannot be of this batch.
         """
-        if rows == 0 or self._count % rows:
+        if rows == 0 or self.count % rows:
             raise InputError(
-                f"There are {rows} rows of tokens or of a mask for a batch of {self._count}: give "
+                f"There are {rows} rows of tokens or of a mask for a batch of {self.count}: give "
                 f"those that the model was given."
             )
-        return self.number * rows // self._count
+        return self.number * rows // self.count
 
     def texts(self, tokens: Any, side: str) -> tuple[str, ...] | None:
         """Return the tokens of the sentence; None where none were given.
 
         The tokens are texts or ids, of one sentence or of each of a batch; `side` names the text in
-        an error message.
+        an error message. The padding of labels, which are of the target, is its number.
 
         Raises:
             InputError: if these are neither, or have no text.
         """
+        row = self._row_of(tokens, side)
+        if row is None or not row or isinstance(row[0], str):
+            return row
+        if side != "target" and _IGNORED in row:
+            raise InputError(
+                f"The tokens of the {side} hold {_IGNORED}, as labels do: give labels as "
+                f"target_tokens, and here what the model read."
+            )
+        names = iter(self.vocabulary.texts([id_ for id_ in row if id_ != _IGNORED], side))
+        return tuple(str(id_) if id_ == _IGNORED else next(names) for id_ in row)
+
+    def _row_of(self, tokens: Any, side: str) -> tuple[Any, ...] | None:
+        """Return the texts or the ids of the sentence."""
         if tokens is None:
             return None
         listed = tokens.tolist() if hasattr(tokens, "tolist") else tokens
@@ -87,8 +103,31 @@ class ModelInputs:
         numbers = [item for row in listed for item in (row if nested else [row])]
         if all(isinstance(item, int) or hasattr(item, "item") for item in numbers):
             rows = rows_of_ids(tokens, f"tokens of the {side}")
-            return self.vocabulary.texts(rows[self.row(len(rows))], side)
+            return tuple(rows[self.row(len(rows))])
         return checked_tokens(listed, side)
+
+    def written(self, mask: Keep | None) -> tuple[tuple[str, ...] | None, Keep | None]:
+        """Return what the positions of a pass write, and the mask less the padding of labels.
+
+        Raises:
+            InputError: if the labels are padding alone.
+        """
+        texts = self.texts(self.options.target_tokens, "target")
+        if texts is None or texts[-1:] != (str(_IGNORED),):
+            return texts, mask
+        labels = np.flatnonzero([text != str(_IGNORED) for text in texts])
+        if not len(labels):
+            raise InputError(
+                f"All target_tokens of this sentence are {_IGNORED}: give labels with tokens."
+            )
+        keep = np.arange(len(texts)) <= labels[-1]
+        return texts, mask & keep if mask is not None and len(mask) == len(keep) else keep
+
+    @property
+    def length(self) -> int | None:
+        """The tokens that the only stack read, padding included, if they or a mask were given."""
+        row = self._row_of(self.ids, "text") if self.mask is None else self.mask
+        return None if row is None else len(row)
 
     @property
     def ids(self) -> Any:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from transformer.errors import InputError, quoted
-from transformer.traces.fields import Weights
+from transformer.traces.fields import MAX_LAYERS, Weights
 from transformer.traces.from_arrays import as_array, shape_of
 
 Keep: TypeAlias = npt.NDArray[np.bool_]
 """The positions of a sentence that are no padding."""
 
 Layers: TypeAlias = Sequence[Any]
-"""A tensor `[batch, head, query, key]` of each layer."""
+"""A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""
 
 NONE_THERE = (
     'The outputs hold no attention weights: load the model with attn_implementation="eager", since '
     "fused attention (sdpa, flash) keeps none, and call it with output_attentions=True."
+)
+
+NOT_TOKENS = (
+    "These weights have not a row and a column for each token, as in a model that looks in windows "
+    "or blocks, or goes on from a cache: give [batch, head, query, key] of the whole text."
 )
 
 
@@ -42,6 +47,10 @@ class Outputs:
         fused: stacks of an encoder-decoder that kept no weights while another did.
         one_stack: whether `decoder` is the generation of a model with one stack, by the name under
             which the weights came.
+        decodes: whether a model of one stack keeps keys for a next token, or reads an image before
+            its text, and so is a decoder.
+        batch: sentences in the batch, where the outputs say it beside the weights.
+        layer_count: layers of a model of one stack, where the outputs say it beside the weights.
     """
 
     encoder: Layers = ()
@@ -52,30 +61,176 @@ class Outputs:
     beams: list[list[int]] | None = None
     fused: tuple[str, ...] = ()
     one_stack: bool = False
+    decodes: bool = False
+    batch: int | None = None
+    layer_count: int = 0
 
     @property
     def batch_size(self) -> int:
-        """The number of sentences, or of sequences that were generated."""
+        """The number of sentences, or of sequences that were generated.
+
+        An encoder's first axis comes last: it may count the windows of an image, too.
+
+        Raises:
+            InputError: if the layers are of different numbers of them.
+        """
         if self.sequences is not None:
             return len(self.sequences)
-        every = (self.encoder, *self.decoder, *self.cross, self.single)
-        first = next(layers[0] for layers in every if layers)
-        return _shape(first, "attention of the first layer")[0]
+        if self.batch is not None and self.single:
+            return self.batch
+        if len({len(layer) for layer in self.single if layer is not None}) > 1:
+            raise InputError(NOT_TOKENS)
+        every = (*self.decoder, *self.cross, self.encoder, self.single)
+        first = next(first_layer(layers) for layers in every if layers)
+        return shape_of_layer(first, "attention of the first layer")[0]
+
+    @property
+    def streams(self) -> int:
+        """The rows of cross-attention for each token, as ProphetNet has several; 1 is usual."""
+        if not self.decoder or not self.cross:
+            return 1
+        own, cross = (shape_of(first_layer(steps[0]), "") for steps in (self.decoder, self.cross))
+        even = len(own) == len(cross) == 4 and own[2] > 0 and cross[2] % own[2] == 0
+        return max(1, cross[2] // own[2]) if even else 1
+
+    def numbered(self, numbers: Sequence[int]) -> Outputs:
+        """Put the layers of each stack at these numbers, from 0, with None between them.
+
+        Raises:
+            InputError: if they are no rising numbers, one for each layer that has weights.
+        """
+
+        def placed(layers: Layers) -> Layers:
+            there = [layer for layer in layers if layer is not None]
+            if there and len(there) != len(numbers):
+                raise InputError(
+                    f"layers={quoted([*numbers])} are other layers than the {len(there)} that have "
+                    f"weights: give a number for each, from 0."
+                )
+            by_number = dict(zip(numbers, there, strict=False))
+            return [by_number.get(number) for number in range(numbers[-1] + 1)] if there else ()
+
+        return replace(
+            self,
+            encoder=placed(self.encoder),
+            decoder=[*map(placed, self.decoder)],
+            cross=[*map(placed, self.cross)],
+            single=placed(self.single),
+            layer_count=0,
+        )
 
 
-def read(outputs: Any) -> Outputs:
+def read(outputs: Any, numbers: Any = None) -> Outputs:
     """Find the attentions by their names, or in a tuple by their places.
 
+    Args:
+        outputs: of a model, or of `generate`.
+        numbers: of the layers that have weights, from 0; those of the cache unless given.
+
     Raises:
-        InputError: if there are none.
+        InputError: if there are none, or they lie deeper, in several places.
     """
+    attentions = _read(outputs)
+    if attentions is None:
+        deeper = [*_deeper(outputs)]
+        if len(deeper) > 1:
+            paths = ", ".join(f"outputs{path}" for path, _ in deeper[:4])
+            raise InputError(
+                f"The attention weights lie deeper, in {len(deeper)} places: give one of them in "
+                f"place of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
+            )
+        if not deeper:
+            raise InputError(NONE_THERE)
+        ((_, attentions),) = deeper
+    if numbers is not None:
+        return attentions.numbered(_checked_numbers(numbers))
+    cached = _cached_layers(outputs) if attentions.single or attentions.one_stack else []
+    layers = attentions.single or (attentions.decoder[0] if attentions.one_stack else ())
+    if len(cached) > len(layers) == sum(cached):
+        return attentions.numbered([number for number, has_keys in enumerate(cached) if has_keys])
+    return replace(attentions, layer_count=max(len(cached), attentions.layer_count))
+
+
+def _read(outputs: Any) -> Outputs | None:
     if isinstance(outputs, (list, tuple)) and not hasattr(outputs, "_fields"):
         attentions = _from_tuple(outputs)
     else:
         attentions = _from_fields(outputs)
-    if not (attentions.encoder or attentions.decoder or attentions.cross or attentions.single):
-        raise InputError(NONE_THERE)
-    return attentions
+    every = (attentions.encoder, attentions.decoder, attentions.cross, attentions.single)
+    return attentions if any(every) else None
+
+
+def _deeper(outputs: Any, path: str = "", depth: int = 4) -> Iterator[tuple[str, Outputs]]:
+    """Yield outputs within outputs, each with its path, such as `.text_model_output`.
+
+    CLIP has those of two models; Whisper's long form has one for each segment of each recording.
+    """
+    if isinstance(outputs, (list, tuple)):
+        members = [(f"[{number}]", member) for number, member in enumerate(outputs)]
+    else:
+        plain = type(outputs) is dict  # the members of a ModelOutput are attributes
+        fields = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+        members = [(f"[{k!r}]" if plain else f".{k}", member) for k, member in fields.items()]
+    for step, member in members:
+        if isinstance(member, (list, tuple)):
+            groups = [member] if "attention" in step else member
+            squares = [group for group in groups if _are_layers(group) and _are_square(group)]
+            attentions = Outputs(single=squares[0]) if len(squares) == 1 else None
+        elif isinstance(member, Mapping) or any(hasattr(member, name) for name in _ATTENTIONS):
+            attentions = _read(member)
+        else:
+            continue
+        if attentions is not None:
+            yield path + step, attentions
+        elif depth:
+            yield from _deeper(member, path + step, depth - 1)
+
+
+def _checked_numbers(numbers: Any) -> list[int]:
+    listed = [*numbers] if isinstance(numbers, Iterable) and not isinstance(numbers, str) else []
+    whole = all(isinstance(n, (int, np.integer)) and 0 <= n < MAX_LAYERS for n in listed)
+    if not listed or not whole or listed != sorted({*listed}):
+        raise InputError(
+            f"layers={quoted(numbers)} are no numbers of layers: give those that have weights, "
+            f"from 0 and rising, such as [1, 3]."
+        )
+    return [int(n) for n in listed]
+
+
+def _cached_layers(outputs: Any) -> list[bool]:
+    """Return whether each layer of the cache holds keys, as those of Mamba do not."""
+    members = outputs if isinstance(outputs, (list, tuple)) else [_field(outputs, _CACHE)]
+    layers = next((member.layers for member in members if hasattr(member, "layers")), ())
+    return [getattr(layer, "keys", None) is not None for layer in layers]
+
+
+def first_layer(layers: Layers) -> Any:
+    """Return the first layer that has weights; None if none has."""
+    return next((layer for layer in layers if layer is not None), None)
+
+
+def windowed(layers: Sequence[Weights], keep: Keep | None) -> bool:
+    """Return whether the columns are offsets in a window, as many as there are tokens by chance.
+
+    Longformer and LED have columns of tokens that all look at, and then a column for each offset:
+    those that lie before the text or behind it are 0, and each row looks at itself in the middle.
+
+    Args:
+        layers: `[head, query, key]` of a stack that looks both ways.
+        keep: the tokens that are no padding.
+    """
+    seen = np.any([layer.any(0) for layer in layers], axis=0)  # [query, key]
+    size = len(seen)
+    looks = seen.any(-1) & (True if keep is None or len(keep) != size else keep)
+    for first in range(size - 2):
+        reach, odd = divmod(size - first - 1, 2)
+        own = seen[looks, first + reach]
+        if odd or seen[0, first] or seen[-1, -1] or not len(own) or not own.all():
+            continue
+        places = np.arange(size)[:, None] + np.arange(-reach, reach + 1)
+        if not seen[:, first:][(places < 0) | (places >= size)].any():
+            return True
+    return False
 
 
 def row_of(layer: Any, row: int, name: str) -> Weights:
@@ -84,7 +239,7 @@ def row_of(layer: Any, row: int, name: str) -> Weights:
     Raises:
         InputError: if this is no `[batch, head, query, key]`, or has no such row.
     """
-    sentences = _shape(layer, name)[0]
+    sentences = shape_of_layer(layer, name)[0]
     if row >= sentences:
         raise InputError(
             f"The {name} is of {sentences} sentences, and number {row} was to be read, counted "
@@ -93,32 +248,26 @@ def row_of(layer: Any, row: int, name: str) -> Weights:
     return as_array(layer[row], name)
 
 
-def _shape(layer: Any, name: str) -> tuple[int, ...]:
-    """Return the shape `[batch, head, query, key]`; raise InputError unless there are four axes."""
+def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:
+    """Return the shape `[batch, head, query, key]`.
+
+    Raises:
+        InputError: if there are not four axes.
+    """
     if layer is None:
         raise InputError(NONE_THERE)
     shape = shape_of(layer, name)
     if len(shape) != 4:
         raise InputError(
-            f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "
-            f"model returns them, [batch, head, query, key]."
+            f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: attention can be shown "
+            f"that is [batch, head, query, key], and not that over blocks of tokens."
         )
     return shape
 
 
 def _from_fields(outputs: Any) -> Outputs:
-    fields = {
-        name: outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
-        for name in (
-            "encoder_attentions",
-            "decoder_attentions",
-            "cross_attentions",
-            "attentions",
-            "sequences",
-            "beam_indices",
-        )
-    }
-    layers = {name: _sequence(fields[name]) for name in fields if name.endswith("attentions")}
+    fields = {name: _field(outputs, name) for name in (*_ATTENTIONS, "sequences", "beam_indices")}
+    layers = {name: _sequence(fields[name]) for name in _ATTENTIONS}
     fused = tuple(
         stack
         for stack in ("encoder", "decoder")
@@ -127,16 +276,20 @@ def _from_fields(outputs: Any) -> Outputs:
     single, decoder = layers["attentions"], layers["decoder_attentions"]
     cross = layers["cross_attentions"]
     if fields["sequences"] is not None:
+        encoder, own = layers["encoder_attentions"], decoder or single
+        if len(getattr(fields["sequences"], "shape", (0, 0))) == 1:  # a segment of Whisper's
+            encoder = _in_batch(encoder)
+            own, cross = [*map(_in_batch, own)], [*map(_in_batch, cross)]
         return Outputs(
-            encoder=layers["encoder_attentions"],
-            decoder=decoder or single,
+            encoder=encoder,
+            decoder=own,
             cross=cross,
             sequences=rows_of_ids(fields["sequences"], "sequences"),
             beams=None
             if fields["beam_indices"] is None
             else rows_of_ids(fields["beam_indices"], "beam_indices"),
             fused=fused,
-            one_stack=not (decoder or cross or layers["encoder_attentions"]),
+            one_stack=not (decoder or cross or encoder),
         )
     if cross and not decoder:  # a decoder that was given the encoder's output
         decoder, single = single, ()
@@ -146,7 +299,25 @@ def _from_fields(outputs: Any) -> Outputs:
         cross=(cross,) if cross else (),
         single=single,
         fused=fused,
+        decodes=any(_field(outputs, name) is not None for name in (_CACHE, _IMAGE)),
+        batch=(*getattr(_field(outputs, "last_hidden_state"), "shape", ()), None)[0],
+        layer_count=len(_field(outputs, "hidden_states") or ()) - 1,
     )
+
+
+_ATTENTIONS = ("encoder_attentions", "decoder_attentions", "cross_attentions", "attentions")
+_CACHE, _IMAGE = "past_key_values", "image_hidden_states"
+
+
+def _field(outputs: Any, name: str) -> Any:
+    return outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
+
+
+def _in_batch(layers: Any) -> Any:
+    """Give layers that have no axis of a batch one of length 1."""
+    if not isinstance(layers, (list, tuple)):
+        return layers
+    return [layer[None] if len(getattr(layer, "shape", ())) == 3 else layer for layer in layers]
 
 
 def _from_tuple(outputs: Sequence[Any]) -> Outputs:
@@ -158,7 +329,7 @@ def _from_tuple(outputs: Sequence[Any]) -> Outputs:
         return Outputs(single=outputs)
     groups = [member for member in outputs if _are_layers(member)]
     if len(groups) == 1:
-        return Outputs(single=groups[0])
+        return Outputs(single=groups[0], decodes=any(hasattr(m, "layers") for m in outputs))
     if len(groups) == 2:
         return Outputs(decoder=(groups[0],), cross=(groups[1],))
     if len(groups) == 3:
@@ -174,9 +345,14 @@ def _from_tuple(outputs: Sequence[Any]) -> Outputs:
 def _are_layers(member: Any) -> bool:
     return (
         isinstance(member, (list, tuple))
-        and len(member) > 0
-        and all(len(getattr(layer, "shape", ())) == 4 for layer in member)
+        and not _is_absent(member)
+        and all(layer is None or len(getattr(layer, "shape", ())) == 4 for layer in member)
     )
+
+
+def _are_square(layers: Layers) -> bool:
+    """Return whether rows are as many as columns: not so of the keys and values of a cache."""
+    return all(layer is None or layer.shape[2] == layer.shape[3] for layer in layers)
 
 
 def _sequence(field: Any) -> Sequence[Any]:
@@ -215,7 +391,7 @@ def _plain(value: Any) -> Any:
 
 def self_attention(
     steps: Sequence[Layers], rows: Sequence[int], mask: Keep | None, title: str
-) -> list[Weights]:
+) -> list[Weights | None]:
     """Join the decoder's self-attention over all read positions, `[head, query, query]` each.
 
     The first step has a row for each token of the prompt. Each later one has a row for its own
@@ -230,8 +406,11 @@ def self_attention(
     """
     prompt = prompt_length(steps, rows, title)
     size = prompt + len(rows) - 1
-    layers = []
-    for layer in range(len(steps[0])):
+    layers: list[Weights | None] = []
+    for layer, first in enumerate(steps[0]):
+        if first is None:
+            layers.append(None)
+            continue
         whole: Any = None
         for step, row in enumerate(rows):
             name = f"{title} of layer {layer + 1} in step {step + 1}"
@@ -252,18 +431,26 @@ def self_attention(
     return layers
 
 
-def cross_attention(steps: Sequence[Layers], rows: Sequence[int], title: str) -> list[Weights]:
+def cross_attention(
+    steps: Sequence[Layers], rows: Sequence[int], title: str, streams: int
+) -> list[Weights | None]:
     """Join the cross-attention of all positions that the decoder read, `[head, query, key]` each.
+
+    Of several streams of rows, the first is that of what the positions read.
 
     Raises:
         InputError: if the steps do not fit each other.
     """
-    layers = []
-    for layer in range(len(steps[0])):
-        parts = []
+    layers: list[Weights | None] = []
+    for layer, first in enumerate(steps[0]):
+        if first is None:
+            layers.append(None)
+            continue
+        parts: list[Weights] = []
         for step, row in enumerate(rows):
             name = f"{title} of layer {layer + 1} in step {step + 1}"
             weights = row_of(_layer(steps, step, layer, title), row, name)
+            weights = weights[:, : weights.shape[1] // streams]
             parts.append(weights if step == 0 else weights[:, -1:])
             if parts[-1].shape[::2] != parts[0].shape[::2]:
                 raise _unfitting(name, "another number of heads or keys than the steps before")
@@ -273,8 +460,8 @@ def cross_attention(steps: Sequence[Layers], rows: Sequence[int], title: str) ->
 
 def prompt_length(steps: Sequence[Layers], rows: Sequence[int], title: str) -> int:
     """Count the tokens that were read in the first step."""
-    first = row_of(_layer(steps, 0, 0, title), rows[0], f"{title} of layer 1 in step 1")
-    return int(first.shape[1])
+    _layer(steps, 0, 0, title)
+    return int(row_of(first_layer(steps[0]), rows[0], f"{title} in step 1").shape[1])
 
 
 def _layer(steps: Sequence[Layers], step: int, layer: int, title: str) -> Any:

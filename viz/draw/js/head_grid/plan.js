@@ -230,7 +230,8 @@ function layBlocks(plan, parts, width, measure) {
   const named = Math.ceil(widest / (side + gap));
   const across = before + heads * (side + gap) - gap + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
-    range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
+    range(part.counts[layer]).map((head) => cellOf(part, layer, head)))
+    .filter((row) => row.length)); // a layer without attention, of a hybrid model
   const role = roleLetters(blocks.flat(2), side + gap - 2, measure);
   const valued = blocks.flat(2).some(({ value }) => value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);

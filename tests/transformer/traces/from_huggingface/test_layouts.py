@@ -1,0 +1,319 @@
+"""Encoders that look in windows, layers without attention, prefixes, weights that lie deeper."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.traces.from_huggingface.made_outputs import (
+    BOS,
+    EOS,
+    INPUTS,
+    PAD,
+    TOKENIZER,
+    Sequence,
+    generated,
+    per_layer,
+    plant,
+    read_back,
+    rows,
+    sequence,
+)
+from transformer import AttentionTrace, InputError
+
+DECODERS = torch.tensor([[BOS, 31, 32, 33], [BOS, 41, 42, 43]])
+
+
+def encoder_decoder(encoder: Any, keys: int = 5, **changes: Any) -> SimpleNamespace:
+    """A pass over two sentences, with something planted in cross-attention of the second."""
+    cross = [rows(2, 2, 4, keys, seed=1), plant(rows(2, 2, 4, keys, seed=2), (1, 0, 2, 1))]
+    own = [rows(2, 2, 4, 4, seed=seed, causal=True) for seed in (3, 4)]
+    made = {
+        "encoder_attentions": encoder,
+        "decoder_attentions": per_layer(own),
+        "cross_attentions": per_layer(cross),
+    }
+    return SimpleNamespace(**made | changes)
+
+
+def in_a_window(size: int, reach: int, *, all_see: int = 0) -> np.ndarray:
+    """`[layer, head, query, column]` as Longformer returns it: columns are offsets from -reach.
+
+    Before them are columns of the first tokens, at which all look, and which look at nothing here.
+    """
+    weights = rows(2, 3, size, all_see + 2 * reach + 1, seed=8)
+    places = np.arange(size)[:, None] + np.arange(-reach, reach + 1)
+    weights[..., all_see:][:, :, (places < all_see) | (places >= size)] = 0
+    weights[:, :, :all_see] = 0
+    return weights
+
+
+ENCODERS = {
+    "windows of an image, Swin": (torch.ones(8, 2, 5, 5), torch.ones(2, 4, 5, 5)),
+    "windows of one size": (torch.ones(8, 2, 5, 5),) * 2,
+    "blocks, LongT5": (torch.ones(2, 2, 4, 3, 9),) * 2,
+    "local and global parts, Pegasus-X": ({"local": torch.ones(2, 4)},) * 2,
+    "offsets, LED": per_layer([in_a_window(5, 4)] * 2),
+    "as many offsets as tokens": per_layer([in_a_window(5, 2)] * 2),
+    "as many with a token that all see": per_layer([in_a_window(5, 1, all_see=2)] * 2),
+    "pooled, Funnel": (torch.ones(2, 3, 5, 5), torch.ones(2, 3, 3, 5)),
+}
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
+@pytest.mark.parametrize("tokens", [INPUTS, {"pixel_values": torch.ones(2, 3, 8, 8)}])
+def test_an_encoder_without_a_row_for_each_token_is_left_out_with_a_note(encoder, tokens) -> None:
+    """The batch is that of cross-attention, and so `index` names the image that it says."""
+    made = encoder_decoder(encoder)
+    trace = AttentionTrace.from_huggingface(made, tokens, DECODERS, tokenizer=TOKENIZER, index=1)
+    assert trace.kinds == ("decoder_self", "cross")
+    second = "▁t22" if tokens is INPUTS else "2"
+    assert read_back(trace, "cross") == (1, 0, "▁t42", second)
+    assert trace.notes[-1].startswith("There is no encoder self-attention")
+    with pytest.raises(InputError, match="not a row and a column for each"):
+        AttentionTrace.from_huggingface(
+            made, tokens, DECODERS, tokenizer=TOKENIZER, index=1, kinds=["encoder_self"]
+        )
+
+
+def test_one_image_is_no_batch_of_its_windows() -> None:
+    made = encoder_decoder((torch.ones(16, 2, 5, 5), torch.ones(4, 4, 5, 5)))
+    for name in ("decoder_attentions", "cross_attentions"):
+        setattr(made, name, tuple(layer[1:] for layer in getattr(made, name)))
+    trace = AttentionTrace.from_huggingface(made, None, DECODERS[1:], tokenizer=TOKENIZER)
+    assert read_back(trace, "cross") == (1, 0, "▁t42", "2")
+
+
+@pytest.mark.parametrize("padding", [(0, 2), (2, 0), (1, 1), (0, 3)])
+def test_padding_is_no_window(padding) -> None:
+    """Rows of padding look at tokens, as in the library; no token looks at padding."""
+    before, after = padding
+    maps = rows(2, 3, 7, 7, seed=1)
+    maps[..., :before] = maps[..., 7 - after :] = 0
+    mask = [[0] * before + [1] * (7 - before - after) + [0] * after]
+    trace = AttentionTrace.from_huggingface(per_layer([maps]), [*"abcdefg"], attention_mask=mask)
+    assert trace.kinds == ("encoder_self",)
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_a_stack_that_looks_in_a_window_cannot_be_shown(size) -> None:
+    """Longformer, with as many offsets as tokens and with fewer."""
+    layers = per_layer([in_a_window(size, 2)])
+    with pytest.raises(InputError, match="windows or blocks"):
+        AttentionTrace.from_huggingface({"attentions": layers}, ["a"] * size)
+
+
+def test_layers_of_blocks_are_left_out_and_the_others_keep_their_numbers() -> None:
+    """Funnel, MiniMax; Swin, whose batch is said by its last state."""
+    maps = plant(rows(1, 2, 5, 5, seed=1), (0, 1, 2, 1))
+    layers = (torch.ones(1, 2, 3, 5), torch.ones(1, 2, 3, 3), *per_layer([maps]))
+    trace = AttentionTrace.from_huggingface(layers, [*"abcde"])
+    assert read_back(trace, "encoder_self") == (2, 1, "c", "b")
+    assert trace.notes[-1].endswith("are left out: 1, 2.")
+    swin = (torch.ones(4, 2, 5, 5), *per_layer([maps]))
+    last = {"attentions": swin, "last_hidden_state": torch.ones(1, 5, 8)}
+    assert read_back(AttentionTrace.from_huggingface(last), "encoder_self") == (1, 1, "3", "2")
+    with pytest.raises(InputError, match="windows or blocks"):
+        AttentionTrace.from_huggingface({"attentions": swin})
+
+
+def test_rows_of_cross_attention_for_tokens_to_come_are_left_out() -> None:
+    """ProphetNet: after the rows of what was read come those of two streams that predict."""
+    cross = [np.concatenate([rows(2, 2, 4, 5, seed=n) for n in (s, 8, 9)], 2) for s in (1, 2)]
+    made = encoder_decoder(None, cross_attentions=per_layer(cross))
+    trace = AttentionTrace.from_huggingface(made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0)
+    np.testing.assert_array_equal(trace.cross, rows(2, 2, 4, 5, seed=1))
+    assert "3 rows for each token" in trace.notes[-1]
+    steps = generated([sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)])
+    whole = steps.cross_attentions
+    streams = [[torch.cat([a, a * 0, a * 0], 2) for a in step] for step in whole]
+    steps.cross_attentions = streams
+    trace = AttentionTrace.from_huggingface(steps, tokenizer=TOKENIZER)
+    expected = torch.cat([step[1] for step in whole], 2)[0]
+    np.testing.assert_array_equal(trace.cross[1], expected)
+
+
+def cache(*has_keys: bool) -> SimpleNamespace:
+    """A cache in which layers of attention have keys, and others a state."""
+    return SimpleNamespace(
+        layers=[SimpleNamespace(keys=1) if keys else SimpleNamespace() for keys in has_keys]
+    )
+
+
+LAST = plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))
+FIRST_AND_LAST = per_layer([LAST])
+GAPS = (None, FIRST_AND_LAST[0], None, FIRST_AND_LAST[1])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options"),
+    [
+        (GAPS, {}),
+        ((torch.zeros(1, 4, 9), GAPS), {}),
+        ({"attentions": GAPS}, {}),
+        ({"attentions": FIRST_AND_LAST}, {"layers": [1, 3]}),
+        ({"attentions": GAPS}, {"layers": np.array([1, 3])}),
+        ({"attentions": FIRST_AND_LAST, "past_key_values": cache(False, True, False, True)}, {}),
+    ],
+)
+def test_layers_of_a_hybrid_model_keep_their_numbers(outputs, options, tmp_path) -> None:
+    """Jamba, Qwen3-Next: layers 2 and 4 of 4 have attention."""
+    given = {"tokens": [11, 12, 13, 14], "tokenizer": TOKENIZER, **options}
+    trace = AttentionTrace.from_huggingface(outputs, **given)
+    assert trace.kinds == ("decoder_self",)
+    assert trace.head_count("decoder_self") == (0, 4, 0, 4)
+    assert read_back(trace, "decoder_self") == (3, 3, "▁t13", "▁t12")
+    assert [*trace.to_frame().layer.unique()] == [1, 3]
+    assert any(note.endswith("these layers alone: 2, 4.") for note in trace.notes)
+    trace.save(tmp_path / "hybrid.npz")
+    loaded = AttentionTrace.load(tmp_path / "hybrid.npz")
+    assert loaded.head_counts == trace.head_counts
+    np.testing.assert_array_equal(loaded.decoder_self, trace.decoder_self)
+
+
+@pytest.mark.parametrize("option", ["layers", "cache", "gaps"])
+def test_the_steps_of_a_hybrid_model_keep_them_too(option) -> None:
+    entry = sequence([11, 12, 13, 14, EOS], 2, seed=1)
+    made = generated([entry])
+    if option == "cache":
+        made.past_key_values = cache(False, True, False, True)
+    if option == "gaps":
+        made.attentions = [(None, step[0], None, step[1]) for step in made.attentions]
+    numbers = (1, 3) if option == "layers" else None
+    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, layers=numbers)
+    assert read_back(trace, "decoder_self") == (3, 2, "▁t14", "▁t11")
+    np.testing.assert_array_equal(trace.decoder_self[[1, 3]], entry.own)
+
+
+def test_layers_whose_numbers_are_not_known_are_said_to_be_some() -> None:
+    """RecurrentGemma without a cache; FalconH1 has attention in each layer."""
+    states = (torch.zeros(1, 4, 8),) * 5
+    fields = {"attentions": FIRST_AND_LAST, "hidden_states": states}
+    trace = AttentionTrace.from_huggingface(fields, [*"abcd"])
+    assert "has 4 layers, and 2 have weights" in trace.notes[-1]
+    whole = {"attentions": FIRST_AND_LAST, "past_key_values": cache(True, True)}
+    for outputs, numbers in ((fields, [1, 3]), (whole, None)):
+        trace = AttentionTrace.from_huggingface(outputs, [*"abcd"], layers=numbers)
+        assert not [note for note in trace.notes if "have weights, which" in note]
+
+
+@pytest.mark.parametrize("prefix", [1, 3, 4])
+@pytest.mark.parametrize("extra", [{}, {"image_hidden_states": 1}, {"past_key_values": cache()}])
+def test_a_model_that_reads_a_prefix_as_a_whole_is_a_decoder(prefix, extra) -> None:
+    """PaliGemma; of a prefix without anything after it, its other outputs tell that it is one."""
+    maps = rows(2, 2, 4, 4, seed=1)
+    ahead = np.triu(np.ones((4, 4)), 1)
+    ahead[:, :prefix] = 0
+    maps[:, :, ahead > 0] = 0
+    outputs = {"attentions": per_layer([maps]), **extra}
+    trace = AttentionTrace.from_huggingface(outputs, [*"abcd"])
+    assert trace.kinds == (("decoder_self",) if prefix < 4 or extra else ("encoder_self",))
+    if trace.kinds == ("decoder_self",):
+        assert trace.causal == (prefix == 1)
+
+
+def test_padding_at_the_end_makes_no_decoder_of_an_encoder() -> None:
+    maps = rows(2, 2, 5, 5, seed=1)
+    maps[..., 3:] = 0
+    trace = AttentionTrace.from_huggingface(per_layer([maps]), [*"abcde"])
+    assert trace.kinds == ("encoder_self",)
+
+
+class TwoVocabularies:
+    """A tokenizer as MarianTokenizer with `separate_vocabs` is, or FSMTTokenizer."""
+
+    all_special_tokens = ("</s>", "<s>")
+
+    def __init__(self) -> None:
+        self.encoder = {"</s>": 0, "<s>": 1, "▁The": 2, "▁dog": 3}
+        self.decoder = {0: "</s>", 1: "<s>", 2: "▁Der", 3: "▁Hund"}
+        self.added_tokens_decoder = {4: "covid19"}
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
+        return [self.decoder.get(id_, self.added_tokens_decoder.get(id_)) for id_ in ids]
+
+
+def test_each_side_is_named_by_its_own_vocabulary() -> None:
+    tokenizer, source = TwoVocabularies(), torch.tensor([[2, 3, 4, 0]])
+    made = encoder_decoder(None, keys=4)
+    for name in ("decoder_attentions", "cross_attentions"):
+        setattr(made, name, tuple(layer[1:] for layer in getattr(made, name)))
+    trace = AttentionTrace.from_huggingface(
+        made, source, [[1, 2, 3, 0]], target_tokens=[[2, 3, 0, 0]], tokenizer=tokenizer
+    )
+    assert trace.source_tokens == ("▁The", "▁dog", "covid19", "</s>")
+    assert trace.decoder_tokens == ("<s>", "▁Der", "▁Hund", "</s>")
+    assert trace.target_tokens == ("▁Der", "▁Hund", "</s>", "</s>")
+    assert read_back(trace, "cross") == (1, 0, "</s>", "▁dog")
+    steps = generated([sequence([1, 2, 3, 0], 1, seed=1, source=4)])
+    trace = AttentionTrace.from_huggingface(steps, {"input_ids": source}, tokenizer=tokenizer)
+    assert trace.source_tokens == ("▁The", "▁dog", "covid19", "</s>")
+    assert trace.target_tokens == ("▁Der", "▁Hund", "</s>")
+    with pytest.raises(InputError, match="no token 9, which is one of the source"):
+        AttentionTrace.from_huggingface(steps, [[2, 9, 3, 0]], tokenizer=tokenizer)
+    alone = per_layer([rows(2, 2, 2, 2, seed=1, causal=True)])  # a decoder of the target's language
+    trace = AttentionTrace.from_huggingface(alone, [2, 3], tokenizer=tokenizer)
+    assert trace.decoder_tokens == ("▁Der", "▁Hund")
+
+
+def test_the_padding_of_labels_is_cut_off() -> None:
+    labels = torch.tensor([[31, 32, 33, EOS], [41, EOS, -100, -100]])
+    for mask in (None, [[1] * 4, [1, 1, 1, 0]]):
+        trace = AttentionTrace.from_huggingface(
+            encoder_decoder(None), INPUTS, DECODERS, tokenizer=TOKENIZER, index=1,
+            target_tokens=labels, decoder_attention_mask=mask,
+        )  # fmt: skip
+        assert trace.target_tokens == ("▁t41", "</s>")
+        assert trace.decoder_tokens == ("<s>", "▁t41")
+        assert trace.cross.shape == (2, 2, 2, 3)
+    causal = per_layer([rows(1, 2, 4, 4, seed=1, causal=True)])
+    trace = AttentionTrace.from_huggingface(
+        causal, [11, 12, 13, PAD], target_tokens=[-100, 13, EOS, -100], tokenizer=TOKENIZER
+    )
+    assert trace.decoder_tokens == ("▁t11", "▁t12", "▁t13")
+    assert trace.target_tokens == ("-100", "▁t13", "</s>")
+
+
+def segment(entry: Sequence) -> dict[str, Any]:
+    """As Whisper's long form returns each segment: its ids, and its encoder, without a batch."""
+    made = generated([entry])
+    encoder = tuple(layer[0] for layer in per_layer([rows(2, 4, 5, 5, seed=7)]))
+    return {"result": {**vars(made), "sequences": made.sequences[0], "encoder_attentions": encoder}}
+
+
+def test_weights_that_lie_deeper_are_read_or_named() -> None:
+    first, second = (sequence([BOS, 31, 32, EOS], 1, seed=n, source=5) for n in (1, 2))
+    segments = [[segment(first)]]
+    whole: dict[str, Any] = {"sequences": torch.tensor([[31, 32]]), "segments": segments}
+    for outputs in (whole, segments[0][0], segments[0][0]["result"]):
+        trace = AttentionTrace.from_huggingface(outputs, tokenizer=TOKENIZER)
+        assert trace.kinds == ("encoder_self", "decoder_self", "cross")
+        np.testing.assert_array_equal(trace.encoder_self, rows(2, 4, 5, 5, seed=7))
+        np.testing.assert_array_equal(trace.decoder_self, first.own)
+    segments[0].append(segment(second))
+    with pytest.raises(InputError, match=r"2 places: .* outputs\['segments'\]\[0\]\[1\]\['res"):
+        AttentionTrace.from_huggingface(whole, tokenizer=TOKENIZER)
+
+
+def test_two_models_in_one_output_are_both_named() -> None:
+    """CLIP, as an object and as a tuple; keys and values of a cache are none."""
+    text, image = (per_layer([rows(1, 2, n, n, seed=n)]) for n in (3, 4))
+    states = torch.zeros(1, 3, 8)
+    pair = SimpleNamespace(
+        text_model_output=SimpleNamespace(attentions=text),
+        vision_model_output=SimpleNamespace(attentions=image),
+    )
+    keys = torch.zeros(1, 2, 3, 8)
+    for outputs, paths in (
+        (pair, r"outputs\.text_model_output, outputs\.vision_model_output"),
+        ((states, (states, text), (states, image)), r"outputs\[1\], outputs\[2\]"),
+        ({"logits": states, "past_key_values": ((keys, keys),) * 2}, r"fused attention"),
+    ):
+        with pytest.raises(InputError, match=paths):
+            AttentionTrace.from_huggingface(outputs, [*"abc"])
+    trace = AttentionTrace.from_huggingface(pair.text_model_output, [*"abc"])
+    assert trace.source_tokens == ("a", "b", "c")

@@ -25,7 +25,7 @@ from xml.sax.saxutils import unescape
 import pooch
 import requests
 
-from training.data.corpus import SOURCE, TARGET
+from training.data.text_folders import SOURCE, TARGET
 from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import command
 from transformer.cli.arguments import Parser

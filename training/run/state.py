@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from training.config import Recipe, RunConfig
+from training.data.text_folders import ENGLISH_GERMAN, Endings
 from training.devices import ProcessInfo
 from training.update import Updater
 from transformer.checkpoints import checkpoint
@@ -38,7 +40,9 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
+ENDINGS_KEY = "languages"
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
+MOST_BYTES_OF_JSON = 64 * MIB
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
 KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
@@ -108,10 +112,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Identity:
-    """Settings, apart from those of `MAY_CHANGE`, and text that a resumed run must share."""
+    """Settings, apart from those of `MAY_CHANGE`, text and languages: a resumed run's, too."""
 
     config: RunConfig
     text: str
+    endings: Endings = ENGLISH_GERMAN
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,12 @@ class Snapshot:
             for key, value in optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer.{key}.{name}"] = value.contiguous()
         config = identity.config.to_dict()
-        written = {PROGRESS_KEY: asdict(progress), "config": config, "text": identity.text}
+        written = {
+            PROGRESS_KEY: asdict(progress),
+            "config": config,
+            "text": identity.text,
+            ENDINGS_KEY: identity.endings.both,
+        }
         return cls(safetensors.torch.save(tensors), written)
 
     def write(self, folder: Path) -> None:
@@ -154,6 +164,18 @@ class Snapshot:
 def has_state(folder: Path) -> bool:
     """Return whether a run has saved its state in a folder."""
     return folder.exists() or backup_path(folder).exists()
+
+
+def saved_endings(folder: Path) -> Endings:
+    """Return the languages of a run, as far as its state or the backup of it can be read.
+
+    Runs of earlier versions are from English to German, and say nothing.
+    """
+    for place in (folder, backup_path(folder)):
+        with suppress(OSError, *_FOREIGN):
+            written = json.loads(read_bytes(place / STATE_JSON, MOST_BYTES_OF_JSON))
+            return Endings(*map(str, written.get(ENDINGS_KEY, ())))
+    return ENGLISH_GERMAN
 
 
 def load_state(
@@ -196,7 +218,7 @@ def load_state(
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
-        written = json.loads(read_bytes(folder / STATE_JSON, 64 * MIB))
+        written = json.loads(read_bytes(folder / STATE_JSON, MOST_BYTES_OF_JSON))
         content = read_bytes(folder / TENSORS, MOST_BYTES)
         if hashlib.sha256(content).hexdigest() != written["sha256"]:
             raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")
@@ -320,7 +342,7 @@ class Saver:
 
         def write() -> None:
             folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
-            checkpoint.save(folder, copy, self.tokenizer)
+            checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.endings.languages)
             state.write(self.out / STATE)
             for old in checkpoints(self.out)[: -self.keep]:
                 remove_folder(old, checkpoint.folder_kind())

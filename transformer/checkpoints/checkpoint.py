@@ -18,6 +18,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer.checkpoints import languages as languages_file
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import FolderKind, replace_folder
@@ -36,7 +37,7 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
     "MANIFEST.json",
 )
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
-NAMES = (*REQUIRED, MANIFEST)
+NAMES = (*REQUIRED, languages_file.FILE, MANIFEST)
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 """Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
@@ -65,6 +66,7 @@ def save(
     model: Transformer,
     tokenizer: Tokenizer,
     *,
+    languages: Languages = OURS,
     dtype: torch.dtype = torch.float32,
     extra: dict[str, str] | None = None,
 ) -> None:
@@ -75,6 +77,7 @@ def save(
             as it was written and has a successor.
         model: the model to write.
         tokenizer: its tokenizer.
+        languages: source and target, by their names.
         dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
 
@@ -94,6 +97,7 @@ def save(
             WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
             CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
             TOKENIZER: tokenizer.model,
+            **languages_file.content(languages),
             **{name: text.encode() for name, text in extra.items()},
         }
         checksums = {name: _sha256(content) for name, content in sorted(files.items())}
@@ -109,7 +113,9 @@ def folder_kind(extra: Collection[str] = ()) -> FolderKind:
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
     """
-    return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
+    return FolderKind(
+        "checkpoint", partial(_replaced_checksums, names={*REQUIRED, languages_file.FILE, *extra})
+    )
 
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
@@ -147,7 +153,24 @@ def load(folder: Path) -> Checkpoint:
     weights = _weights(reader, config)
     model = Transformer.unfilled(config)
     model.fill(weights.items())
-    return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
+    checksum = _sha256(reader.manifest_text)
+    return Checkpoint(model.eval(), tokenizer, folder, checksum, languages=_languages(reader))
+
+
+def read_languages(folder: Path) -> Languages:
+    """Read the languages of a checkpoint folder, and nothing else of it.
+
+    Raises:
+        CheckpointError: if it is no checkpoint folder, or their file is damaged.
+    """
+    return _languages(_Reader(folder))
+
+
+def _languages(reader: _Reader) -> Languages:
+    name = languages_file.FILE
+    if name not in reader.checksums:
+        return OURS
+    return languages_file.parse(reader.read(name, languages_file.MOST_BYTES), reader.folder / name)
 
 
 class _Reader:
@@ -183,7 +206,7 @@ class _Reader:
 
     def verify_others(self) -> None:
         """Verify the files that a model does not need, such as its card and its run log."""
-        for name in self.checksums.keys() - set(REQUIRED):
+        for name in self.checksums.keys() - {*REQUIRED, languages_file.FILE}:
             with self._naming(name):
                 self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
 

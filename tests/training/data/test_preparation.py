@@ -21,6 +21,7 @@ from training.data.encoded_text import EncodedFiles, EncodedText
 from training.data.manifest import locked
 from training.data.preparation import unfinished
 from training.data.scan import Scan, scan
+from training.data.text_folders import ENGLISH_GERMAN
 from training.prepare import main
 
 PAIRS = 308  # of both folders
@@ -271,7 +272,12 @@ def test_each_damaged_part_of_unfinished_work_is_named_and_nothing_is_changed(
     shutil.copytree(work, copy)
     capsys.readouterr()
     names = {path.name for path in copy.iterdir()}
-    assert names == {*prepared.FILES, "begun.json", "progress.json", "reasons"}
+    assert names == {
+        *prepared.prepared_files(ENGLISH_GERMAN),
+        "begun.json",
+        "progress.json",
+        "reasons",
+    }
 
     def refused(name: str, content: bytes) -> None:
         (work / name).write_bytes(content)

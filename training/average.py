@@ -78,13 +78,9 @@ def write_average(
     extra = {name: _text(path) for name, path in texts.items() if path is not None}
     try:
         checkpoint.save(
-            out,
-            averaged.model,
-            averaged.tokenizer,
-            languages=averaged.languages,
-            dtype=torch.float16,
-            extra=extra,
-        )
+            out, averaged.model, averaged.tokenizer,
+            languages=averaged.languages, dtype=torch.float16, extra=extra,
+        )  # fmt: skip
     except OSError as error:
         raise CheckpointError(
             f"{unwritable(error, out)} Make room, or choose another folder."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sacrebleu
 
 from transformer.errors import ConfigError
@@ -22,41 +20,30 @@ _OF_LANGUAGE = {
 _EXTRAS = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 
-@dataclass(frozen=True)
-class BleuTokens:
-    """A tokenizer of sacreBLEU, and a sentence on why it is that one; "" for the usual one."""
+def tokens_of(language: str) -> tuple[str, str]:
+    """Choose the tokens for a target language, by its English name, else its code.
 
-    name: str
-    reason: str = ""
-
-
-def tokens_of(language: str) -> BleuTokens:
-    """Choose the tokens for a target language, by its English name, else its code."""
+    The second is a sentence on the choice, "" where it is the usual one.
+    """
     name = _OF_LANGUAGE.get(language, DEFAULT)
     if name == DEFAULT:
-        return BleuTokens(DEFAULT)
+        return name, ""
     if not _is_installed(name):
-        return BleuTokens(
-            CHARACTERS,
+        return CHARACTERS, (
             f"BLEU of {language} counts characters (char): for words ({name}) run pip install "
-            f"'{_EXTRAS[name]}'.",
+            f"'{_EXTRAS[name]}'."
         )
     counted = {CHARACTERS: "characters", "zh": "each Chinese character"}.get(name, "words")
-    return BleuTokens(name, f"BLEU of {language} counts {counted} ({name}).")
+    return name, f"BLEU of {language} counts {counted} ({name})."
 
 
-def chosen(name: str) -> BleuTokens:
-    """Return the tokens of this name.
-
-    Raises:
-        ConfigError: if their package is not installed; it says how it would be.
-    """
+def require_tokens(name: str) -> None:
+    """Raise ConfigError if the package of these tokens is not installed."""
     if not _is_installed(name):
         raise ConfigError(
             f"The tokens {name} are not installed: run pip install '{_EXTRAS[name]}', or choose "
             f"others with --tokenize."
         )
-    return BleuTokens(name)
 
 
 def _is_installed(name: str) -> bool:

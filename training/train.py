@@ -275,8 +275,8 @@ def _description(trainer: Trainer) -> str:
         lines.append(
             f"{left_out:,} validation pairs are left out as empty or longer than the model accepts."
         )
-    if reason := tokens_of(trainer.probes.languages.target).reason:
-        lines.append(reason)
+    _, reason = tokens_of(trainer.languages.target)
+    lines += [reason] if reason else []
     if recipe.bf16 and not trainer.updater.bf16:
         lines.append(
             "Training in float32: this processor would have to emulate bfloat16, which is far "

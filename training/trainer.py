@@ -21,7 +21,7 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
 from training.update import Updater
-from training.validation import Probes, Validation, is_probe_step, perplexity, save_probes
+from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import ConfigError, HeadlightError, unwritable
@@ -61,9 +61,10 @@ class Trainer:
             self.model,
             self.recipe.validate_sentences,
             process,
-            tokens_of(data.endings.languages.target).name,
+            tokens_of(data.endings.languages.target)[0],
         )
-        self.probes = Probes.choose(data.validation, data.endings.languages)
+        self.languages = data.endings.languages
+        self.probes = probes_of(self.languages, data.validation)
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
             out, self.model, self.tokenizer, self.updater,
@@ -164,12 +165,9 @@ class Trainer:
             watched = self._due(self.recipe.validate_every) or is_probe_step(self.progress.step)
             if watched and self.process.is_main_process:
                 save_probes(
-                    self.out / PROBES,
-                    self.progress.step,
-                    self.model,
-                    self.tokenizer,
-                    self.probes,
-                )
+                    self.out / PROBES, self.progress.step, self.model, self.tokenizer,
+                    self.probes, self.languages,
+                )  # fmt: skip
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 import sacrebleu
 import torch
@@ -165,28 +166,14 @@ def evaluation_mode(model: Transformer) -> Iterator[None]:
         model.train(was_training)
 
 
-PROBES = (
+Probes: TypeAlias = tuple[tuple[str, str], ...]
+"""Sentences with their translations, whose attention a run saves as it trains."""
+
+PROBES: Probes = (
     ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),
     ("Two dogs are running through the snow.", "Zwei Hunde rennen durch den Schnee."),
     ("I do not know where she lives.", "Ich weiß nicht, wo sie wohnt."),
 )
-
-
-@dataclass(frozen=True)
-class Probes:
-    """Sentences with their translations, whose attention a run saves as it trains."""
-
-    pairs: Sequence[tuple[str, str]] = PROBES
-    languages: Languages = OURS
-
-    @classmethod
-    def choose(cls, validation: ParallelText, languages: Languages) -> Probes:
-        """Return our own for English and German, else the first pairs of the validation text."""
-        if languages == OURS:
-            return cls()
-        pairs = zip(validation.source, validation.target, strict=True)
-        full = (pair for pair in pairs if all(side.strip() for side in pair))
-        return cls(tuple(islice(full, len(PROBES))), languages)
 
 
 def is_probe_step(step: int) -> bool:
@@ -194,25 +181,32 @@ def is_probe_step(step: int) -> bool:
     return step.bit_count() == 1
 
 
+def probes_of(languages: Languages, validation: ParallelText) -> Probes:
+    """Return the probes of a run: of other languages than ours, its first validation pairs."""
+    pairs = zip(validation.source, validation.target, strict=True)
+    return PROBES if languages == OURS else tuple(islice(pairs, len(PROBES)))
+
+
 def save_probes(
     folder: Path,
     step: int,
     model: Transformer,
     tokenizer: Tokenizer,
-    probes: Probes = Probes(),
+    probes: Probes = PROBES,
+    languages: Languages = OURS,
 ) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
 
-    A probe of more pieces than the model takes is left out. Each file is there whole or
-    not at all: the Training page reads the folder during the run.
+    A probe that is empty, or of more pieces than the model takes, is left out. Each file is there
+    whole or not at all: the Training page reads the folder during the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with evaluation_mode(model):
-        for number, (source, target) in enumerate(probes.pairs, start=1):
+        for number, (source, target) in enumerate(probes, start=1):
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-            if max(map(len, pieces)) > model.config.max_length:
+            if not 1 < min(map(len, pieces)) <= max(map(len, pieces)) <= model.config.max_length:
                 continue
-            fields = capture(model, source, target, *pieces, languages=probes.languages)
+            fields = capture(model, source, target, *pieces, languages=languages)
             AttentionTrace.from_fields(fields).save(
                 folder / f"step-{step:08d}-sentence-{number}.npz"
             )

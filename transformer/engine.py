@@ -81,11 +81,7 @@ class CTranslate2Translator(Translator):
             with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
                 model = Transformer(exported.config).eval()
             loaded = Checkpoint(
-                model,
-                exported.tokenizer,
-                folder,
-                exported.checksum,
-                languages=exported.languages,
+                model, exported.tokenizer, folder, exported.checksum, None, exported.languages
             )
             return cls(loaded, folder, threads)
         loaded = exported_folder.load_to_export(folder)

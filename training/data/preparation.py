@@ -31,16 +31,9 @@ from training.data.manifest import (
     verify_files,
     write_manifest,
 )
-from training.data.prepared import (
-    LANGUAGES,
-    MANIFEST,
-    TOKENIZER,
-    VALIDATION,
-    is_prepared,
-    prepared_files,
-)
+from training.data.prepared import MANIFEST, TOKENIZER, VALIDATION, is_prepared, prepared_files
 from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
-from training.data.text_folders import ENGLISH_GERMAN, DataFolder, Endings, read_validation_text
+from training.data.text_folders import DataFolder, Endings, read_validation_text
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.atomic import (
     FolderKind,
@@ -90,15 +83,8 @@ class Request:
             else {"tokenizer": hashlib.sha256(self.tokenizer.model).hexdigest()}
         )
         weights = [folder.weight for folder in self.folders]
-        # folders of earlier versions have no languages: they are in these two
-        languages = {} if self.endings == ENGLISH_GERMAN else {LANGUAGES: [*self.endings.both]}
-        return {
-            **asdict(self.cleaning),
-            "max_pieces": self.max_pieces,
-            "weights": weights,
-            **vocabulary,
-            **languages,
-        }
+        options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
+        return options | vocabulary | self.endings.record()
 
     @property
     def endings(self) -> Endings:
@@ -198,19 +184,17 @@ def _refuse_another(
 ) -> None:
     """Raise CorpusError if the `options` or `texts` are not those that a folder was begun with."""
     begun = request[name]
-    # by the languages first: everything else follows from them
-    keys = sorted(begun.keys() | asked.keys(), key=lambda key: (key != LANGUAGES, key))
     advice = (
         "choose another --out"
         if is_prepared(folder)
         else "give what it was begun with to go on, or remove it to begin anew"
     )
-    for key in keys:
+    for key in sorted(begun.keys() | asked.keys()):
         if begun.get(key) != asked.get(key):
             raise CorpusError(
                 f"{folder} was prepared from another {key}: {advice}."
                 if name == "texts"
-                else f"{folder} was prepared with another {key}: {advice}."
+                else f"{folder} was prepared with other {key}: {advice}."
             )
 
 

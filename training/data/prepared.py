@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from training.config import RunConfig
 from training.data.corpus import (
@@ -24,7 +23,6 @@ from transformer.text.tokenizer import Tokenizer
 
 # the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
-LANGUAGES = "pair of languages"  # an option that a folder from English to German leaves out
 
 
 def prepared_files(endings: Endings) -> tuple[str, ...]:
@@ -111,7 +109,7 @@ def open_prepared(folder: Path) -> Prepared:
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))
     except OSError as error:
         raise CorpusError(unreadable(error, folder)) from error
-    endings = endings_of(manifest)
+    endings = prepared_endings(folder)
     validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
     return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"], endings)
@@ -123,9 +121,4 @@ def prepared_endings(folder: Path) -> Endings:
     Raises:
         CorpusError: if its manifest is damaged.
     """
-    return endings_of(read_manifest(folder / MANIFEST))
-
-
-def endings_of(manifest: Mapping[str, Any]) -> Endings:
-    """Return the languages that a manifest was written for."""
-    return Endings(*manifest["asked"]["options"].get(LANGUAGES, ()))
+    return Endings.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])

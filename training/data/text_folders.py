@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from training.data import corpus
 from training.data.corpus import (
@@ -23,10 +24,10 @@ from training.data.corpus import (
 )
 from training.data.tmx import Pair, tmx_pairs
 from transformer.errors import ConfigError
-from transformer.text.languages import Languages, name_of
+from transformer.text.languages import LANGUAGES, Languages, name_of
 
 SOURCE, TARGET = "en", "de"
-TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
+TRAINING, VALIDATION = "train", ("val", "validation", "dev", "valid")
 """Names of a folder's files before their endings; of the validation text, the first that it has."""
 TSV, TMX = ".tsv", ".tmx"
 MOST_WEIGHT = 1_000.0
@@ -42,6 +43,15 @@ class Endings:
 
     def __str__(self) -> str:
         return f"{self.source} to {self.target}"
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Endings:
+        """Return what a record says: English and German where it says nothing, as all did once."""
+        return cls(*record.get(LANGUAGES, ()))
+
+    def record(self) -> dict[str, list[str]]:
+        """Return what a record says of them."""
+        return {} if self == Endings() else {LANGUAGES: [*self.both]}
 
     @property
     def both(self) -> Pair:
@@ -98,8 +108,9 @@ def _tsv_pairs(path: Path, endings: Endings, at_most: int) -> Iterator[Pair]:
         for line in lines:
             number += 1
             cells = line.split("\t")
-            if number == 1 and (named := _columns(cells, endings)):
-                width, columns = len(cells), named
+            if number == 1 and {*cells} >= {*endings.both}:
+                width = len(cells)
+                columns = cells.index(endings.source), cells.index(endings.target)
                 continue
             if not line.strip():
                 cells = [""] * width
@@ -114,59 +125,44 @@ def _tsv_pairs(path: Path, endings: Endings, at_most: int) -> Iterator[Pair]:
         raise CorpusError(f"{path} is empty: give at least one pair.")
 
 
-def _columns(cells: list[str], endings: Endings) -> tuple[int, int] | None:
-    """Return where the first line has the two languages; None where it is no line of titles."""
-    titles = [cell.strip().lower() for cell in cells]
-    names = endings.languages
-    places = []
-    for wanted in (
-        (endings.source.lower(), names.source.lower(), "source"),
-        (endings.target.lower(), names.target.lower(), "target"),
-    ):
-        places += [titles.index(title) for title in wanted if title in titles][:1]
-    return (places[0], places[1]) if len(set(places)) == 2 else None
+def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
+    """Find the files of a text by what stands before their endings: of the first that has some.
 
-
-def find_files(prefix: Path, endings: Endings) -> PairFiles | None:
-    """Find the files of a text by what stands before their endings; None if there are none.
-
-    Two files of lines come before one that holds both sides.
+    Two files of lines come before one that holds both sides. Where there are none, the files of
+    lines that the last would have are returned: an error names them.
 
     Raises:
-        CorpusError: if there are several of the latter.
+        CorpusError: if there are several that hold both sides.
     """
-    plain = [Path(f"{prefix}.{code}") for code in endings.both]
-    packed = [Path(f"{path}{PACKED}") for path in plain]
-    if any(map(os.path.lexists, (*plain, *packed))):
-        sides = zip(plain, packed, strict=True)
-        paths = (p if os.path.lexists(p) or not os.path.lexists(z) else z for p, z in sides)
-        return PairFiles(tuple(paths), endings)
-    single = [Path(f"{prefix}{kind}{end}") for kind in (TSV, TMX) for end in ("", PACKED)]
-    there = [path for path in single if os.path.lexists(path)]
-    if len(there) > 1:
-        raise CorpusError(f"{there[0]} and {there[1]} are both there: leave one in the folder.")
-    return PairFiles((there[0],), endings) if there else None
+    for prefix in prefixes:
+        sides = tuple(_there(Path(f"{prefix}.{code}")) for code in endings.both)
+        if any(map(os.path.lexists, sides)):
+            break
+        single = [_there(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
+        single = [path for path in single if os.path.lexists(path)]
+        if len(single) > 1:
+            raise CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
+        if single:
+            return PairFiles((single[0],), endings)
+    return PairFiles(sides, endings)
+
+
+def _there(path: Path) -> Path:
+    """Return the path, or that of the packed file if this one alone is there."""
+    packed = Path(f"{path}{PACKED}")
+    return packed if os.path.lexists(packed) and not os.path.lexists(path) else path
 
 
 def read_parallel(prefix: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
     """Read the text whose files begin with the prefix, such as `prefix.en` and `prefix.de`."""
-    return read_pairs(_files([prefix], endings).chunks(MOST_BYTES))
+    return read_pairs(find_files([prefix], endings).chunks(MOST_BYTES))
 
 
 def read_validation_text(folder: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
     """Read the validation text of a folder, or of that of a file."""
     folder = folder if folder.is_dir() else folder.parent
-    # Multi30k's is called val; where there is none, an error names the usual one
-    names = (*VALIDATION, "valid")
-    return read_pairs(_files([folder / name for name in names], endings).chunks(MOST_BYTES))
-
-
-def _files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
-    """Return the files of the first prefix that has some, else what the last one would have."""
-    for prefix in prefixes:
-        if files := find_files(prefix, endings):
-            return files
-    return PairFiles(tuple(Path(f"{prefix}.{code}") for code in endings.both), endings)
+    files = find_files([folder / name for name in VALIDATION], endings)
+    return read_pairs(files.chunks(MOST_BYTES))
 
 
 @dataclass(frozen=True)
@@ -188,7 +184,7 @@ class DataFolder:
         prefixes = [self.path / TRAINING]
         if not self.path.is_dir():
             prefixes = [self.path, *prefixes]
-        return _files(prefixes, self.endings)
+        return find_files(prefixes, self.endings)
 
     def read(self) -> ParallelText:
         """Read the training text whole."""

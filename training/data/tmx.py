@@ -16,7 +16,6 @@ Pair = tuple[str, str]
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
 """Elements in a segment whose content is markup of another format, and no text."""
 _BLANKS = re.compile(r"[ \t\r\n]+")
-MOST_LISTED = 10  # languages that an error names
 
 
 def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
@@ -35,19 +34,19 @@ def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
     try:
         for block in blocks(path, at_most):
             units.parser.Parse(block, False)
-            yield from units.taken()
+            yield from units.pairs
+            units.pairs.clear()
         units.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise CorpusError(
             f"{path} line {error.lineno:,} is no XML, {expat.ErrorString(error.code)}: bring the "
             f"file again."
         ) from error
-    yield from units.taken()
     if not units.complete:
-        languages = sorted(units.languages)[:MOST_LISTED]
         raise CorpusError(
             f"{path} has no unit in both {codes[0]} and {codes[1]}, but in "
-            f"{', '.join(languages) or 'no language'}: choose others with --source and --target."
+            f"{', '.join(sorted(units.languages)) or 'no language'}: choose others with --source "
+            f"and --target."
         )
 
 
@@ -64,16 +63,11 @@ class _Units:
         parser.CharacterDataHandler = self._text
         # one that a file declares may grow without bound; one that it does not would be left out
         parser.EntityDeclHandler = parser.SkippedEntityHandler = self._refuse_entity
-        self._pairs: list[Pair] = []
+        self.pairs: list[Pair] = []
         self._sides: dict[int, str] = {}  # of the unit
         self._side: int | None = None  # of the variant, if it is in one of the two languages
         self._segment: list[str] | None = None
         self._letters = self._depth = 0  # of the segment, and of codes in it
-
-    def taken(self) -> list[Pair]:
-        """Return the pairs that came since the last call."""
-        pairs, self._pairs = self._pairs, []
-        return pairs
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "tu":
@@ -98,7 +92,7 @@ class _Units:
             self._side = None
         elif name == "tu":
             self.complete += len(self._sides) == 2
-            self._pairs.append((self._sides.get(0, ""), self._sides.get(1, "")))
+            self.pairs.append((self._sides.get(0, ""), self._sides.get(1, "")))
 
     def _text(self, text: str) -> None:
         if self._segment is None or self._depth:

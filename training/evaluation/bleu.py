@@ -97,13 +97,14 @@ def bleu(options: argparse.Namespace) -> Result:
     src, ref, beam_size, alpha = options.src, options.ref, options.beam, options.alpha
     # before the minutes that a search may take
     metric = Comet(options.comet) if options.comet else None
-    tokens = bleu_tokens.chosen(options.tokenize) if options.tokenize else None
+    if options.tokenize:
+        bleu_tokens.require_tokens(options.tokenize)
     text = read_held_out(src, ref)
     translator = Translator.load(options.checkpoint)
     language = target_language(translator.languages, text.source)
-    tokens = tokens or bleu_tokens.tokens_of(language)
-    if tokens.reason:
-        command.say(tokens.reason)
+    tokens, reason = bleu_tokens.tokens_of(language)
+    if reason and not options.tokenize:
+        command.say(reason)
     model = translator.model.to(inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
     encoded = encode(
@@ -132,7 +133,7 @@ def bleu(options: argparse.Namespace) -> Result:
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    measured = score(translations, text.target, tokens.name)
+    measured = score(translations, text.target, options.tokenize or tokens)
     result: Result = {
         "checkpoint": str(translator.folder),
         "weights": checksum_of_weights(translator.folder),

@@ -111,15 +111,14 @@ def run(options: argparse.Namespace) -> None:
     translated = sample(encoded, options.bleu_sentences, options.seed)
     references = [text.target[line] for line in translated.lines]
 
-    tokens = tokens_of(target_language(translator.languages, text.source))
-    if tokens.reason:
-        command.say(tokens.reason)
+    tokens, reason = tokens_of(target_language(translator.languages, text.source))
+    if reason:
+        command.say(reason)
 
     def statistics(heads: Sequence[Head]) -> Floats:
         return bleu_statistics(
-            translator.model, translator.target_tokenizer, translated, references, heads,
-            tokens.name,
-        )  # fmt: skip
+            translator.model, translator.target_tokenizer, translated, references, heads, tokens
+        )
 
     report = _report(translator, encoded, measures, statistics, traces, options.seed)
     content = head_report.to_json(report)

@@ -40,9 +40,7 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
-ENDINGS_KEY = "languages"
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
-MOST_BYTES_OF_JSON = 64 * MIB
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
 KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
@@ -149,7 +147,7 @@ class Snapshot:
             PROGRESS_KEY: asdict(progress),
             "config": config,
             "text": identity.text,
-            ENDINGS_KEY: identity.endings.both,
+            **identity.endings.record(),
         }
         return cls(safetensors.torch.save(tensors), written)
 
@@ -167,14 +165,10 @@ def has_state(folder: Path) -> bool:
 
 
 def saved_endings(folder: Path) -> Endings:
-    """Return the languages of a run, as far as its state or the backup of it can be read.
-
-    Runs of earlier versions are from English to German, and say nothing.
-    """
+    """Return the languages of a run, as far as its state or the backup of it can be read."""
     for place in (folder, backup_path(folder)):
         with suppress(OSError, *_FOREIGN):
-            written = json.loads(read_bytes(place / STATE_JSON, MOST_BYTES_OF_JSON))
-            return Endings(*map(str, written.get(ENDINGS_KEY, ())))
+            return Endings.from_record(json.loads(read_bytes(place / STATE_JSON, 64 * MIB)))
     return ENGLISH_GERMAN
 
 
@@ -218,7 +212,7 @@ def load_state(
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
-        written = json.loads(read_bytes(folder / STATE_JSON, MOST_BYTES_OF_JSON))
+        written = json.loads(read_bytes(folder / STATE_JSON, 64 * MIB))
         content = read_bytes(folder / TENSORS, MOST_BYTES)
         if hashlib.sha256(content).hexdigest() != written["sha256"]:
             raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")

@@ -18,7 +18,6 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from transformer.checkpoints import languages as languages_file
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import FolderKind, replace_folder
@@ -26,7 +25,7 @@ from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.text import tokenizer as tokenizers
-from transformer.text.languages import OURS, Languages
+from transformer.text.languages import LANGUAGES, OURS, Languages
 from transformer.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -37,7 +36,7 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
     "MANIFEST.json",
 )
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
-NAMES = (*REQUIRED, languages_file.FILE, MANIFEST)
+NAMES = (*REQUIRED, MANIFEST)
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 """Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
@@ -77,7 +76,7 @@ def save(
             as it was written and has a successor.
         model: the model to write.
         tokenizer: its tokenizer.
-        languages: source and target, by their names.
+        languages: source and target; a manifest without them means English and German.
         dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
 
@@ -97,11 +96,10 @@ def save(
             WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
             CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
             TOKENIZER: tokenizer.model,
-            **languages_file.content(languages),
             **{name: text.encode() for name, text in extra.items()},
         }
         checksums = {name: _sha256(content) for name, content in sorted(files.items())}
-        manifest = {"format": FORMAT, "sha256": checksums}
+        manifest = {"format": FORMAT, "sha256": checksums, **languages.record()}
         files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
         for name, content in files.items():
             (new / name).write_bytes(content)
@@ -113,14 +111,12 @@ def folder_kind(extra: Collection[str] = ()) -> FolderKind:
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
     """
-    return FolderKind(
-        "checkpoint", partial(_replaced_checksums, names={*REQUIRED, languages_file.FILE, *extra})
-    )
+    return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
 
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
     reader = _Reader(folder)
-    if json.loads(reader.manifest_text).keys() != {"format", "sha256"}:
+    if json.loads(reader.manifest_text).keys() - {LANGUAGES} != {"format", "sha256"}:
         return {}
     listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
     return {**listed, MANIFEST: None}
@@ -154,23 +150,16 @@ def load(folder: Path) -> Checkpoint:
     model = Transformer.unfilled(config)
     model.fill(weights.items())
     checksum = _sha256(reader.manifest_text)
-    return Checkpoint(model.eval(), tokenizer, folder, checksum, languages=_languages(reader))
+    return Checkpoint(model.eval(), tokenizer, folder, checksum, languages=reader.languages)
 
 
 def read_languages(folder: Path) -> Languages:
     """Read the languages of a checkpoint folder, and nothing else of it.
 
     Raises:
-        CheckpointError: if it is no checkpoint folder, or their file is damaged.
+        CheckpointError: if it is no checkpoint folder.
     """
-    return _languages(_Reader(folder))
-
-
-def _languages(reader: _Reader) -> Languages:
-    name = languages_file.FILE
-    if name not in reader.checksums:
-        return OURS
-    return languages_file.parse(reader.read(name, languages_file.MOST_BYTES), reader.folder / name)
+    return _Reader(folder).languages
 
 
 class _Reader:
@@ -185,6 +174,7 @@ class _Reader:
         try:
             manifest = json.loads(self.manifest_text)
             format_, checksums = manifest["format"], {**manifest["sha256"]}
+            self.languages = Languages.from_record(manifest)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
@@ -206,7 +196,7 @@ class _Reader:
 
     def verify_others(self) -> None:
         """Verify the files that a model does not need, such as its card and its run log."""
-        for name in self.checksums.keys() - {*REQUIRED, languages_file.FILE}:
+        for name in self.checksums.keys() - set(REQUIRED):
             with self._naming(name):
                 self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
 

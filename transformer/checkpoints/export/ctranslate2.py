@@ -1,8 +1,8 @@
 """A folder for CTranslate2: what that reads, the tokenizer, and EXPORT.json with checksums.
 
 `model.bin` · `config.json` · `shared_vocabulary.json` (these three are CTranslate2's) ·
-`tokenizer.model` · `domain.json` and `languages.json` if the checkpoint has them · `EXPORT.json`
-(format version, the checkpoint's checksum, its configuration, SHA-256 of each file).
+`tokenizer.model` · `domain.json` if the checkpoint has one · `EXPORT.json` (format version, the
+checkpoint's checksum, its configuration, SHA-256 of each file).
 
 CTranslate2 has one width for the queries, keys and values of a head. Where d_k and d_v differ, the
 narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
@@ -25,7 +25,6 @@ from torch import Tensor, nn
 from transformer.attention import MultiHeadAttention
 from transformer.checkpoints import checkpoint as checkpoints
 from transformer.checkpoints import domain, marian
-from transformer.checkpoints import languages as languages_file
 from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, Checkpoint
 from transformer.checkpoints.export.manifest import (
     EXPORT,
@@ -35,11 +34,11 @@ from transformer.checkpoints.export.manifest import (
 )
 from transformer.config import Activation, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, unreadable
-from transformer.files.reading import read_bytes, sha256_of
+from transformer.files.reading import sha256_of
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.shapes import refuse_too_large
-from transformer.text.languages import OURS, Languages
+from transformer.text.languages import Languages
 from transformer.text.tokenizer import Tokenizer
 
 ENGINE = "ctranslate2"
@@ -101,8 +100,6 @@ def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> N
         spec.optimize(None if quantization == "none" else quantization)
         spec.save(str(new))
         (new / TOKENIZER).write_bytes(checkpoint.tokenizer.model)
-        for name, content in languages_file.content(checkpoint.languages).items():
-            (new / name).write_bytes(content)
         if (checkpoint.folder / domain.FILE).is_file():
             shutil.copyfile(checkpoint.folder / domain.FILE, new / domain.FILE)
 
@@ -118,9 +115,9 @@ def read(folder: Path) -> Exported:
         config = TransformerConfig.from_dict(manifest["model"])
         refuse_too_large(config)
         listed = manifest["sha256"]
-        optional = (name for name in (domain.FILE, languages_file.FILE) if name in listed)
-        checksums = {name: str(listed[name]) for name in (*REQUIRED, *optional)}
-        checkpoint = str(manifest["checkpoint"])
+        names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
+        checksums = {name: str(listed[name]) for name in names}
+        checkpoint, languages = str(manifest["checkpoint"]), Languages.from_record(manifest)
     except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
@@ -133,9 +130,6 @@ def read(folder: Path) -> Exported:
                 f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
                 f"model again."
             )
-    languages, path = OURS, folder / languages_file.FILE
-    if languages_file.FILE in checksums:
-        languages = languages_file.parse(read_bytes(path, languages_file.MOST_BYTES), path)
     return Exported(folder, config, Tokenizer.load(folder / TOKENIZER), checkpoint, languages)
 
 

@@ -157,6 +157,15 @@ def test_a_byte_order_mark_is_no_character_of_the_first_line(run):
     assert "U+FEFF" in run(stdin=b"The dog waits.\n\xef\xbb\xbfA bird sings.\n")[2]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_utf_16_is_refused_whole(run, encoding):
+    for text in ("The dog waits.\nA bird sings.\n", "The dog waits."):
+        status, out, err = run(stdin=text.encode(encoding))
+        assert (status, out) == (2, "")
+        assert err.startswith("transformer: Standard input is UTF-16")
+        assert err.count("\n") == 1
+
+
 def test_a_last_line_without_an_end_is_translated(run):
     assert run(stdin=b"The dog waits.") == run(stdin=b"The dog waits.\n")
 

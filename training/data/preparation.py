@@ -46,6 +46,7 @@ from transformer.files.atomic import (
     write_file,
 )
 from transformer.files.reading import sha256_of
+from transformer.text.languages import LANGUAGES
 from transformer.text.tokenizer import Tokenizer
 
 BEGUN, REASONS, PROGRESS = NOTES = ("begun.json", "reasons", "progress.json")
@@ -190,11 +191,12 @@ def _refuse_another(
         else "give what it was begun with to go on, or remove it to begin anew"
     )
     for key in sorted(begun.keys() | asked.keys()):
+        another = "other" if key == LANGUAGES else "another"
         if begun.get(key) != asked.get(key):
             raise CorpusError(
                 f"{folder} was prepared from another {key}: {advice}."
                 if name == "texts"
-                else f"{folder} was prepared with other {key}: {advice}."
+                else f"{folder} was prepared with {another} {key}: {advice}."
             )
 
 

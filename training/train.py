@@ -116,7 +116,7 @@ def train(options: argparse.Namespace) -> None:
                 "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
                 "the weights of --data": [folder.weight for folder in options.data],
                 "prepared --data": prepared_among(options.data) is not None,
-                "--source and --target": endings.both,
+                "--source and --target": endings,
             }
         except (HeadlightError, OSError) as error:
             outcome = error

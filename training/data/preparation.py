@@ -206,7 +206,7 @@ def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, wo
     with replace_folder(work, unfinished_kind(request.endings)) as new:
         (new / REASONS).write_bytes(scanned.reasons.tobytes())
         sides = validation.source, validation.target
-        for language, lines in zip(request.endings.both, sides, strict=True):
+        for language, lines in zip(request.endings, sides, strict=True):
             text = "".join(f"{line}\n" for line in lines)
             (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
         asked = {"options": request.options(), "texts": texts, "pairs": scanned.pairs}

@@ -27,7 +27,7 @@ MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
 
 def prepared_files(endings: Endings) -> tuple[str, ...]:
     """Return the names of the files of a prepared text in two languages."""
-    return (*NAMES, TOKENIZER, *(f"{VALIDATION}.{code}" for code in endings.both))
+    return (*NAMES, TOKENIZER, *(f"{VALIDATION}.{code}" for code in endings))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from training.data import corpus
 from training.data.corpus import (
@@ -27,15 +27,14 @@ from transformer.errors import ConfigError
 from transformer.text.languages import LANGUAGES, Languages, name_of
 
 SOURCE, TARGET = "en", "de"
-TRAINING, VALIDATION = "train", ("val", "validation", "dev", "valid")
+TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
 """Names of a folder's files before their endings; of the validation text, the first that it has."""
 TSV, TMX = ".tsv", ".tmx"
 MOST_WEIGHT = 1_000.0
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
-@dataclass(frozen=True)
-class Endings:
+class Endings(NamedTuple):
     """Endings of the two files of a text, which are the codes of its languages."""
 
     source: str = SOURCE
@@ -51,17 +50,12 @@ class Endings:
 
     def record(self) -> dict[str, list[str]]:
         """Return what a record says of them."""
-        return {} if self == Endings() else {LANGUAGES: [*self.both]}
-
-    @property
-    def both(self) -> Pair:
-        """The two codes."""
-        return self.source, self.target
+        return {} if self == Endings() else {LANGUAGES: [*self]}
 
     @property
     def languages(self) -> Languages:
         """The languages by their names; a code without one stands for itself."""
-        source, target = (name_of(code) or code for code in self.both)
+        source, target = (name_of(code) or code for code in self)
         return Languages(source, target)
 
 
@@ -83,7 +77,7 @@ class PairFiles:
         """
         if len(self.paths) == 2:
             return pair_chunks(self.paths[0], self.paths[1], at_most)
-        path, codes = self.paths[0], self.endings.both
+        path, codes = self.paths[0], self.endings
         if path.name.removesuffix(PACKED).endswith(TMX):
             return _chunks(tmx_pairs(path, codes, at_most))
         return _chunks(_tsv_pairs(path, self.endings, at_most))
@@ -108,7 +102,7 @@ def _tsv_pairs(path: Path, endings: Endings, at_most: int) -> Iterator[Pair]:
         for line in lines:
             number += 1
             cells = line.split("\t")
-            if number == 1 and {*cells} >= {*endings.both}:
+            if number == 1 and {*cells} >= {*endings}:
                 width = len(cells)
                 columns = cells.index(endings.source), cells.index(endings.target)
                 continue
@@ -135,7 +129,7 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
         CorpusError: if there are several that hold both sides.
     """
     for prefix in prefixes:
-        sides = tuple(_there(Path(f"{prefix}.{code}")) for code in endings.both)
+        sides = tuple(_there(Path(f"{prefix}.{code}")) for code in endings)
         if any(map(os.path.lexists, sides)):
             break
         single = [_there(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
@@ -160,9 +154,14 @@ def read_parallel(prefix: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelTe
 
 def read_validation_text(folder: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
     """Read the validation text of a folder, or of that of a file."""
-    folder = folder if folder.is_dir() else folder.parent
-    files = find_files([folder / name for name in VALIDATION], endings)
+    folder = folder if _is_folder(folder) else folder.parent
+    # where there is none, an error names the last one
+    files = find_files([folder / name for name in (*VALIDATION, "valid")], endings)
     return read_pairs(files.chunks(MOST_BYTES))
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 — pathlib's raises where the name is too long
 
 
 @dataclass(frozen=True)
@@ -179,10 +178,10 @@ class DataFolder:
 
     def files(self) -> PairFiles:
         """Return the files of the training text."""
-        if self.path.name.removesuffix(PACKED).endswith((TSV, TMX)) and not self.path.is_dir():
+        if self.path.name.removesuffix(PACKED).endswith((TSV, TMX)) and not _is_folder(self.path):
             return PairFiles((self.path,), self.endings)
         prefixes = [self.path / TRAINING]
-        if not self.path.is_dir():
+        if not _is_folder(self.path):
             prefixes = [self.path, *prefixes]
         return find_files(prefixes, self.endings)
 

@@ -185,7 +185,9 @@ CHINESE = ["".join(chr(0x4E00 + (7 * i + j) % 700) for j in range(20)) for i in 
 def test_the_nearest_size_that_is_possible_is_named(lines, size, advice):
     with pytest.raises(ConfigError, match=f"vocabulary of {size} pieces") as caught:
         Tokenizer.train(lines, vocab_size=size)
-    nearest = int(re.search(advice, str(caught.value))[1])
+    match = re.search(advice, str(caught.value))
+    assert match
+    nearest = int(match[1])
     assert Tokenizer.train(lines, vocab_size=nearest).vocab_size == nearest
     beyond = nearest + (1 if nearest < size else -1)
     with pytest.raises(ConfigError, match=str(nearest)):

@@ -48,7 +48,8 @@ def known_runs() -> dict[str, Path]:
 def _run_of_model() -> Path | None:
     """Return the run that left the model in the bar: around its folder, else with its log."""
     offered = menu.offered_models()
-    model = offered.folders.get(st.session_state.get(menu.MODEL), offered.folders[offered.default])
+    chosen = st.session_state.get(menu.MODEL, offered.default)
+    model = offered.folders.get(chosen, BUNDLED)
     around = () if model == BUNDLED else (model.parent, model.parent.parent, model)
     return next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from benchmarks.machine import describe, table
-from training.data.corpus import SOURCE, TARGET
 from training.data.encoded_text import spans
+from training.data.text_folders import SOURCE, TARGET
 from transformer.cli.arguments import whole_number
 from transformer.errors import ConfigError
 

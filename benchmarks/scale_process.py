@@ -60,9 +60,9 @@ def batches(arguments: Sequence[str]) -> Report:
 
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
-    from training.data.corpus import DataFolder, read_parallel
     from training.data.prepared import TOKENIZER
     from training.data.run_data import encode_texts
+    from training.data.text_folders import DataFolder, read_parallel
     from transformer.text.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments

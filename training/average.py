@@ -47,6 +47,7 @@ def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> C
         if (
             other.model.config != first.model.config
             or other.tokenizer.model != first.tokenizer.model
+            or other.languages != first.languages
         ):
             raise CheckpointError(f"{folder} holds another model than {folders[0]}.")
         for name, parameter in other.model.named_parameters():
@@ -76,7 +77,10 @@ def write_average(
     texts = {LOG: log, "MODEL_CARD.md": card}
     extra = {name: _text(path) for name, path in texts.items() if path is not None}
     try:
-        checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
+        checkpoint.save(
+            out, averaged.model, averaged.tokenizer,
+            languages=averaged.languages, dtype=torch.float16, extra=extra,
+        )  # fmt: skip
     except OSError as error:
         raise CheckpointError(
             f"{unwritable(error, out)} Make room, or choose another folder."

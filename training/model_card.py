@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import filecmp
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from training.bleu_tokens import DEFAULT
 from training.data.corpus import read_lines
 from training.evaluation.measurement import require_place
 from training.run import journal
@@ -296,7 +298,8 @@ def read_evaluations(path: Path) -> list[Evaluation]:
         CheckpointError: if the file cannot be read, or a line is none.
     """
     try:
-        lines = read_bytes(path, MIB).decode("utf-8").splitlines()
+        # not splitlines(): JSON may hold characters at which it cuts
+        lines = read_bytes(path, MIB).decode("utf-8").split("\n")
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except UnicodeDecodeError as error:
@@ -312,7 +315,7 @@ def read_evaluations(path: Path) -> list[Evaluation]:
 def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]:
     """Yield the lines of a table with a row for each text and a column for each checkpoint.
 
-    Only measurements on the same text with the same search settings stand in one row.
+    Only measurements on the same text with the same search settings and tokens stand in one row.
 
     Of one checkpoint on one text the last counts; `this_model` is the checksum of its weights.
     """
@@ -324,7 +327,10 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
         for weights, folder in models.items()
     ]
     texts = [
-        tuple(values[name] for name in ("src", "ref", "sentences", "beam", "alpha"))
+        (
+            *(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),
+            _other_tokens(str(values["signature"])),
+        )
         for values in evaluations
     ]
     measured = {
@@ -334,10 +340,10 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
     files = _short_names([str(values[side]) for values in evaluations for side in ("src", "ref")])
     yield from _head(["text", *titles])
     for text in dict.fromkeys(texts):
-        src, ref, sentences, beam, alpha = text
+        src, ref, sentences, beam, alpha, tokens = text
         label = (
             f"{cell(files[str(src)])} → {cell(files[str(ref)])}, {sentences:,} sentences, "
-            f"beam {beam}, α {alpha:g}"
+            f"beam {beam}, α {alpha:g}{tokens}"
         )
         cells = [
             _shown(
@@ -359,6 +365,12 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
         if name in values
     }
     yield f"By `python -m training.evaluate bleu`; {' and '.join(sorted(signatures))}."
+
+
+def _other_tokens(signature: str) -> str:
+    """Return which tokens BLEU counted, for the label of a text, unless they are the usual ones."""
+    match = re.search(r"\btok:([^|]+)", signature)
+    return f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
 
 
 def cell(text: str) -> str:

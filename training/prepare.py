@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from training.config import RunConfig, config_file
-from training.data.corpus import data_folder
 from training.data.preparation import Request, prepare
 from training.data.prepared import TOKENIZER
 from training.data.scan import Cleaning
+from training.data.text_folders import add_languages, chosen_endings, data_folder
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable
@@ -35,8 +36,9 @@ def _prepare(options: argparse.Namespace) -> None:
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
                 f"says vocab_size = {config.model.vocab_size}: write there what it has."
             )
+    endings = chosen_endings(options)
     request = Request(
-        folders=tuple(options.data),
+        folders=tuple(replace(folder, endings=endings) for folder in options.data),
         vocab_size=config.model.vocab_size,
         max_pieces=config.recipe.max_pieces,
         sample_lines=options.sample_lines,
@@ -67,8 +69,11 @@ def _parser() -> Parser:
         nargs="+",
         metavar="DIR[:WEIGHT]",
         help="folders with train.en and train.de, each read so often in an epoch; the first also "
-        "holds valid.* or val.*",
+        "holds valid.* or val.*; a folder may have train.tsv or train.tmx instead, and a file of "
+        "these, or the beginning of two names as OPUS has them, may stand for a folder; .gz is "
+        "unpacked",
     )
+    add_languages(parser)
     parser.add_argument(
         "--out", type=Path, required=True, help="the folder to write, for training.train --data"
     )

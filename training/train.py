@@ -14,12 +14,19 @@ from pathlib import Path
 
 from torch import distributed
 
+from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
 from training.data.batches import division
-from training.data.corpus import data_folder
 from training.data.manifest import locked
-from training.data.prepared import prepared_among
+from training.data.prepared import prepared_among, prepared_endings
 from training.data.run_data import read_run_data
+from training.data.text_folders import (
+    ENGLISH_GERMAN,
+    Endings,
+    add_languages,
+    chosen_endings,
+    data_folder,
+)
 from training.devices import (
     LostProcessError,
     is_first_to_log,
@@ -28,7 +35,7 @@ from training.devices import (
     set_up_distributed,
 )
 from training.run.journal import LOG, TensorBoard
-from training.run.state import KIND, STATE, has_state
+from training.run.state import KIND, STATE, has_state, saved_endings
 from training.schedule import shortened_cooldown
 from training.trainer import AVERAGED, Trainer
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -95,6 +102,8 @@ def train(options: argparse.Namespace) -> None:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
             config = _configuration(options)
+            endings = _endings(options)
+            folders = [dataclasses.replace(f, endings=endings) for f in options.data]
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
@@ -107,6 +116,7 @@ def train(options: argparse.Namespace) -> None:
                 "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
                 "the weights of --data": [folder.weight for folder in options.data],
                 "prepared --data": prepared_among(options.data) is not None,
+                "--source and --target": endings,
             }
         except (HeadlightError, OSError) as error:
             outcome = error
@@ -116,7 +126,7 @@ def train(options: argparse.Namespace) -> None:
             vocabulary = Tokenizer.load(out / checkpoint.TOKENIZER), out
         elif start:
             vocabulary = start.tokenizer, start.folder
-        data = read_run_data(options.data, config, vocabulary, process)
+        data = read_run_data(folders, config, vocabulary, process)
         trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
         if start:
             trainer.start_from(start)
@@ -139,6 +149,25 @@ def train(options: argparse.Namespace) -> None:
                 f"Stopped at step {trainer.progress.step:,}. Go on with the same command and "
                 f"--resume."
             )
+
+
+def _endings(options: argparse.Namespace) -> Endings:
+    """Return the languages: as given, else those of the run that is resumed or of prepared text.
+
+    Raises:
+        ConfigError: if the run began with others.
+    """
+    prepared = prepared_among(options.data)
+    if not options.resume:
+        return chosen_endings(options, prepared_endings(prepared) if prepared else ENGLISH_GERMAN)
+    began = saved_endings(options.out / STATE)
+    endings = chosen_endings(options, began)
+    if endings != began:
+        raise ConfigError(
+            f"{options.out} is a run from {began}, and not from {endings}: leave --source and "
+            f"--target out, or choose another --out for a new run."
+        )
+    return endings
 
 
 def _configuration(options: argparse.Namespace) -> RunConfig:
@@ -247,6 +276,8 @@ def _description(trainer: Trainer) -> str:
         lines.append(
             f"{left_out:,} validation pairs are left out as empty or longer than the model accepts."
         )
+    _, reason = tokens_of(trainer.languages.target)
+    lines += [reason] if reason else []
     if recipe.bf16 and not trainer.updater.bf16:
         lines.append(
             "Training in float32: this processor would have to emulate bfloat16, which is far "
@@ -271,8 +302,9 @@ def _parser() -> Parser:
         metavar="DIR[:WEIGHT]",
         help="folders with train.en and train.de, of which the first also holds valid.* or val.*; "
         "each epoch reads the pairs of a folder as often as its weight says, once unless given; "
-        "or one folder that training.prepare wrote",
+        "or one folder that training.prepare wrote; TSV, TMX and .gz are read as there",
     )
+    add_languages(parser)
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(

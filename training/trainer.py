@@ -11,6 +11,7 @@ import torch
 from tqdm import tqdm
 
 from training.average import write_average
+from training.bleu_tokens import tokens_of
 from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
 from training.data.run_data import RunData
@@ -20,7 +21,7 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
 from training.update import Updater
-from training.validation import Validation, is_probe_step, perplexity, save_probes
+from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import ConfigError, HeadlightError, unwritable
@@ -55,12 +56,19 @@ class Trainer:
             scale_by_depth(self.model)
         self.model.to(process.device).train()
         self.validation = Validation(
-            data.validation, self.tokenizer, self.model, self.recipe.validate_sentences, process
+            data.validation,
+            self.tokenizer,
+            self.model,
+            self.recipe.validate_sentences,
+            process,
+            tokens_of(data.endings.languages.target)[0],
         )
+        self.languages = data.endings.languages
+        self.probes = probes_of(self.languages, data.validation)
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
-            out, self.model, self.tokenizer, self.updater, Identity(config, data.text.fingerprint),
-            self.recipe.average, process,
+            out, self.model, self.tokenizer, self.updater,
+            Identity(config, data.text.fingerprint, data.endings), self.recipe.average, process,
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed
@@ -156,7 +164,10 @@ class Trainer:
                 self._validate(journal, bar)
             watched = self._due(self.recipe.validate_every) or is_probe_step(self.progress.step)
             if watched and self.process.is_main_process:
-                save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
+                save_probes(
+                    self.out / PROBES, self.progress.step, self.model, self.tokenizer,
+                    self.probes, self.languages,
+                )  # fmt: skip
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()

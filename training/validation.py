@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 import sacrebleu
 import torch
 from torch import distributed
 
+from training.bleu_tokens import DEFAULT
 from training.data.batches import TokenBatches, make_batch
 from training.data.corpus import ParallelText
 from training.data.encoded_text import EncodedText, Sentences, encode
@@ -21,6 +24,7 @@ from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
 from transformer.masks import pad_sequences, padding_mask
 from transformer.model import Transformer
+from transformer.text.languages import OURS, Languages
 from transformer.text.tokenizer import Tokenizer, with_end
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
@@ -31,7 +35,7 @@ Search = Callable[[torch.Tensor], list[Hypothesis]]
 
 @dataclass(frozen=True)
 class Score:
-    """BLEU with the signature that makes it comparable (sacreBLEU: 13a, cased)."""
+    """BLEU, cased, with the signature that makes it comparable."""
 
     bleu: float
     chrf: float
@@ -46,7 +50,8 @@ class Validation:
 
     All processes of a run call `loss` together; one of them calls `score`.
 
-    The first `sentences` are translated for BLEU; the loss takes all.
+    The first `sentences` are translated for BLEU, which sacreBLEU cuts into tokens by `tokenize`;
+    the loss takes all.
     """
 
     def __init__(
@@ -56,12 +61,13 @@ class Validation:
         model: Transformer,
         sentences: int,
         process: ProcessInfo,
+        tokenize: str = DEFAULT,
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
         # the original lines: decoding the pieces would normalise them and lose unknown ones
         self.references = [text.target[line] for line in self.encoded.lines[:sentences]]
         self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
-        self.process = process
+        self.process, self.tokenize = process, tokenize
 
     def loss(self) -> float:
         """Compute the mean cross-entropy without smoothing and dropout, in nats.
@@ -90,7 +96,7 @@ class Validation:
                 self.tokenizer,
                 self.model.device,
             )
-        return score(translations, self.references)
+        return score(translations, self.references, self.tokenize)
 
 
 @torch.inference_mode()
@@ -134,9 +140,9 @@ def translate_all(
     return translations
 
 
-def score(translations: Sequence[str], references: Sequence[str]) -> Score:
+def score(translations: Sequence[str], references: Sequence[str], tokenize: str = DEFAULT) -> Score:
     """Compute sacreBLEU and chrF of the whole text."""
-    bleu = sacrebleu.BLEU()
+    bleu = sacrebleu.BLEU(tokenize=tokenize)
     return Score(
         bleu=bleu.corpus_score(list(translations), [list(references)]).score,
         chrf=sacrebleu.CHRF().corpus_score(list(translations), [list(references)]).score,
@@ -160,7 +166,10 @@ def evaluation_mode(model: Transformer) -> Iterator[None]:
         model.train(was_training)
 
 
-PROBES = (
+Probes: TypeAlias = tuple[tuple[str, str], ...]
+"""Sentences with their translations, whose attention a run saves as it trains."""
+
+PROBES: Probes = (
     ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),
     ("Two dogs are running through the snow.", "Zwei Hunde rennen durch den Schnee."),
     ("I do not know where she lives.", "Ich weiß nicht, wo sie wohnt."),
@@ -172,17 +181,32 @@ def is_probe_step(step: int) -> bool:
     return step.bit_count() == 1
 
 
-def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
+def probes_of(languages: Languages, validation: ParallelText) -> Probes:
+    """Return the probes of a run: of other languages than ours, its first validation pairs."""
+    pairs = zip(validation.source, validation.target, strict=True)
+    return PROBES if languages == OURS else tuple(islice(pairs, len(PROBES)))
+
+
+def save_probes(
+    folder: Path,
+    step: int,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    probes: Probes = PROBES,
+    languages: Languages = OURS,
+) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
 
-    A probe of more pieces than the model takes is left out. Each file is there whole or
-    not at all: the Training page reads the folder during the run.
+    A probe that is empty, or of more pieces than the model takes, is left out. Each file is there
+    whole or not at all: the Training page reads the folder during the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with evaluation_mode(model):
-        for number, (source, target) in enumerate(PROBES, start=1):
+        for number, (source, target) in enumerate(probes, start=1):
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-            if max(map(len, pieces)) > model.config.max_length:
+            if not 1 < min(map(len, pieces)) <= max(map(len, pieces)) <= model.config.max_length:
                 continue
-            probe = AttentionTrace.from_fields(capture(model, source, target, *pieces))
-            probe.save(folder / f"step-{step:08d}-sentence-{number}.npz")
+            fields = capture(model, source, target, *pieces, languages=languages)
+            AttentionTrace.from_fields(fields).save(
+                folder / f"step-{step:08d}-sentence-{number}.npz"
+            )

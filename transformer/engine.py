@@ -80,7 +80,9 @@ class CTranslate2Translator(Translator):
             exported = exported_folder.read(folder)
             with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
                 model = Transformer(exported.config).eval()
-            loaded = Checkpoint(model, exported.tokenizer, folder, exported.checksum)
+            loaded = Checkpoint(
+                model, exported.tokenizer, folder, exported.checksum, None, exported.languages
+            )
             return cls(loaded, folder, threads)
         loaded = exported_folder.load_to_export(folder)
         with tempfile.TemporaryDirectory() as temporary:

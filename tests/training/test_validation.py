@@ -125,7 +125,7 @@ def test_bleu_compares_with_the_lines_of_the_references(
     odd = ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
     given: list[list[str]] = []
     monkeypatch.setattr(
-        "training.validation.score", lambda _, references: given.append(list(references))
+        "training.validation.score", lambda _, references, _tokens: given.append(list(references))
     )
     validation = Validation(odd, tokenizer, Transformer(model.config), 4, HERE)
     validation.score()

@@ -148,13 +148,22 @@ def test_where_standard_output_is_closed_lines_are_translated_for_nobody(run, mo
 
 def test_line_endings_of_windows_are_line_endings(run):
     assert run(stdin=b"The dog waits.\r\n\r\n") == run(stdin=b"The dog waits.\n\n")
-    assert [*_cut(io.BytesIO(b"A dog.\r\nA cat.\r"), 99)] == ["A dog.", "A cat."]
+    assert [*_cut(io.BytesIO(b"A dog.\r\nA\rcat."), "", 99)] == ["A dog.", "A cat."]
 
 
 def test_a_byte_order_mark_is_no_character_of_the_first_line(run):
     plain = run(stdin=b"The dog waits.\nA bird sings.\n")
     assert run(stdin=b"\xef\xbb\xbfThe dog waits.\nA bird sings.\n") == plain
     assert "U+FEFF" in run(stdin=b"The dog waits.\n\xef\xbb\xbfA bird sings.\n")[2]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_utf_16_is_refused_whole(run, encoding):
+    for text in ("The dog waits.\nA bird sings.\n", "The dog waits."):
+        status, out, err = run(stdin=text.encode(encoding))
+        assert (status, out) == (2, "")
+        assert err.startswith("transformer: Standard input is UTF-16")
+        assert err.count("\n") == 1
 
 
 def test_a_last_line_without_an_end_is_translated(run):

@@ -1,23 +1,28 @@
-"""Files of parallel text: line N of `train.en` is translated by line N of `train.de`."""
+"""Lines of files, and pairs of two files: line N of one is translated by line N of the other."""
 
 from __future__ import annotations
 
-import codecs
-from argparse import ArgumentTypeError
-from collections.abc import Iterator
+import errno
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import zip_longest
+from io import BufferedReader
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from transformer.errors import HeadlightError, unreadable
+from transformer.files.lines import MARK, utf16_refusal, with_line_feeds
 from transformer.files.reading import GIB, MIB, opened
 
-SOURCE, TARGET = "en", "de"
 MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
 MOST_BYTES_OF_STREAM = 2**50  # of a file that is mapped or read in a stream
 MOST_LETTERS_OF_LINE = 1_000_000
+_MOST_BYTES_OF_LINE = 4 * MOST_LETTERS_OF_LINE
 BLOCK = 4 * MIB  # that is read at one time
 CHUNK = 50_000  # lines that are held at one time
+PACKED = ".gz"  # ending of a file that gzip has packed
 
 
 class CorpusError(HeadlightError):
@@ -34,52 +39,78 @@ def read_lines(path: Path) -> list[str]:
 
 
 def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
-    r"""Yield the lines of a UTF-8 file, `CHUNK` at a time; they end at `\n`, `\r\n` or `\r`.
+    r"""Yield the lines of a file, `CHUNK` at a time, as `transformer.files.lines` has them.
 
-    A byte-order mark at the beginning belongs to none of them.
+    A file whose name ends with `.gz` is unpacked.
 
     Raises:
         CorpusError: if the file cannot be read, is not UTF-8, or has a line that is no sentence.
     """
     lines: list[str] = []
     number = 0  # of the lines that were read
-    try:
-        for block in _blocks(path, at_most):
-            read = _cut(block, path, number)
-            number += len(read)
-            lines += read
-            whole = len(lines) - len(lines) % CHUNK
-            for start in range(0, whole, CHUNK):
-                yield lines[start : start + CHUNK]
-            del lines[:whole]
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
+    for block in _whole_lines(path, at_most):
+        cut = _cut(block, path, number)
+        number += len(cut)
+        lines += cut
+        whole = len(lines) - len(lines) % CHUNK
+        for start in range(0, whole, CHUNK):
+            yield lines[start : start + CHUNK]
+        del lines[:whole]
     if lines:
         yield lines
 
 
-def _blocks(path: Path, at_most: int) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of whole lines."""
-    with opened(path, at_most) as (file, _):
-        rest = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
-        while block := file.read(BLOCK):
-            rest += block
-            # a carriage return at the end may be the first half of a line end
-            end = 1 + max(rest.rfind(b"\n"), rest.rfind(b"\r", 0, -1))
-            # without any line end nothing more is read than what is refused in any case
-            if not end and len(rest) > 4 * MOST_LETTERS_OF_LINE:
-                end = len(rest)
-            if end:
-                yield rest[:end]
-            rest = rest[end:]
+def blocks(path: Path, at_most: int) -> Iterator[bytes]:
+    """Yield the content of a file in blocks, unpacked where its name ends with `.gz`.
+
+    Raises:
+        CorpusError: if the file cannot be read, is damaged, or has more than `at_most` bytes.
+    """
+    try:
+        with ExitStack() as stack:
+            file: BufferedReader | gzip.GzipFile = stack.enter_context(opened(path, at_most))[0]
+            if path.suffix == PACKED:
+                file = stack.enter_context(gzip.GzipFile(fileobj=file))
+            size = 0
+            while block := file.read(BLOCK):
+                size += len(block)
+                if size > at_most:
+                    raise OSError(errno.EFBIG, f"it has more than {at_most:,} bytes")
+                yield block
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise CorpusError(f"{path} is damaged, or not packed by gzip: bring it again.") from error
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+
+
+def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks of whole lines, without a byte-order mark."""
+    content = blocks(path, at_most)
+    rest = b""
+    while b"\n" not in rest[:-1] and len(rest) <= _MOST_BYTES_OF_LINE:
+        if not (block := next(content, b"")):
+            break
+        rest += block
+    if sentence := utf16_refusal(rest, path):
+        raise CorpusError(sentence)
+    rest = rest.removeprefix(MARK)
+    for block in chain([b""], content):
+        rest += block
+        end = 1 + rest.rfind(b"\n")
+        # without any line end nothing more is read than what is refused in any case
+        if not end and len(rest) > _MOST_BYTES_OF_LINE:
+            end = len(rest)
+        if end:
+            yield rest[:end]
+        rest = rest[end:]
     if rest:
         yield rest
 
 
 def _cut(block: bytes, path: Path, number: int) -> list[str]:
     """Split a block into lines; `number` lines of the file stand before it."""
-    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if len(block) > 4 * MOST_LETTERS_OF_LINE and b"\n" not in block:
+    block = with_line_feeds(block)
+    if len(block) > _MOST_BYTES_OF_LINE and b"\n" not in block:
         raise _too_long(path, number + 1)  # it may end within a character
     try:
         text = block.decode("utf-8")
@@ -114,13 +145,13 @@ class ParallelText:
         return len(self.source)
 
 
-def read_parallel(prefix: Path) -> ParallelText:
-    """Read `prefix.en` and `prefix.de`, as `read_files` does."""
-    return read_files(*_sides(prefix))
-
-
-def _sides(prefix: Path) -> tuple[Path, Path]:
-    return Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}")
+def read_pairs(chunks: Iterable[ParallelText]) -> ParallelText:
+    """Put chunks of pairs together."""
+    text = ParallelText([], [])
+    for chunk in chunks:
+        text.source.extend(chunk.source)
+        text.target.extend(chunk.target)
+    return text
 
 
 def read_files(source_path: Path, target_path: Path) -> ParallelText:
@@ -129,11 +160,7 @@ def read_files(source_path: Path, target_path: Path) -> ParallelText:
     Raises:
         CorpusError: as `pair_chunks` does.
     """
-    text = ParallelText([], [])
-    for chunk in pair_chunks(source_path, target_path):
-        text.source.extend(chunk.source)
-        text.target.extend(chunk.target)
-    return text
+    return read_pairs(pair_chunks(source_path, target_path))
 
 
 def pair_chunks(
@@ -158,51 +185,3 @@ def pair_chunks(
         )
     if not lines:
         raise CorpusError(f"{source_path} is empty: give at least one sentence.")
-
-
-def read_validation_text(folder: Path) -> ParallelText:
-    """Read the validation text of a folder: `valid`, or `val` as in Multi30k."""
-    return read_parallel(folder / ("val" if (folder / f"val.{SOURCE}").exists() else "valid"))
-
-
-MOST_WEIGHT = 1_000.0
-
-
-@dataclass(frozen=True)
-class DataFolder:
-    """A folder of text, each of whose pairs an epoch reads as often as its weight says.
-
-    Of 2.5, all twice and every second one once more.
-    """
-
-    path: Path
-    weight: float = 1.0
-
-    def sides(self) -> tuple[Path, Path]:
-        """Return the two files of the training text."""
-        return _sides(self.path / "train")
-
-    def chunks(self) -> Iterator[ParallelText]:
-        """Yield chunks of pairs of the training text, as `pair_chunks` does."""
-        return pair_chunks(*self.sides(), MOST_BYTES_OF_STREAM)
-
-
-def data_folder(argument: str) -> DataFolder:
-    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
-
-    Raises:
-        ArgumentTypeError: if the weight is not above 0, or more than can be meant.
-    """
-    path, colon, written = argument.rpartition(":")
-    if not colon or not path or Path(argument).exists():
-        return DataFolder(Path(argument))
-    try:
-        weight = float(written)
-    except ValueError:
-        weight = 0.0
-    if not 0 < weight <= MOST_WEIGHT:
-        raise ArgumentTypeError(
-            f"the weight of '{path}' must be a number above 0, and at most {MOST_WEIGHT:,.0f}, not "
-            f"'{written}'"
-        )
-    return DataFolder(Path(path), weight)

@@ -18,12 +18,8 @@ from tqdm import tqdm
 from training.data import encoded_text
 from training.data.corpus import (
     MOST_BYTES_OF_STREAM,
-    SOURCE,
-    TARGET,
     CorpusError,
-    DataFolder,
     ParallelText,
-    read_validation_text,
 )
 from training.data.encoded_text import EncodedFiles, encode_chunk, refuse_empty, stored_type
 from training.data.manifest import (
@@ -35,8 +31,9 @@ from training.data.manifest import (
     verify_files,
     write_manifest,
 )
-from training.data.prepared import FILES, MANIFEST, TOKENIZER, VALIDATION, is_prepared
+from training.data.prepared import MANIFEST, TOKENIZER, VALIDATION, is_prepared, prepared_files
 from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
+from training.data.text_folders import DataFolder, Endings, read_validation_text
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.atomic import (
     FolderKind,
@@ -49,6 +46,7 @@ from transformer.files.atomic import (
     write_file,
 )
 from transformer.files.reading import sha256_of
+from transformer.text.languages import LANGUAGES
 from transformer.text.tokenizer import Tokenizer
 
 BEGUN, REASONS, PROGRESS = NOTES = ("begun.json", "reasons", "progress.json")
@@ -56,7 +54,12 @@ BEGUN, REASONS, PROGRESS = NOTES = ("begun.json", "reasons", "progress.json")
 how far the encoding has come."""
 
 _EMPTY = hashlib.sha256().hexdigest()
-UNFINISHED = FolderKind("prepared text", lambda _: dict.fromkeys((*FILES, MANIFEST, *NOTES)))
+
+
+def unfinished_kind(endings: Endings) -> FolderKind:
+    """Return the kind of folder that holds an unfinished text in two languages."""
+    names = (*prepared_files(endings), MANIFEST, *NOTES)
+    return FolderKind("prepared text", lambda _: dict.fromkeys(names))
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,18 @@ class Request:
             else {"tokenizer": hashlib.sha256(self.tokenizer.model).hexdigest()}
         )
         weights = [folder.weight for folder in self.folders]
-        return {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights} | (
-            vocabulary
-        )
+        options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
+        return options | vocabulary | self.endings.record()
+
+    @property
+    def endings(self) -> Endings:
+        """The languages of all folders."""
+        return self.folders[0].endings
 
     def checksums(self) -> dict[str, Any]:
         """Compute the SHA-256 of each file of training text."""
         digests = []
-        for path in (path for folder in self.folders for path in folder.sides()):
+        for path in (path for folder in self.folders for path in folder.files().paths):
             try:
                 digests.append(sha256_of(path, MOST_BYTES_OF_STREAM))
             except OSError as error:
@@ -128,7 +135,7 @@ def prepare(request: Request, out: Path) -> None:
     busy = CorpusError(f"{work} is being prepared by another process: wait until it has finished.")
     with new_folder(out.parent), locked(lock, busy):
         remove_leftovers(work)
-        if sentence := refusal(work, UNFINISHED):
+        if sentence := refusal(work, unfinished_kind(request.endings)):
             raise CorpusError(sentence)
         _prepare(request, out, work)
 
@@ -139,7 +146,7 @@ def _prepare(request: Request, out: Path, work: Path) -> None:
     record = read_manifest(begun / (MANIFEST if is_prepared(begun) else BEGUN)) if begun else {}
     if begun:
         _refuse_another(begun, "options", record["asked"], request.options())
-    validation = read_validation_text(request.folders[0].path)
+    validation = read_validation_text(request.folders[0].path, request.endings)
     lines = "\n".join(validation.source + validation.target).encode()
     texts = request.checksums() | {"validation text": hashlib.sha256(lines).hexdigest()}
     if begun:
@@ -184,20 +191,22 @@ def _refuse_another(
         else "give what it was begun with to go on, or remove it to begin anew"
     )
     for key in sorted(begun.keys() | asked.keys()):
+        another = "other" if key == LANGUAGES else "another"
         if begun.get(key) != asked.get(key):
             raise CorpusError(
                 f"{folder} was prepared from another {key}: {advice}."
                 if name == "texts"
-                else f"{folder} was prepared with another {key}: {advice}."
+                else f"{folder} was prepared with {another} {key}: {advice}."
             )
 
 
 def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
     """Look at all of the text, and make the folder with what is then known."""
     scanned = scan(request.folders, request.cleaning)
-    with replace_folder(work, UNFINISHED) as new:
+    with replace_folder(work, unfinished_kind(request.endings)) as new:
         (new / REASONS).write_bytes(scanned.reasons.tobytes())
-        for language, lines in ((SOURCE, validation.source), (TARGET, validation.target)):
+        sides = validation.source, validation.target
+        for language, lines in zip(request.endings, sides, strict=True):
             text = "".join(f"{line}\n" for line in lines)
             (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
         asked = {"options": request.options(), "texts": texts, "pairs": scanned.pairs}
@@ -217,14 +226,14 @@ def _continue(request: Request, work: Path) -> None:
     counts = [f"{count:,} {name}" for name, count in dropped.items()]
     print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
     if TOKENIZER not in files:  # what a kill has left of it has no record
-        with _removed_if_refused(work):
+        with _removed_if_refused(work, request.endings):
             vocabulary = _vocabulary(request, scanned)
         write_file(work / TOKENIZER, vocabulary.model)
         files |= record_files(work, [TOKENIZER])
         write_manifest(work / BEGUN, {"asked": asked, "files": files})
     tokenizer = Tokenizer.load(work / TOKENIZER)
     progress = encode_into(work, request.folders, scanned, tokenizer, request.max_pieces)
-    with _removed_if_refused(work):
+    with _removed_if_refused(work, request.endings):
         refuse_empty(sum(progress.rows), request.max_pieces)
     files |= progress.files
     content = {
@@ -235,7 +244,7 @@ def _continue(request: Request, work: Path) -> None:
             {"rows": rows, "weight": folder.weight}
             for rows, folder in zip(progress.rows, request.folders, strict=True)
         ],
-        "files": {name: files[name] for name in FILES},
+        "files": {name: files[name] for name in prepared_files(request.endings)},
         "asked": asked,
         "dropped": dropped,
     }
@@ -243,12 +252,12 @@ def _continue(request: Request, work: Path) -> None:
 
 
 @contextmanager
-def _removed_if_refused(work: Path) -> Iterator[None]:
+def _removed_if_refused(work: Path, endings: Endings) -> Iterator[None]:
     """Remove the work if its block finds that it can lead to nothing; a context manager."""
     try:
         yield
     except HeadlightError:
-        remove_folder(work, UNFINISHED)
+        remove_folder(work, unfinished_kind(endings))
         raise
 
 
@@ -354,7 +363,7 @@ def _remaining(
         if done >= first + pairs:
             first += pairs
             continue
-        for chunk in folder.chunks():
+        for chunk in folder.files().chunks():
             skipped = max(0, done - first)
             first += len(chunk)
             if skipped < len(chunk):

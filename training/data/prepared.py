@@ -10,15 +10,12 @@ from pathlib import Path
 from training.config import RunConfig
 from training.data.corpus import (
     MOST_BYTES_OF_STREAM,
-    SOURCE,
-    TARGET,
     CorpusError,
-    DataFolder,
     ParallelText,
-    read_parallel,
 )
 from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
 from training.data.manifest import read_manifest, verify_files
+from training.data.text_folders import DataFolder, Endings, read_parallel
 from transformer.errors import unreadable
 from transformer.files.reading import opened, read_bytes
 from transformer.text import tokenizer as tokenizers
@@ -26,7 +23,11 @@ from transformer.text.tokenizer import Tokenizer
 
 # the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
-FILES = (*NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
+
+
+def prepared_files(endings: Endings) -> tuple[str, ...]:
+    """Return the names of the files of a prepared text in two languages."""
+    return (*NAMES, TOKENIZER, *(f"{VALIDATION}.{code}" for code in endings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,15 @@ class Prepared:
     text: TrainingText
     validation: ParallelText
     max_pieces: int
+    endings: Endings
 
-    def require(self, config: RunConfig) -> None:
-        """Raise CorpusError unless the folder was prepared for this configuration."""
+    def require(self, config: RunConfig, endings: Endings) -> None:
+        """Raise CorpusError unless the folder was prepared for these languages and this recipe."""
+        if endings != self.endings:
+            raise CorpusError(
+                f"{self.folder} was prepared from {self.endings}, and not from {endings}: leave "
+                f"--source and --target out, or prepare the text with them."
+            )
         for name, ours, theirs in (
             ("vocab_size", config.model.vocab_size, self.tokenizer.vocab_size),
             ("max_pieces", config.recipe.max_pieces, self.max_pieces),
@@ -102,6 +109,16 @@ def open_prepared(folder: Path) -> Prepared:
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))
     except OSError as error:
         raise CorpusError(unreadable(error, folder)) from error
-    validation = read_parallel(folder / VALIDATION)
+    endings = prepared_endings(folder)
+    validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
-    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"])
+    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"], endings)
+
+
+def prepared_endings(folder: Path) -> Endings:
+    """Return the languages of a prepared folder.
+
+    Raises:
+        CorpusError: if its manifest is damaged.
+    """
+    return Endings.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])

@@ -9,9 +9,10 @@ from pathlib import Path
 from torch import distributed
 
 from training.config import RunConfig
-from training.data.corpus import DataFolder, ParallelText, read_parallel, read_validation_text
+from training.data.corpus import ParallelText
 from training.data.encoded_text import Part, TrainingText, encode_chunks, joined, refuse_empty
 from training.data.prepared import open_prepared, prepared_among
+from training.data.text_folders import ENGLISH_GERMAN, DataFolder, Endings, read_validation_text
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
@@ -19,11 +20,12 @@ from transformer.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class RunData:
-    """Data of a run: vocabulary, training text and validation text."""
+    """Data of a run: vocabulary, training text, validation text and their languages."""
 
     tokenizer: Tokenizer
     text: TrainingText
     validation: ParallelText
+    endings: Endings = ENGLISH_GERMAN
 
 
 def read_run_data(
@@ -34,18 +36,21 @@ def read_run_data(
 ) -> RunData:
     """Read the data of a run, whose vocabulary may be in a folder already.
 
+    All folders are of the same languages.
+
     Raises:
         CorpusError: if text is missing or damaged, or was prepared for another run.
         ConfigError: if no such vocabulary can be learnt from the text.
     """
+    endings = folders[0].endings
     if prepared := prepared_among(folders):
         content = open_prepared(prepared)
-        content.require(config)
+        content.require(config, endings)
         if vocabulary:
             content.require_vocabulary(*vocabulary)
-        return RunData(content.tokenizer, content.text, content.validation)
-    texts = [read_parallel(folder.path / "train") for folder in folders]
-    validation = read_validation_text(folders[0].path)
+        return RunData(content.tokenizer, content.text, content.validation, endings)
+    texts = [folder.read() for folder in folders]
+    validation = read_validation_text(folders[0].path, endings)
     if vocabulary:
         tokenizer, _ = vocabulary
     else:
@@ -53,7 +58,7 @@ def read_run_data(
     text = encode_texts(
         folders, texts, tokenizer, config.recipe.max_pieces, progress=process.is_main_process
     )
-    return RunData(tokenizer, text, validation)
+    return RunData(tokenizer, text, validation, endings)
 
 
 def _learn_vocabulary(

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.data.corpus import MOST_BYTES_OF_STREAM, DataFolder, ParallelText, line_chunks
+from training.data.corpus import ParallelText
 from training.data.encoded_text import Counts
+from training.data.text_folders import DataFolder
 
 SEED = 0  # of what is drawn
 
@@ -121,7 +122,7 @@ def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
     counts = [0] * len(folders)
     with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:
         for number, folder in enumerate(folders):
-            for pairs in folder.chunks():
+            for pairs in folder.files().chunks():
                 cleaner.judge(pairs)
                 counts[number] += len(pairs)
                 bar.update(len(pairs))
@@ -148,6 +149,6 @@ def drawn_lines(folders: Sequence[DataFolder], drawn: NDArray[np.bool_]) -> Iter
     for side in range(2):
         first = 0
         for folder in folders:
-            for lines in line_chunks(folder.sides()[side], MOST_BYTES_OF_STREAM):
+            for lines in folder.files().side(side):
                 yield from compress(lines, drawn[first : first + len(lines)].tolist())
                 first += len(lines)

@@ -25,7 +25,8 @@ from xml.sax.saxutils import unescape
 import pooch
 import requests
 
-from training.data.corpus import SOURCE, TARGET
+from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, line_chunks
+from training.data.text_folders import SOURCE, TARGET
 from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import command
 from transformer.cli.arguments import Parser
@@ -276,21 +277,19 @@ def _sentences(archives: Path, where: str) -> Iterator[str]:
 
 
 def _lines(archives: Path, where: str) -> Iterator[str]:
-    """Yield the lines of an unpacked file, split at line feeds alone, as the corpus reader does."""
+    """Yield the lines of an unpacked file."""
     name, _, member = where.partition("/")
+    path = _unpacked(archives, where)
+    if not path.exists():
+        raise _removed(archives, name, f"does not hold {member}")
     try:
-        with _unpacked(archives, where).open("rb") as file:
-            for line in file:
-                yield line.decode("utf-8")
-    except FileNotFoundError as error:
-        raise _removed(archives, name, f"does not hold {member}") from error
-    except UnicodeDecodeError as error:
-        raise _removed(archives, name, f"is not UTF-8 ({error})") from error
+        yield from chain.from_iterable(line_chunks(path, MOST_BYTES_OF_STREAM))
+    except CorpusError as error:
+        raise _removed(archives, name, "is not UTF-8, one sentence a line") from error
 
 
 def _clean(sentence: str) -> str:
-    # a carriage return within a line would be read as its end
-    return unicodedata.normalize("NFC", sentence).replace("\r", " ").strip()
+    return unicodedata.normalize("NFC", sentence).strip()
 
 
 def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:

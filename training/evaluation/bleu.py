@@ -15,17 +15,25 @@ import sacrebleu
 import torch
 from tqdm import tqdm
 
+from training import bleu_tokens
 from training.data.corpus import CorpusError
 from training.data.encoded_text import encode
 from training.devices import inference_device
-from training.evaluation.measurement import add_paths, read_held_out, require_finite
+from training.evaluation.measurement import (
+    add_paths,
+    read_held_out,
+    require_finite,
+    target_language,
+)
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.cli import command
 from transformer.cli.arguments import number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.errors import CheckpointError, ConfigError
+from transformer.text.languages import code_of_name
 
 CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
 """Padded source pieces that are searched at one time."""
@@ -35,7 +43,7 @@ Result = dict[str, float | int | str]
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate bleu`."""
-    parser = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
+    parser = commands.add_parser("bleu", help="sacreBLEU (cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
     add_paths(
         parser,
@@ -53,6 +61,12 @@ def add_arguments(commands: Any) -> None:
         type=number(0, MAX_ALPHA),
         default=ALPHA,
         help=f"length penalty, from 0 to {MAX_ALPHA}",
+    )
+    parser.add_argument(
+        "--tokenize",
+        choices=bleu_tokens.NAMES,
+        help="the tokens that BLEU counts, as sacreBLEU names them; by the target's language "
+        "unless given: zh, ja-mecab or ko-mecab, characters where words are not parted, else 13a",
     )
     parser.add_argument(
         "--multi30k",
@@ -83,8 +97,14 @@ def bleu(options: argparse.Namespace) -> Result:
     src, ref, beam_size, alpha = options.src, options.ref, options.beam, options.alpha
     # before the minutes that a search may take
     metric = Comet(options.comet) if options.comet else None
+    if options.tokenize:
+        bleu_tokens.require_tokens(options.tokenize)
     text = read_held_out(src, ref)
     translator = Translator.load(options.checkpoint)
+    language = target_language(translator.languages, text.source)
+    tokens, reason = bleu_tokens.tokens_of(language)
+    if reason and not options.tokenize:
+        command.say(reason)
     model = translator.model.to(inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
     encoded = encode(
@@ -113,7 +133,7 @@ def bleu(options: argparse.Namespace) -> Result:
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    measured = score(translations, text.target)
+    measured = score(translations, text.target, options.tokenize or tokens)
     result: Result = {
         "checkpoint": str(translator.folder),
         "weights": checksum_of_weights(translator.folder),
@@ -131,7 +151,7 @@ def bleu(options: argparse.Namespace) -> Result:
     }
     if options.multi30k:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target
+            translations, text.target, code_of_name(language) or "en"
         )
     if metric:
         result["comet"] = metric.score(text.source, translations, text.target)

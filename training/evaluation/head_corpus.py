@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from training.bleu_tokens import DEFAULT
 from training.data.batches import Batch, TokenBatches, make_batch
 from training.data.encoded_text import EncodedText
 from training.evaluation.measurement import drawn_rows
@@ -125,6 +126,7 @@ def bleu_statistics(
     text: EncodedText,
     references: Sequence[str],
     heads: Sequence[Head],
+    tokenize: str = DEFAULT,
 ) -> Floats:
     """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
 
@@ -135,7 +137,7 @@ def bleu_statistics(
         translations = translate_all(
             text.source[:], lambda batch: greedy(model, batch), tokenizer, model.device
         )
-    metric = sacrebleu.BLEU(effective_order=True)
+    metric = sacrebleu.BLEU(tokenize=tokenize, effective_order=True)
     scores = [
         metric.sentence_score(translation, [reference])
         for translation, reference in zip(translations, references, strict=True)

@@ -14,6 +14,7 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
+from training.bleu_tokens import tokens_of
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.data.encoded_text import EncodedText, encode
 from training.evaluation.head_corpus import (
@@ -28,6 +29,7 @@ from training.evaluation.measurement import (
     load_translator,
     require_finite,
     store_or_write,
+    target_language,
 )
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
@@ -109,9 +111,13 @@ def run(options: argparse.Namespace) -> None:
     translated = sample(encoded, options.bleu_sentences, options.seed)
     references = [text.target[line] for line in translated.lines]
 
+    tokens, reason = tokens_of(target_language(translator.languages, text.source))
+    if reason:
+        command.say(reason)
+
     def statistics(heads: Sequence[Head]) -> Floats:
         return bleu_statistics(
-            translator.model, translator.target_tokenizer, translated, references, heads
+            translator.model, translator.target_tokenizer, translated, references, heads, tokens
         )
 
     report = _report(translator, encoded, measures, statistics, traces, options.seed)

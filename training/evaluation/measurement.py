@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from transformer.cli.arguments import whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.files.atomic import has_content, write_file, write_files
 from transformer.files.reading import read_bytes
+from transformer.text.languages import Languages
 
 MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT folder
 
@@ -76,6 +77,12 @@ def read_held_out(source_path: Path, target_path: Path) -> ParallelText:
             if not line.strip():
                 raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
     return text
+
+
+def target_language(languages: Languages, sources: Iterable[str]) -> str:
+    """Return the language into which all of these are translated; "" for several."""
+    targets = {languages.target_of(source) for source in sources}
+    return targets.pop() if len(targets) == 1 else ""
 
 
 def drawn_rows(count: int, most: int, seed: int) -> Counts:

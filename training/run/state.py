@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from training.config import Recipe, RunConfig
+from training.data.text_folders import ENGLISH_GERMAN, Endings
 from training.devices import ProcessInfo
 from training.update import Updater
 from transformer.checkpoints import checkpoint
@@ -108,10 +110,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Identity:
-    """Settings, apart from those of `MAY_CHANGE`, and text that a resumed run must share."""
+    """Settings, apart from those of `MAY_CHANGE`, text and languages: a resumed run's, too."""
 
     config: RunConfig
     text: str
+    endings: Endings = ENGLISH_GERMAN
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,12 @@ class Snapshot:
             for key, value in optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer.{key}.{name}"] = value.contiguous()
         config = identity.config.to_dict()
-        written = {PROGRESS_KEY: asdict(progress), "config": config, "text": identity.text}
+        written = {
+            PROGRESS_KEY: asdict(progress),
+            "config": config,
+            "text": identity.text,
+            **identity.endings.record(),
+        }
         return cls(safetensors.torch.save(tensors), written)
 
     def write(self, folder: Path) -> None:
@@ -154,6 +162,14 @@ class Snapshot:
 def has_state(folder: Path) -> bool:
     """Return whether a run has saved its state in a folder."""
     return folder.exists() or backup_path(folder).exists()
+
+
+def saved_endings(folder: Path) -> Endings:
+    """Return the languages of a run, as far as its state or the backup of it can be read."""
+    for place in (folder, backup_path(folder)):
+        with suppress(OSError, *_FOREIGN):
+            return Endings.from_record(json.loads(read_bytes(place / STATE_JSON, 64 * MIB)))
+    return ENGLISH_GERMAN
 
 
 def load_state(
@@ -321,7 +337,7 @@ class Saver:
 
         def write() -> None:
             folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
-            checkpoint.save(folder, copy, self.tokenizer)
+            checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.endings.languages)
             state.write(self.out / STATE)
             for old in checkpoints(self.out)[: -self.keep]:
                 remove_folder(old, checkpoint.folder_kind())

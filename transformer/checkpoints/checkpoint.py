@@ -25,7 +25,7 @@ from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.text import tokenizer as tokenizers
-from transformer.text.languages import OURS, Languages
+from transformer.text.languages import LANGUAGES, OURS, Languages
 from transformer.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -65,6 +65,7 @@ def save(
     model: Transformer,
     tokenizer: Tokenizer,
     *,
+    languages: Languages = OURS,
     dtype: torch.dtype = torch.float32,
     extra: dict[str, str] | None = None,
 ) -> None:
@@ -75,6 +76,7 @@ def save(
             as it was written and has a successor.
         model: the model to write.
         tokenizer: its tokenizer.
+        languages: source and target; a manifest without them means English and German.
         dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
 
@@ -97,7 +99,7 @@ def save(
             **{name: text.encode() for name, text in extra.items()},
         }
         checksums = {name: _sha256(content) for name, content in sorted(files.items())}
-        manifest = {"format": FORMAT, "sha256": checksums}
+        manifest = {"format": FORMAT, "sha256": checksums, **languages.record()}
         files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
         for name, content in files.items():
             (new / name).write_bytes(content)
@@ -114,7 +116,7 @@ def folder_kind(extra: Collection[str] = ()) -> FolderKind:
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
     reader = _Reader(folder)
-    if json.loads(reader.manifest_text).keys() != {"format", "sha256"}:
+    if json.loads(reader.manifest_text).keys() - {LANGUAGES} != {"format", "sha256"}:
         return {}
     listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
     return {**listed, MANIFEST: None}
@@ -147,7 +149,17 @@ def load(folder: Path) -> Checkpoint:
     weights = _weights(reader, config)
     model = Transformer.unfilled(config)
     model.fill(weights.items())
-    return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
+    checksum = _sha256(reader.manifest_text)
+    return Checkpoint(model.eval(), tokenizer, folder, checksum, languages=reader.languages)
+
+
+def read_languages(folder: Path) -> Languages:
+    """Read the languages of a checkpoint folder, and nothing else of it.
+
+    Raises:
+        CheckpointError: if it is no checkpoint folder.
+    """
+    return _Reader(folder).languages
 
 
 class _Reader:
@@ -162,6 +174,7 @@ class _Reader:
         try:
             manifest = json.loads(self.manifest_text)
             format_, checksums = manifest["format"], {**manifest["sha256"]}
+            self.languages = Languages.from_record(manifest)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import sys
 import time
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from transformer.errors import InputError, unreadable
+from transformer.files.lines import MARK, utf16_refusal, with_line_feeds
 
 SECONDS_BETWEEN = 0.2
 """Of what the progress says."""
@@ -21,12 +21,12 @@ def lines(most_letters: int) -> Iterator[str]:
     """Yield the lines of standard input, as `_cut` splits them.
 
     Raises:
-        InputError: if standard input is closed, or cannot be read.
+        InputError: if standard input is closed, cannot be read, or is UTF-16.
     """
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
     try:
-        yield from _cut(sys.stdin.buffer, most_letters)
+        yield from _cut(sys.stdin.buffer, "Standard input", most_letters)
     except OSError as error:
         raise InputError(unreadable(error, "Standard input")) from error
 
@@ -35,33 +35,41 @@ def file_lines(name: str, most_letters: int) -> Iterator[str]:
     """Yield the lines of a file, split in the same way.
 
     Raises:
-        InputError: if it cannot be read, or this is no name of a file.
+        InputError: if it cannot be read, is UTF-16, or this is no name of a file.
     """
     try:
         with Path(name).open("rb") as file:
-            yield from _cut(file, most_letters)
+            yield from _cut(file, name, most_letters)
     except OSError as error:
         raise InputError(unreadable(error, name)) from error
     except ValueError as error:  # Python's, before it asks the system
         raise InputError(f"{name!r} cannot be the name of a file.") from error
 
 
-def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
-    """Yield lines, split at line feeds alone, without the byte-order mark of some editors.
+def _cut(file: IO[bytes], name: str, most_letters: int) -> Iterator[str]:
+    """Yield lines, as `transformer.files.lines` has them.
 
     A byte that is no UTF-8 becomes a surrogate, which the translator refuses; a line that is too
     long is cut to a length that is still refused.
+
+    Raises:
+        InputError: if the first two lines are UTF-16; before the second is yielded.
     """
     most_bytes = 4 * (most_letters + 1)
-    mark = codecs.BOM_UTF8
+    start, number = b"", 0
     while line := file.readline(most_bytes):
         whole = len(line) < most_bytes or line.endswith(b"\n")
         end = line
         while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
             pass  # too long: to its end
-        text = line.removeprefix(mark).decode("utf-8", errors="surrogateescape")
-        yield text.rstrip("\r\n") if whole else text
-        mark = b""  # anywhere else it is a character
+        if number < 2:
+            start += line
+            if sentence := utf16_refusal(start, name):
+                raise InputError(sentence)
+            line = line if number else line.removeprefix(MARK)
+            number += 1
+        text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")
+        yield text.removesuffix("\n") if whole else text
 
 
 class Progress:

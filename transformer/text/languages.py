@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from transformer.errors import InputError, shortened
 
 Side = Literal["source", "target"]
 
 _CODE = re.compile(r">>([^<>\s]*)<<")
+_PLAIN = re.compile(r"[^\W_]+(?:[-_ ][^\W_]+)*")  # nothing that is markup to a page
+LANGUAGES = "languages"  # in a manifest
 LONGEST_LIST = 12  # codes that an error lists
 
 _NAMES = """
@@ -71,6 +73,22 @@ class Languages:
     target: str
     codes: tuple[str, ...] = ()
 
+    @classmethod
+    def from_record(cls, manifest: Mapping[str, Any]) -> Languages:
+        """Return the languages that a manifest says: English and German where it says none.
+
+        Raises:
+            TypeError, ValueError: if these are no two names.
+        """
+        source, target = manifest.get(LANGUAGES, (OURS.source, OURS.target))
+        if not all(_PLAIN.fullmatch(name) for name in (source, target)):
+            raise ValueError("a name that a page could take for markup")
+        return cls(source, target)
+
+    def record(self) -> dict[str, list[str]]:
+        """Return what a manifest says of them."""
+        return {} if self == OURS else {LANGUAGES: [self.source, self.target]}
+
     def name(self, side: Side) -> str:
         """Return the name of a side on the screen: a language, else "source" or "target"."""
         return (self.source if side == "source" else self.target) or side
@@ -119,7 +137,7 @@ class Languages:
         code = self.code_of(text)
         if code is None:
             return self
-        plain = code if re.fullmatch(r"[^\W_]+(?:[-_][^\W_]+)*", code) else ""
+        plain = code if _PLAIN.fullmatch(code) else ""
         return Languages(self.source, name_of(code) or plain)
 
     def asking_for(self, code: str, text: str) -> str:
@@ -147,7 +165,7 @@ class Languages:
 
 
 OURS = Languages("English", "German")
-"""Languages of the checkpoints that are trained here."""
+"""Languages of the bundled checkpoint, and of each that does not say its own."""
 
 
 def without_code(text: str) -> str:

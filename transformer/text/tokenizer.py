@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,9 @@ MOST_BYTES = 64 * MIB
 """Largest size of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
+# what SentencePiece says of a size
+_TOO_LARGE = re.compile(r"size too high .*<= ([0-9]+)")
+_TOO_SMALL = re.compile(r"smaller than required_chars.* vs ([0-9]+)")
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
 
 
@@ -76,8 +80,8 @@ class Tokenizer:
         """Learn byte-pair encoding on the training text of both languages together (§5.1).
 
         Raises:
-            ConfigError: if the text is too small for a vocabulary of this size; and what reading
-                the lines raises.
+            ConfigError: if the text gives no vocabulary of this size, naming the nearest one; and
+                what reading the lines raises.
         """
         written = io.BytesIO()
         failed: list[BaseException] = []  # the library makes a RuntimeError of whatever it is
@@ -106,10 +110,7 @@ class Tokenizer:
         except RuntimeError as error:
             if failed:
                 raise failed[0] from None
-            raise ConfigError(
-                f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
-                f"choose a smaller vocab_size or bring more text."
-            ) from error
+            raise ConfigError(_refused_size(vocab_size, str(error))) from error
         return cls(written.getvalue())
 
     @property
@@ -183,6 +184,19 @@ class Tokenizer:
         """The text of each piece with its spaces; a special piece as one that is no word."""
         ids = list(range(self.vocab_size))
         return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
+
+
+def _refused_size(vocab_size: int, reason: str) -> str:
+    """Write a sentence on a size that SentencePiece refuses, with the one that its reason names."""
+    start = f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
+    if match := _TOO_LARGE.search(reason):
+        return f"{start}it gives at most {int(match[1]):,}; set vocab_size = {match[1]} or less."
+    if match := _TOO_SMALL.search(reason):
+        return (
+            f"{start}its characters alone take {int(match[1]):,}; set vocab_size = {match[1]} or "
+            f"more."
+        )
+    return f"{start}it has no characters to learn from; bring text."
 
 
 def read_processor(model: bytes) -> SentencePieceProcessor | None:

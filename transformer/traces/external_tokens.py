@@ -36,6 +36,7 @@ _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
 _CONTROLS = frozenset(
     sign for sign, byte in _BYTE_OF.items() if byte == 0x7F or (byte < 32 and byte not in b"\t\n\r")
 )
+_JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
 class Vocabulary:
@@ -192,9 +193,9 @@ def pieces_of(
     """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
-    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
-    goes on (`@@`). The part of a character that is cut over several tokens is written as its
-    bytes, `<0xE2>`. Without any mark, each token is a word.
+    decoded to a space), of WordPiece (`##`), of BPE that marks a word's end (`</w>`) or what goes
+    on (`@@`), and of OpenNMT (`￭` where there is no space). The part of a character that is cut
+    over several tokens is written as its bytes, `<0xE2>`. Without any mark, each token is a word.
 
     `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark;
     `added` are those of them that were added as text, None where that is not known.
@@ -258,6 +259,8 @@ def _speller(
         return _ends_marked
     if any(token.endswith("@@") and len(token) > 2 for token in some):
         return _continuations_marked
+    if any(token.startswith(_JOINER) or token.endswith(_JOINER) for token in some):
+        return _joiners_marked
     return _as_words
 
 
@@ -353,6 +356,18 @@ def _ends_marked(tokens: Sequence[str]) -> _Spelt:
 def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
     begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
     return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
+
+
+def _joiners_marked(tokens: Sequence[str]) -> _Spelt:
+    """Spell tokens of OpenNMT, of which one with a joiner has no space at that side."""
+    before = ["", *tokens]
+    return _from_bytes(
+        [
+            (b"" if token.startswith(_JOINER) or last.endswith(_JOINER) else WORD_START.encode())
+            + token.strip(_JOINER).encode()
+            for token, last in zip(tokens, before, strict=False)
+        ]
+    )
 
 
 def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:

@@ -21,9 +21,10 @@ from training.data.batches import (
     empty_batch,
     make_batch,
 )
-from training.data.corpus import CorpusError, DataFolder, read_parallel
+from training.data.corpus import CorpusError
 from training.data.encoded_text import EncodedText, Sentences, TrainingText
 from training.data.run_data import encode_texts
+from training.data.text_folders import DataFolder, read_parallel
 from training.devices import ProcessInfo
 from training.update import SummedLoss
 from transformer.config import BOS, EOS, PAD, TransformerConfig

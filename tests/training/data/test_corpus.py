@@ -1,7 +1,7 @@
 """Text is read whole and as it stands, or refused in one sentence that names what is wrong."""
 
+import gzip
 import os
-from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
@@ -12,20 +12,20 @@ from tests.training.conftest import sentence_pairs, write_pairs
 from training.data import corpus
 from training.data.corpus import (
     CorpusError,
-    DataFolder,
-    data_folder,
+    ParallelText,
     line_chunks,
     read_lines,
-    read_parallel,
-    read_validation_text,
 )
+from training.data.text_folders import read_parallel
+from transformer.cli.standard_input import file_lines
+from transformer.errors import InputError
 
 texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b\ufeff"), max_size=40)
 
 
 def cut_whole(text: str) -> list[str]:
     """The lines of a text that is there whole."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -49,7 +49,7 @@ def test_a_line_that_is_not_utf_8_is_named(
 ) -> None:
     monkeypatch.setattr(corpus, "BLOCK", block)
     path = tmp_path / "z.en"
-    path.write_bytes(b"ok\r\n\rok\n" + "Grüße\nGrüße\n".encode("latin-1"))
+    path.write_bytes(b"ok\r\n\rok\nok\n" + "Grüße\nGrüße\n".encode("latin-1"))
     with pytest.raises(CorpusError, match=r"z\.en line 4 is not UTF-8: convert the file"):
         read_lines(path)
     path.write_bytes("eins\nzwei €".encode()[:-1])  # cut short within a character
@@ -65,7 +65,7 @@ def test_a_pipe_and_a_line_that_is_no_sentence_are_refused(
     with pytest.raises(CorpusError, match="pipe cannot be read: it is no regular file"):
         read_lines(tmp_path / "pipe")
     path = tmp_path / "long"
-    path.write_bytes(b"One.\n" + bytes(2_000_000) + b"\nThree.\n")
+    path.write_bytes(b"One.\n" + b"a" * 2_000_000 + b"\nThree.\n")
     with pytest.raises(CorpusError, match="long line 2 has more than 1,000,000 characters"):
         read_lines(path)
     # no more of it is read than that
@@ -105,22 +105,52 @@ def test_a_missing_file_and_an_empty_one_are_each_named(tmp_path: Path) -> None:
         read_parallel(tmp_path / "y")
 
 
-def test_validation_text_may_be_called_val_as_multi30k_does(tmp_path: Path) -> None:
-    write_pairs(tmp_path / "val", sentence_pairs(3))
-    assert len(read_validation_text(tmp_path)) == 3
+def test_a_carriage_return_within_a_line_does_not_shift_the_translations(tmp_path: Path) -> None:
+    """Others at which `str.splitlines` cuts are characters of a line, too."""
+    odd = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+    (tmp_path / "train.en").write_bytes(f"A dog\r runs.\nA man{odd}rides.\r\nA cat.\n".encode())
+    (tmp_path / "train.de").write_bytes(b"Ein Hund.\nEin Mann\rreitet.\nEine Katze.")
+    assert read_parallel(tmp_path / "train") == ParallelText(
+        ["A dog  runs.", "A man" + odd.replace("\r", " ") + "rides.", "A cat."],
+        ["Ein Hund.", "Ein Mann reitet.", "Eine Katze."],
+    )
 
 
-def test_a_weight_stands_behind_a_colon(tmp_path: Path) -> None:
-    assert data_folder("mix") == DataFolder(Path("mix"), 1)
-    assert data_folder("a/mix:0.5") == DataFolder(Path("a/mix"), 0.5)
-    assert data_folder("a:b:2") == DataFolder(Path("a:b"), 2)
-    odd = tmp_path / "mix:3"
-    odd.mkdir()
-    assert data_folder(str(odd)) == DataFolder(odd, 1)
-    assert data_folder(f"{odd}:4") == DataFolder(odd, 4)
+@pytest.mark.parametrize("block", [1, 1000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "A dog.\nA cat.\n".encode("utf-16"),
+        *(
+            text.encode(f"utf-16-{end}")
+            for text in ("A dog.\nA cat.", "我爱\n你")
+            for end in ("le", "be")
+        ),
+        "A dog.".encode("utf-32"),
+    ],
+)
+def test_utf_16_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, block: int
+) -> None:
+    monkeypatch.setattr(corpus, "BLOCK", block)
+    (tmp_path / "z.en").write_bytes(content)
+    with pytest.raises(CorpusError, match=r"z\.en is UTF-16"):
+        read_lines(tmp_path / "z.en")
+    with pytest.raises(InputError, match=r"z\.en is UTF-16"):
+        [*file_lines(str(tmp_path / "z.en"), 99)]
 
 
-@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "1e9", "half", ""])
-def test_a_weight_that_cannot_be_meant_is_refused(weight: str) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"weight of 'mix' must be a number above 0"):
-        data_folder(f"mix:{weight}")
+def test_a_packed_file_is_read_and_a_damaged_or_endless_one_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "z.en.gz"
+    path.write_bytes(gzip.compress(b"One.\r\nTwo.\n"))
+    assert read_lines(path) == ["One.", "Two."]
+    for content in (b"One.\n", gzip.compress(b"One.\n" * 99)[:-9], gzip.compress(b"O")[:20] + b"x"):
+        path.write_bytes(content)
+        with pytest.raises(CorpusError, match=r"z\.en\.gz is damaged, or not packed"):
+            read_lines(path)
+    path.write_bytes(gzip.compress(b"One.\n" * 10_000))
+    monkeypatch.setattr(corpus, "BLOCK", 1_000)
+    with pytest.raises(CorpusError, match="it has more than 2,000 bytes"):
+        [*line_chunks(path, 2_000)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.training.conftest import sentence_pairs
 from training.data import encoded_text
 from training.data.batches import TokenBatches
-from training.data.corpus import CorpusError, DataFolder, ParallelText
+from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
     EncodedFiles,
@@ -28,6 +28,7 @@ from training.data.encoded_text import (
 )
 from training.data.manifest import record_files
 from training.data.run_data import encode_texts
+from training.data.text_folders import DataFolder
 from transformer.text.tokenizer import Tokenizer
 
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -15,13 +16,18 @@ from tests.fingerprint import fingerprint
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
+from training import train
 from training.data import corpus, encoded_text, preparation, prepared
 from training.data.corpus import CorpusError
 from training.data.encoded_text import EncodedFiles, EncodedText
 from training.data.manifest import locked
 from training.data.preparation import unfinished
+from training.data.prepared import open_prepared
 from training.data.scan import Scan, scan
+from training.data.text_folders import ENGLISH_GERMAN, Endings
 from training.prepare import main
+from transformer import Translator
+from transformer.text.languages import Languages
 
 PAIRS = 308  # of both folders
 
@@ -200,6 +206,43 @@ def test_files_of_a_person_in_and_beside_the_unfinished_folder_stay(
     assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
+def test_any_two_languages_are_prepared_from_any_kind_of_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, first, second = write_folders(tmp_path)
+    for folder, name in ((first, "train"), (first, "val"), (second, "train")):
+        for old, new in (("en", "fr"), ("de", "nl")):
+            (folder / f"{name}.{old}").rename(folder / f"{name}.{new}")
+    plain, packed = tmp_path / "plain", tmp_path / "packed"
+    languages = ["--source", "fr", "--target", "nl"]
+    assert main(command(recipe, plain, "--data", first, second, *languages)) == 0
+    assert open_prepared(plain).endings == Endings("fr", "nl")
+    # the same text, one side packed, and both in a TMX file
+    (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
+    (first / "train.nl").unlink()
+    sides = [(second / f"train.{code}").read_text("utf-8").splitlines() for code in ("fr", "nl")]
+    units = "".join(
+        f'<tu><tuv xml:lang="FR-fr"><seg>{a}</seg></tuv>'
+        f'<tuv xml:lang="nl"><seg>{b}</seg></tuv></tu>'
+        for a, b in zip(*sides, strict=True)
+    )
+    tmx = second / "memory.tmx"
+    tmx.write_text(f"<tmx><body>{units}</body></tmx>", "utf-8")
+    assert main(command(recipe, packed, "--data", first, tmx, *languages)) == 0
+    assert open_prepared(packed).text.fingerprint == open_prepared(plain).text.fingerprint
+    assert contents(packed)["valid.nl"] == contents(plain)["valid.nl"]
+    capsys.readouterr()
+    assert main(command(recipe, plain, "--data", first, second, "--source", "fr")) == 2
+    assert "was prepared with other languages" in capsys.readouterr().err
+    trained = ["--config", str(recipe), "--data", str(plain), "--out", str(tmp_path / "run")]
+    assert train.main([*trained, "--source", "en"]) == 2
+    assert "was prepared from fr to nl, and not from en to nl" in capsys.readouterr().err
+    assert train.main([*trained, "--steps", "1"]) == 0
+    made = Translator.load(tmp_path / "run" / "averaged").languages
+    assert made == Languages("French", "Dutch")
+
+
 def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,7 +314,12 @@ def test_each_damaged_part_of_unfinished_work_is_named_and_nothing_is_changed(
     shutil.copytree(work, copy)
     capsys.readouterr()
     names = {path.name for path in copy.iterdir()}
-    assert names == {*prepared.FILES, "begun.json", "progress.json", "reasons"}
+    assert names == {
+        *prepared.prepared_files(ENGLISH_GERMAN),
+        "begun.json",
+        "progress.json",
+        "reasons",
+    }
 
     def refused(name: str, content: bytes) -> None:
         (work / name).write_bytes(content)

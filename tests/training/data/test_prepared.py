@@ -9,9 +9,21 @@ import pytest
 from tests.training.conftest import RECIPE
 from tests.training.preparing import prepared_text
 from training.config import RunConfig
-from training.data.corpus import CorpusError, DataFolder, read_parallel, read_validation_text
-from training.data.prepared import FILES, MANIFEST, is_prepared, open_prepared, prepared_among
+from training.data.corpus import CorpusError
+from training.data.prepared import (
+    MANIFEST,
+    is_prepared,
+    open_prepared,
+    prepared_among,
+    prepared_files,
+)
 from training.data.run_data import encode_texts
+from training.data.text_folders import (
+    ENGLISH_GERMAN,
+    DataFolder,
+    read_parallel,
+    read_validation_text,
+)
 from transformer.text.tokenizer import Tokenizer
 
 
@@ -41,7 +53,7 @@ def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
     assert prepared.text.encoded.source.stored.base is not None  # mapped, not copied
 
 
-@pytest.mark.parametrize("name", [*FILES, MANIFEST])
+@pytest.mark.parametrize("name", [*prepared_files(ENGLISH_GERMAN), MANIFEST])
 def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     out: Path, tmp_path: Path, name: str
 ) -> None:
@@ -92,9 +104,9 @@ def test_another_configuration_and_another_vocabulary_are_refused(
     ):
         path.write_text(recipe, "utf-8")
         with pytest.raises(CorpusError, match=sentence):
-            prepared.require(RunConfig.load(path))
+            prepared.require(RunConfig.load(path), ENGLISH_GERMAN)
     path.write_text(RECIPE, "utf-8")
-    prepared.require(RunConfig.load(path))
+    prepared.require(RunConfig.load(path), ENGLISH_GERMAN)
     other = Tokenizer.train(prepared.validation.source, 60)
     with pytest.raises(CorpusError, match="with another vocabulary than that of runs/a: prepare"):
         prepared.require_vocabulary(other, Path("runs/a"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.training.conftest import write_pairs
 from training.data import corpus
-from training.data.corpus import DataFolder, ParallelText
+from training.data.corpus import ParallelText
 from training.data.scan import (
     KEPT,
     REPEATED,
@@ -22,6 +22,7 @@ from training.data.scan import (
     drawn_pairs,
     scan,
 )
+from training.data.text_folders import DataFolder
 
 sides = st.text(st.sampled_from("ab  "), max_size=9)
 

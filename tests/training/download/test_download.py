@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.training.bad_server import Server, names, server
-from training.data.corpus import read_parallel
+from training.data.text_folders import read_parallel
 from training.download import __main__
 from training.download.sources import SOURCES, Archive, Source
 

@@ -19,6 +19,7 @@ from training.evaluate import main
 from training.evaluation.bleu import Comet, moses_tokens, multi30k_bleu
 from transformer import CheckpointError, ConfigError, Tokenizer, Transformer, Translator
 from transformer.checkpoints import checkpoint
+from transformer.text.languages import Languages
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,50 @@ def test_the_numbers_are_those_of_sacrebleu_itself(
     assert "tok:13a" in str(result["signature"])
     assert result["chrf"] == pytest.approx(sacrebleu.corpus_chrf(own, [reference]).score)
     assert float(result["chrf"]) < 100
+
+
+@pytest.mark.parametrize(
+    ("languages", "options", "tokens"),
+    [
+        (Languages("German", "Chinese"), [], "zh"),
+        (Languages("English", "Thai"), [], "char"),
+        (Languages("English", "Japanese"), [], "char"),  # whose package is not here
+        (Languages("English", "Korean"), ["--tokenize", "intl"], "intl"),
+        (Languages("English", "Chinese"), ["--tokenize", "13a"], "13a"),
+        (Languages("Chinese", "French"), [], "13a"),
+    ],
+)
+def test_the_tokens_are_those_of_the_target_or_as_asked_for(
+    languages: Languages, options: list[str], tokens: str, checkpoint_folder: Path, texts: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    given = checkpoint.load(checkpoint_folder)
+    checkpoint.save(tmp_path / "model", given.model, given.tokenizer, languages=languages)
+    assert (
+        main(_command(tmp_path / "model", texts, "ref.de", "--json", "--beam", "1", *options)) == 0
+    )
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    own = Translator.load(checkpoint_folder).translate_lines(
+        (texts / "in.en").read_text("utf-8").splitlines(), beam_size=1
+    )
+    reference = (texts / "ref.de").read_text("utf-8").splitlines()
+    metric = sacrebleu.BLEU(tokenize=tokens)
+    assert result["bleu"] == pytest.approx(metric.corpus_score(own, [reference]).score)
+    assert f"|tok:{tokens}|" in result["signature"]
+    assert (f"({tokens})" in printed.err) == (tokens in ("zh", "char"))
+    assert ("sacrebleu[ja]" in printed.err) == (languages.target == "Japanese")
+
+
+def test_tokens_whose_package_is_missing_are_refused(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setitem(sys.modules, "mecab_ko", None)
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    command = _command(checkpoint_folder, texts, "ref.de", "--tokenize", "ja-mecab")
+    assert "pip install 'sacrebleu[ja]'" in _error(command, capsys)
 
 
 def test_json_has_every_number_under_its_name(

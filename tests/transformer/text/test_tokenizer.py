@@ -1,4 +1,5 @@
 import io
+import re
 
 import pytest
 import sentencepiece
@@ -164,6 +165,39 @@ def test_a_vocabulary_that_the_text_cannot_fill_is_refused():
     with pytest.raises(ConfigError, match="vocabulary of 5000 pieces") as caught:
         Tokenizer.train(["The dog sleeps.", "Der Hund schläft."], vocab_size=5000)
     assert is_one_sentence(str(caught.value))
+
+
+CHINESE = ["".join(chr(0x4E00 + (7 * i + j) % 700) for j in range(20)) for i in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "size", "advice"),
+    [
+        (
+            ["The dog sleeps.", "Der Hund schläft."],
+            5000,
+            r"at most (\d+); set vocab_size = \1 or less",
+        ),
+        (CHINESE, 300, r"alone take (\d+); set vocab_size = \1 or more"),
+        (["The dog sleeps."], 5, r"alone take (\d+); set vocab_size = \1 or more"),
+    ],
+)
+def test_the_nearest_size_that_is_possible_is_named(lines, size, advice):
+    with pytest.raises(ConfigError, match=f"vocabulary of {size} pieces") as caught:
+        Tokenizer.train(lines, vocab_size=size)
+    match = re.search(advice, str(caught.value))
+    assert match
+    nearest = int(match[1])
+    assert Tokenizer.train(lines, vocab_size=nearest).vocab_size == nearest
+    beyond = nearest + (1 if nearest < size else -1)
+    with pytest.raises(ConfigError, match=str(nearest)):
+        Tokenizer.train(lines, vocab_size=beyond)
+
+
+@pytest.mark.parametrize("lines", [[], ["", " "]])
+def test_a_text_without_a_character_is_called_that(lines):
+    with pytest.raises(ConfigError, match="it has no characters to learn from"):
+        Tokenizer.train(lines, vocab_size=40)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError("gone")])

@@ -84,6 +84,21 @@ def spelt(tokens, vocabulary=tuple, added=None):
             id="rest of a word marked",
         ),
         pytest.param(
+            ["«￭", "Un￭", "believ￭", "able", "￭,", "well", "￭-￭", "known", "￭'s", "3", "￭.￭", "5",
+             "￭»"],
+            ["▁«", "Un", "believ", "able", ",", "▁well", "-", "known", "'s", "▁3", ".", "5", "»"],
+            [0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 4, 4, 5],
+            "«Unbelievable, well-known's 3.5»",
+            id="joiners",
+        ),
+        pytest.param(
+            ["un", "￭", "able", "<s>", "￭s", "a"],
+            ["▁un", "", "able", "<s>", "▁s", "▁a"],
+            [0, 0, 0, 1, 2, 3],
+            "unable | s a",
+            id="joiners of their own",
+        ),
+        pytest.param(
             ["Hi", " the", "re", "!"], ["▁Hi", "▁the", "re", "!"], [0, 1, 1, 2], "Hi there!",
             id="decoded",
         ),

@@ -1,7 +1,11 @@
-"""The app on a MarianMT folder from French to Finnish: nothing on a page says English or German."""
+"""The app on models of other languages: nothing on a page says English or German.
+
+A MarianMT folder from French to Finnish, and a run of training.train from French to Dutch.
+"""
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -10,6 +14,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
+from training import model_card
+from training.run.state import checkpoints
+from training.train import main
+from transformer import AttentionTrace, Translator
+from transformer.text.languages import Languages
 from viz.app.links.navigation import ROLES, TITLES, VIEW
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.pages.architecture import PARAMETERS
@@ -19,6 +28,7 @@ from viz.pages.masks import VIEW as MASKS
 from viz.pages.masks import WITHOUT_MASK
 from viz.pages.positions import VIEW as POSITIONS
 from viz.pages.roles import VIEWS
+from viz.pages.training import VIEW as TRAINING
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +37,7 @@ TEXT = "Le chat dort sous la table."
 BY_HAND = "Le chat dort."  # in pieces that the folder has
 WRONG = re.compile(".{,60}(?:English|German).{,60}")
 
-# views of the pages that speak of languages; a training run of the repository is English and German
+# views of the pages that speak of languages
 MORE: dict[str, list[dict[str, str]]] = {
     "translate": [{"edited": BY_HAND, "versus": "greedy search"}],
     "heads": [
@@ -38,6 +48,7 @@ MORE: dict[str, list[dict[str, str]]] = {
     "roles": [{VIEW: name} for name in VIEWS if name != ROLES],
     "masks": [{"kind": "encoder"}, {"kind": "cross"}, {MASKS: WITHOUT_MASK}],
     "positions": [{POSITIONS: "Without"}],
+    "training": [{TRAINING: "Curves"}],
     "architecture": [
         *({ARCHITECTURE: view} for view in (PARAMETERS, NORMS, "tables 2 and 3")),
         {"arch_box": "Embedding of the decoder"},
@@ -46,27 +57,100 @@ MORE: dict[str, list[dict[str, str]]] = {
 }
 
 
+RECIPE = """
+[model]
+preset = "demo"
+vocab_size = 100
+N = 2
+d_model = 32
+d_ff = 64
+h = 2
+[training]
+steps = 100
+batch_tokens = 300
+warmup = 50
+bf16 = false
+save_every = 50
+validate_every = 50
+validate_sentences = 4
+average = 2
+"""
+FRENCH = ["le chat", "un chien", "la table", "sous", "dort", "voit", "."]
+DUTCH = ["de kat", "een hond", "de tafel", "onder", "slaapt", "ziet", "."]
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("marian")
     return marian_folder.write(folder, separate=True, languages=("fra", "fin"))
 
 
-@pytest.mark.parametrize("page", [path for path in TITLES if path != "training"])
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a hundred steps from French to Dutch, on text that is made up."""
+    folder = tmp_path_factory.mktemp("french")
+    choose = random.Random(0)
+    for name, count in (("train", 300), ("valid", 20)):
+        drawn = [choose.choices(range(len(FRENCH)), k=4) for _ in range(count)]
+        for code, words in (("fr", FRENCH), ("nl", DUTCH)):
+            lines = [" ".join(words[word] for word in row) + "\n" for row in drawn]
+            (folder / f"{name}.{code}").write_text("".join(lines), "utf-8")
+    (folder / "recipe.toml").write_text(RECIPE, "utf-8")
+    arguments = ["--config", folder / "recipe.toml", "--data", folder, "--out", folder / "runs/a"]
+    languages = ["--source", "fr", "--target", "nl"]
+    assert main([*map(str, arguments), *languages]) == 0
+    return folder / "runs/a"
+
+
+def open_page(page: str, **url: str) -> str:
+    """Return all texts of a page, and the pictures, whose words travel as text."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app._page_hash = calc_hash("" if page == "translate" else page)
+    for name, value in url.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return "\n".join(str(getattr(node, "proto", "")) for node in (*app.main, *app.sidebar))
+
+
+@pytest.mark.parametrize(
+    ("page", "model"),
+    [
+        *((page, "run") for page in TITLES),
+        # a MarianMT folder has no run, and the bundled one is English and German
+        *((page, "marian") for page in TITLES if page != "training"),
+    ],
+)
 def test_no_view_of_a_page_says_english_or_german(
-    page: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder: Path = request.getfixturevalue(model)
+    target = "Dutch" if model == "run" else "Finnish"
+    if model == "run":
+        folder /= "averaged"
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     for url in ({}, *MORE.get(page, [])):
-        app = AppTest.from_file(str(APP), default_timeout=60)
-        app._page_hash = calc_hash("" if page == "translate" else page)
-        for name, value in {"text": TEXT, **url}.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        assert not app.error
-        # pictures too, whose words travel as text
-        sent = "\n".join(str(getattr(node, "proto", "")) for node in (*app.main, *app.sidebar))
+        sent = open_page(page, **{"text": TEXT, **url})
         assert WRONG.findall(sent) == []
         assert "French" in sent
-        assert "Finnish" in sent
+        assert target in sent
+
+
+def test_the_languages_of_a_run_are_in_all_that_it_leaves(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    french_dutch = Languages("French", "Dutch")
+    for folder in (*checkpoints(run), run / "averaged"):
+        assert Translator.load(folder).languages == french_dutch
+    for probe in (run / "probes").iterdir():
+        assert AttentionTrace.load(probe).languages == french_dutch
+    assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0
+    assert "French to Dutch" in (tmp_path / "card.md").read_text("utf-8")
+    arguments = ["--config", run.parents[1] / "recipe.toml", "--data", run.parents[1]]
+    again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "101"]
+    capsys.readouterr()
+    for languages in (["--source", "en"], ["--target", "de"], ["--source", "nl", "--target", "fr"]):
+        assert main([*again, *languages]) == 2
+        assert "is a run from fr to nl, and not from" in capsys.readouterr().err
+    assert main(again) == 0

@@ -38,6 +38,7 @@ from transformer.files.reading import sha256_of
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.shapes import refuse_too_large
+from transformer.text.languages import Languages
 from transformer.text.tokenizer import Tokenizer
 
 ENGINE = "ctranslate2"
@@ -56,6 +57,7 @@ class Exported:
     config: TransformerConfig
     tokenizer: Tokenizer
     checksum: str  # of the checkpoint it was made from
+    languages: Languages
 
 
 def is_export(folder: Path) -> bool:
@@ -115,7 +117,7 @@ def read(folder: Path) -> Exported:
         listed = manifest["sha256"]
         names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
         checksums = {name: str(listed[name]) for name in names}
-        checkpoint = str(manifest["checkpoint"])
+        checkpoint, languages = str(manifest["checkpoint"]), Languages.from_record(manifest)
     except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
@@ -128,7 +130,7 @@ def read(folder: Path) -> Exported:
                 f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
                 f"model again."
             )
-    return Exported(folder, config, Tokenizer.load(folder / TOKENIZER), checkpoint)
+    return Exported(folder, config, Tokenizer.load(folder / TOKENIZER), checkpoint, languages)
 
 
 def engine() -> ModuleType:

@@ -84,6 +84,7 @@ def _write(new: Path, checkpoint: Checkpoint, engine: str, settings: dict[str, s
         **settings,
         "checkpoint": checkpoint.checksum,
         "model": checkpoint.model.config.to_dict(),
+        **checkpoint.languages.record(),
         "sha256": {name: sha256_of(new / name, MOST_BYTES_OF_MODEL) for name in names},
     }
     (new / EXPORT).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

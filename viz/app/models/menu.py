@@ -17,7 +17,7 @@ import torch
 from transformer import CheckpointError, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.teacher_forcing import Progress
-from transformer.checkpoints import marian
+from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
@@ -25,7 +25,6 @@ from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED,
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
-from transformer.text.languages import OURS
 from viz.app.cache.memory import server_wide
 from viz.app.cache.progress import progress_bar
 from viz.app.links import address
@@ -110,7 +109,8 @@ def _source_language(folder: str, _state: Hashable) -> str:
     """Return the language that a model reads, without loading it; "" if unknown."""
     path = Path(folder)
     try:
-        known = read_languages(path, (), sha256()) if marian.is_marian(path) else OURS
+        is_marian = marian.is_marian(path)
+        known = read_languages(path, (), sha256()) if is_marian else checkpoint.read_languages(path)
     except CheckpointError:
         return ""  # which says so when it is chosen
     return known.source

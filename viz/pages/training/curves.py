@@ -24,7 +24,6 @@ from viz.figures.training import (
     values_left_out,
 )
 from viz.pages.training.runs import (
-    BUNDLED_NAME,
     RUNS_HELP,
     forget_unknown,
     is_live,
@@ -48,7 +47,7 @@ def show(row: DeltaGenerator) -> None:
     names = row.multiselect(
         "Runs",
         list(runs),
-        default=[BUNDLED_NAME],
+        default=list(runs)[:1],
         key=RUNS,
         bind="query-params",
         on_change=forget_unknown,

@@ -17,12 +17,13 @@ from transformer import KINDS, AttentionTrace, CheckpointError
 from transformer.files.installed import BUNDLED
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.problems import without_paths
+from viz.app.models import menu
 from viz.draw.labels import quoted
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
-BUNDLED_NAME = "bundled"
+BUNDLED_NAME, MODEL_NAME = "bundled", "this model's"
 
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
@@ -33,8 +34,24 @@ line for minutes, and a run that counted as ended is not followed any more."""
 
 
 def known_runs() -> dict[str, Path]:
-    """List folders with a log by name: the bundled one, then the server's own, newest first."""
-    return {BUNDLED_NAME: BUNDLED} | _own_runs()
+    """List folders with a log by name, the first of which is drawn unless another is chosen.
+
+    First the run of the model in the bar, then the bundled one, then the server's, newest first.
+    """
+    runs = {BUNDLED_NAME: BUNDLED} | _own_runs()
+    if (run := _run_of_model()) is None:
+        return runs
+    same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
+    return {next(same, MODEL_NAME): run} | runs
+
+
+def _run_of_model() -> Path | None:
+    """Return the run that left the model in the bar: around its folder, else with its log."""
+    offered = menu.offered_models()
+    chosen = st.session_state.get(menu.MODEL, offered.default)
+    model = offered.folders.get(chosen, BUNDLED)
+    around = () if model == BUNDLED else (model.parent, model.parent.parent, model)
+    return next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
 
 
 def missing_folder() -> str | None:
@@ -132,8 +149,8 @@ def log_problem(name: str, log: Log) -> str | None:
 
 
 RUNS_HELP = (
-    "The bundled run, and those in the folder runs beside the app or in HEADLIGHT_RUNS, the "
-    f"newest {MAX_RUNS}."
+    "The run of this model, the bundled one, and those in the folder runs beside the app or in "
+    f"HEADLIGHT_RUNS, the newest {MAX_RUNS}."
 )
 
 _UNKNOWN = "training.unknown_runs"

@@ -16,6 +16,7 @@ from tests.viz.planted_trace import planted
 from training.run import journal
 from transformer import CheckpointError
 from transformer.files.installed import BUNDLED
+from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.pages.training import runs
 from viz.pages.training.runs import (
     LIVE_SECONDS,
@@ -48,6 +49,17 @@ def test_the_bundled_run_stands_before_those_beside_the_app_the_newest_first(
     assert list(known_runs()) == ["bundled", "runs/new", "runs/old"]
     assert known_runs()["bundled"] == BUNDLED
     assert (known_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
+
+
+@pytest.mark.parametrize("place", ["averaged", "checkpoints/step-00000008", "."])
+def test_the_run_of_the_model_in_the_bar_stands_first(
+    place: str, beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(beside / "old" / place))
+    assert list(known_runs()) == ["runs/old", "bundled", "runs/new"]
+    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path))
+    assert list(known_runs()) == ["this model's", "bundled"]
+    assert known_runs()["this model's"].samefile(beside / "old")
 
 
 def test_the_environment_names_another_folder(

@@ -1,0 +1,242 @@
+"""Folders of text in two languages: `train.en` and `train.de`, or both sides in one TSV or TMX."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from training.data import corpus
+from training.data.corpus import (
+    MOST_BYTES,
+    MOST_BYTES_OF_STREAM,
+    PACKED,
+    CorpusError,
+    ParallelText,
+    line_chunks,
+    pair_chunks,
+    read_pairs,
+)
+from training.data.tmx import Pair, tmx_pairs
+from transformer.errors import ConfigError
+from transformer.text.languages import LANGUAGES, Languages, name_of
+
+SOURCE, TARGET = "en", "de"
+TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
+"""Names of a folder's files before their endings; of the validation text, the first that it has."""
+TSV, TMX = ".tsv", ".tmx"
+MOST_WEIGHT = 1_000.0
+_CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+class Endings(NamedTuple):
+    """Endings of the two files of a text, which are the codes of its languages."""
+
+    source: str = SOURCE
+    target: str = TARGET
+
+    def __str__(self) -> str:
+        return f"{self.source} to {self.target}"
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Endings:
+        """Return what a record says: English and German where it says nothing, as all did once."""
+        return cls(*record.get(LANGUAGES, ()))
+
+    def record(self) -> dict[str, list[str]]:
+        """Return what a record says of them."""
+        return {} if self == Endings() else {LANGUAGES: [*self]}
+
+    @property
+    def languages(self) -> Languages:
+        """The languages by their names; a code without one stands for itself."""
+        source, target = (name_of(code) or code for code in self)
+        return Languages(source, target)
+
+
+ENGLISH_GERMAN = Endings()
+
+
+@dataclass(frozen=True)
+class PairFiles:
+    """Files of one text: two of lines, or one that holds both sides."""
+
+    paths: tuple[Path, ...]
+    endings: Endings
+
+    def chunks(self, at_most: int = MOST_BYTES_OF_STREAM) -> Iterator[ParallelText]:
+        """Yield the pairs, some at a time.
+
+        Raises:
+            CorpusError: if a file cannot be read, holds no pair, or is not as its ending says.
+        """
+        if len(self.paths) == 2:
+            return pair_chunks(self.paths[0], self.paths[1], at_most)
+        path, codes = self.paths[0], self.endings
+        if path.name.removesuffix(PACKED).endswith(TMX):
+            return _chunks(tmx_pairs(path, codes, at_most))
+        return _chunks(_tsv_pairs(path, self.endings, at_most))
+
+    def side(self, number: int) -> Iterator[list[str]]:
+        """Yield the lines of one side, some at a time, as `chunks` does."""
+        if len(self.paths) == 2:
+            return line_chunks(self.paths[number], MOST_BYTES_OF_STREAM)
+        return ((chunk.source, chunk.target)[number] for chunk in self.chunks())
+
+
+def _chunks(pairs: Iterator[Pair]) -> Iterator[ParallelText]:
+    while chunk := list(islice(pairs, corpus.CHUNK)):
+        source, target = zip(*chunk, strict=True)
+        yield ParallelText(list(source), list(target))
+
+
+def _tsv_pairs(path: Path, endings: Endings, at_most: int) -> Iterator[Pair]:
+    """Yield the pairs of a file of columns: two, or those that its first line names."""
+    width, columns, number = 2, (0, 1), 0
+    for lines in line_chunks(path, at_most):
+        for line in lines:
+            number += 1
+            cells = line.split("\t")
+            if number == 1 and {*cells} >= {*endings}:
+                width = len(cells)
+                columns = cells.index(endings.source), cells.index(endings.target)
+                continue
+            if not line.strip():
+                cells = [""] * width
+            if len(cells) != width:
+                raise CorpusError(
+                    f"{path} line {number:,} has {len(cells):,} column(s) and not {width:,}: part "
+                    f"the two sides by one tab, or name all columns in the first line, those of "
+                    f"the text {endings.source} and {endings.target}."
+                )
+            yield cells[columns[0]], cells[columns[1]]
+    if not number:
+        raise CorpusError(f"{path} is empty: give at least one pair.")
+
+
+def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
+    """Find the files of a text by what stands before their endings: of the first that has some.
+
+    Two files of lines come before one that holds both sides. Where there are none, the files of
+    lines that the last would have are returned: an error names them.
+
+    Raises:
+        CorpusError: if there are several that hold both sides.
+    """
+    for prefix in prefixes:
+        sides = tuple(_there(Path(f"{prefix}.{code}")) for code in endings)
+        if any(map(os.path.lexists, sides)):
+            break
+        single = [_there(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
+        single = [path for path in single if os.path.lexists(path)]
+        if len(single) > 1:
+            raise CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
+        if single:
+            return PairFiles((single[0],), endings)
+    return PairFiles(sides, endings)
+
+
+def _there(path: Path) -> Path:
+    """Return the path, or that of the packed file if this one alone is there."""
+    packed = Path(f"{path}{PACKED}")
+    return packed if os.path.lexists(packed) and not os.path.lexists(path) else path
+
+
+def read_parallel(prefix: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
+    """Read the text whose files begin with the prefix, such as `prefix.en` and `prefix.de`."""
+    return read_pairs(find_files([prefix], endings).chunks(MOST_BYTES))
+
+
+def read_validation_text(folder: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
+    """Read the validation text of a folder, or of that of a file."""
+    folder = folder if _is_folder(folder) else folder.parent
+    # where there is none, an error names the last one
+    files = find_files([folder / name for name in (*VALIDATION, "valid")], endings)
+    return read_pairs(files.chunks(MOST_BYTES))
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 — pathlib's raises where the name is too long
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """A folder of text, each of whose pairs an epoch reads as often as its weight says.
+
+    Of 2.5, all twice and every second one once more. In place of a folder, a TSV or TMX file, or
+    what stands before the endings of two files, is its training text.
+    """
+
+    path: Path
+    weight: float = 1.0
+    endings: Endings = ENGLISH_GERMAN
+
+    def files(self) -> PairFiles:
+        """Return the files of the training text."""
+        if self.path.name.removesuffix(PACKED).endswith((TSV, TMX)) and not _is_folder(self.path):
+            return PairFiles((self.path,), self.endings)
+        prefixes = [self.path / TRAINING]
+        if not _is_folder(self.path):
+            prefixes = [self.path, *prefixes]
+        return find_files(prefixes, self.endings)
+
+    def read(self) -> ParallelText:
+        """Read the training text whole."""
+        return read_pairs(self.files().chunks(MOST_BYTES))
+
+
+def data_folder(argument: str) -> DataFolder:
+    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
+
+    Raises:
+        ArgumentTypeError: if the weight is not above 0, or more than can be meant.
+    """
+    path, colon, written = argument.rpartition(":")
+    if not colon or not path or Path(argument).exists():
+        return DataFolder(Path(argument))
+    try:
+        weight = float(written)
+    except ValueError:
+        weight = 0.0
+    if not 0 < weight <= MOST_WEIGHT:
+        raise ArgumentTypeError(
+            f"the weight of '{path}' must be a number above 0, and at most {MOST_WEIGHT:,.0f}, not "
+            f"'{written}'"
+        )
+    return DataFolder(Path(path), weight)
+
+
+def chosen_endings(options: Namespace, known: Endings = ENGLISH_GERMAN) -> Endings:
+    """Return the languages of `--source` and `--target`, or what is known of one not given.
+
+    Raises:
+        ConfigError: if both are the same.
+    """
+    endings = Endings(options.source or known.source, options.target or known.target)
+    if endings.source == endings.target:
+        raise ConfigError(
+            f"Source and target are both {endings.source}: give two with --source and --target."
+        )
+    return endings
+
+
+def add_languages(parser: ArgumentParser) -> None:
+    """Add `--source` and `--target`, None unless given."""
+    for name, default in (("source", SOURCE), ("target", TARGET)):
+        parser.add_argument(
+            f"--{name}",
+            type=_code,
+            metavar="CODE",
+            help=f"code of the {name} language, with which its files end; {default} unless given",
+        )
+
+
+def _code(argument: str) -> str:
+    if not _CODE.fullmatch(argument):
+        raise ArgumentTypeError(f"'{argument}' is no code of a language, such as fr, nld or pt_BR")
+    return argument

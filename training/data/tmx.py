@@ -1,0 +1,125 @@
+"""Sentence pairs of a translation memory (TMX), read in a stream, without its entities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+from training.data.corpus import MOST_LETTERS_OF_LINE, CorpusError, blocks
+from transformer.text.languages import name_of
+
+Pair = tuple[str, str]
+
+_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+"""Elements in a segment whose content is markup of another format, and no text."""
+_BLANKS = re.compile(r"[ \t\r\n]+")
+
+
+def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
+    """Yield the pair of each unit; a language that it lacks is an empty side.
+
+    Args:
+        path: the file; it is unpacked where its name ends with `.gz`.
+        codes: of the two languages. `fr` takes `fr-CA`, too, `fr_CA` takes `fr` and `fr-CA`.
+        at_most: bytes that are read.
+
+    Raises:
+        CorpusError: if the file cannot be read, is no TMX, has entities of its own, or no unit in
+            both languages.
+    """
+    units = _Units(path, codes)
+    try:
+        for block in blocks(path, at_most):
+            units.parser.Parse(block, False)
+            yield from units.pairs
+            units.pairs.clear()
+        units.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise CorpusError(
+            f"{path} line {error.lineno:,} is no XML, {expat.ErrorString(error.code)}: bring the "
+            f"file again."
+        ) from error
+    if not units.complete:
+        raise CorpusError(
+            f"{path} has no unit in both {codes[0]} and {codes[1]}, but in "
+            f"{', '.join(sorted(units.languages)) or 'no language'}: choose others with --source "
+            f"and --target."
+        )
+
+
+class _Units:
+    """The units of a file as far as it was parsed."""
+
+    def __init__(self, path: Path, codes: Pair) -> None:
+        self.path, self.codes = path, codes
+        self.languages: set[str] = set()
+        self.complete = 0  # units in both languages
+        self.parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._text
+        # one that a file declares may grow without bound; one that it does not would be left out
+        parser.EntityDeclHandler = parser.SkippedEntityHandler = self._refuse_entity
+        self.pairs: list[Pair] = []
+        self._sides: dict[int, str] = {}  # of the unit
+        self._side: int | None = None  # of the variant, if it is in one of the two languages
+        self._segment: list[str] | None = None
+        self._letters = self._depth = 0  # of the segment, and of codes in it
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "tu":
+            self._sides = {}
+        elif name == "tuv":
+            language = attributes.get("xml:lang") or attributes.get("lang", "")
+            self.languages.add(language)
+            self._side = _side(language, self.codes)
+        elif name == "seg" and self._side is not None:
+            self._segment, self._letters = [], 0
+        elif name in _CODES:
+            self._depth += 1
+
+    def _end(self, name: str) -> None:
+        if name in _CODES:
+            self._depth -= 1
+        elif name == "seg" and self._segment is not None and self._side is not None:
+            text = _BLANKS.sub(" ", "".join(self._segment)).strip(" ")
+            self._sides.setdefault(self._side, text)  # the first of several variants
+            self._segment = None
+        elif name == "tuv":
+            self._side = None
+        elif name == "tu":
+            self.complete += len(self._sides) == 2
+            self.pairs.append((self._sides.get(0, ""), self._sides.get(1, "")))
+
+    def _text(self, text: str) -> None:
+        if self._segment is None or self._depth:
+            return
+        self._segment.append(text)
+        self._letters += len(text)
+        if self._letters > MOST_LETTERS_OF_LINE:
+            raise CorpusError(
+                f"{self.path} line {self.parser.CurrentLineNumber:,} has a segment of more than "
+                f"{MOST_LETTERS_OF_LINE:,} characters: write one sentence a unit."
+            )
+
+    def _refuse_entity(self, name: str, *_: object) -> NoReturn:
+        raise CorpusError(
+            f"{self.path} line {self.parser.CurrentLineNumber:,} has the entity {name}, which "
+            f"is not read: write the text itself in its places, and declare none."
+        )
+
+
+def _side(language: str, codes: Iterable[str]) -> int | None:
+    """Return which of two codes a language is, if it is one of them."""
+    tags = [code.lower().replace("_", "-") for code in (language, *codes)]
+    tag, *others = tags
+    if tag in others:
+        return others.index(tag)
+    for side, other in enumerate(others):
+        names = [name_of(code) or code.partition("-")[0] for code in (tag, other)]
+        if names[0] == names[1] and ("-" not in tag or "-" not in other):
+            return side
+    return None

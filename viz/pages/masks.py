@@ -100,7 +100,8 @@ def _grids(
 
     reasons = masking.mask_reasons(batch, kind, mask)
     real = masking.real_queries(batch, kind)
-    titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
+    keys = masking.real_queries(batch, "encoder_self") if kind == "cross" else None
+    titles = _titles(real, keys)
     names = [_row_names(batch, kind, number) for number in range(len(labels))]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
     with picture:
@@ -136,8 +137,26 @@ def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
     return row_names(reads, reads=reads, writes=writes)
 
 
-def _title(number: int, real: int) -> str:
-    return f"Sentence {number}: {counted(real, 'token')}"
+def _titles(
+    queries: npt.NDArray[np.bool_], keys: npt.NDArray[np.bool_] | None = None
+) -> list[str]:
+    """Count the real tokens and the padding of each sentence, `[sentence, position]`.
+
+    The keys are given where they are another text than the queries.
+    """
+    if keys is None:
+        sizes = [_with_padding(row, "token") for row in queries]
+    else:
+        sizes = [
+            f"{_with_padding(row, 'row')}, {_with_padding(column, 'column')}"
+            for row, column in zip(queries, keys, strict=True)
+        ]
+    return [f"Sentence {number}: {size}" for number, size in enumerate(sizes, start=1)]
+
+
+def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
+    padding = int((~real).sum())
+    return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
@@ -172,8 +191,7 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
     """Draw what the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("The decoder reads what it wrote one step before", anchor=False)
-        real = masking.real_queries(batch, "decoder_self").sum(1)
-        titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
+        titles = _titles(masking.real_queries(batch, "decoder_self"))
         with st.container(key="mask-shift"):
             altair_chart(
                 shift_chart(batch.decoder_tokens, batch.target_tokens, titles),

@@ -44,8 +44,8 @@ STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
 
 MOVED: dict[str, tuple[Stack, ...]] = {
-    "both stacks moved": ("encoder", "decoder"),
-    "encoder alone moved": ("encoder",),
+    "all positions moved": ("encoder", "decoder"),
+    "encoder positions moved": ("encoder",),
 }
 
 
@@ -139,10 +139,10 @@ def without() -> None:
         return
     translator, translation, trace = bar
     edits = {
-        "encoder removed": Edit("removed", ("encoder",)),
-        "encoder shuffled": Edit("shuffled", ("encoder",), seed),
-        "decoder removed": Edit("removed", ("decoder",)),
-        "both removed": Edit("removed", ("encoder", "decoder")),
+        "encoder positions removed": Edit("removed", ("encoder",)),
+        "encoder positions shuffled": Edit("shuffled", ("encoder",), seed),
+        "decoder positions removed": Edit("removed", ("decoder",)),
+        "all positions removed": Edit("removed", ("encoder", "decoder")),
     }
     piece_log_p = {
         name: memo_per_trace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import streamlit as st
@@ -14,7 +15,7 @@ from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.problems import without_paths
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, listing
 from viz.figures.training import (
     COLORS,
     MAX_VALUES,
@@ -135,20 +136,39 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
         if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            plan = journal.plan(records)
-            if plan.keys() >= PLAN:
-                lines.append(_schedule(plan))
+            if journal.plan(records).keys() >= PLAN:
+                lines.append(_schedule(records))
         if validations:
             loss, perplexity, bleu = (float(validations[-1][field]) for field in VALIDATED)
             lines.append(
-                f"validation loss {loss:.3f}, perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
+                f"validation at step {int(validations[-1]['step']):,}: loss {loss:.3f}, "
+                f"perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
             )
         st.caption("  \n".join(lines))
 
 
-def _schedule(plan: Record) -> str:
-    """Describe the planned learning rate."""
+def _schedule(records: Sequence[Record]) -> str:
+    """Describe the planned learning rate; a resumed run may have more than one cooldown."""
+    plan = journal.plan(records)
     factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
     times = f" × {factor:g}" if factor != 1 else ""
     end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
+    if earlier := [_cooldown_steps(record) for record in _completed_cooldowns(records)]:
+        spans = listing([*earlier, *([_cooldown_steps(plan)] if cooldown else [])])
+        end = f", falling to 0 from step {spans}"
     return f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"
+
+
+def _completed_cooldowns(records: Sequence[Record]) -> list[Record]:
+    """Return the plans, before the last, whose rate fell to 0 before the next one began."""
+    plans = [record for record in records if record.keys() >= PLAN]
+    return [
+        plan
+        for plan, following in pairwise(plans)
+        if int(plan["cooldown"]) and int(following["step"]) >= int(plan["steps"])
+    ]
+
+
+def _cooldown_steps(plan: Record) -> str:
+    steps, cooldown = int(plan["steps"]), int(plan["cooldown"])
+    return f"{steps - cooldown:,} to {steps:,}"

@@ -29,7 +29,7 @@ from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_choice
 from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
-from viz.draw.formatting import counted, format_number, listing
+from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import bare_axis, pair_encoding
@@ -330,7 +330,7 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     if not abs(change) > 2 * error:
         return (
             f"Without the mask the loss goes {numbers}: by "
-            f"{format_number(change, 3, sign=True)} ± {2 * error:.3f} (two standard errors over "
+            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard errors over "
             f"{pieces} pieces), which is too little to tell from no change at all.{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""

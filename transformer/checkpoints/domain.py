@@ -28,15 +28,10 @@ class Domain:
     made_for: str
     least_log_prob: float
 
-    def notice(
-        self, best: Hypothesis, *, forced: int = 0, without: Sequence[str] = ()
-    ) -> str | None:
+    def notice(self, best: Hypothesis, forced: int = 0, without: Sequence[str] = ()) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 
-        Args:
-            best: the translation.
-            forced: number of its first pieces that the reader chose: they do not count.
-            without: words that the reader forbade.
+        Its first `forced` pieces are the reader's, and do not count; `without` are forbidden words.
         """
         own = best.log_probs[forced:]
         if not own or (log_prob := sum(own) / len(own)) >= self.least_log_prob:

@@ -155,6 +155,7 @@ def rotation_figure(
 ) -> go.Figure:
     """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions."""
     names = [f"dimension {dimension}" for dimension in dimensions]
+    matrix = matrix[np.ix_(dimensions, dimensions)]
     hover, vector_hover = "%{y}, %{x}<br>%{z:.6f}", "%{y}<br>%{z:.6f}"
     # in two lines, so that three such columns fit on a phone
     columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
@@ -162,7 +163,7 @@ def rotation_figure(
         {
             "M<sub>k</sub>": signed_map(matrix, 1, hover=hover, x=names, y=names),
             **{
-                title: signed_map(values[:, None], 1, hover=vector_hover, y=names)
+                title: signed_map(values[dimensions, None], 1, hover=vector_hover, y=names)
                 for title, values in columns.items()
             },
         },

@@ -100,8 +100,8 @@ def _grids(
 
     reasons = masking.mask_reasons(batch, kind, mask)
     real = masking.real_queries(batch, kind)
-    keys = masking.real_queries(batch, "encoder_self") if kind == "cross" else None
-    titles = _titles(real, keys)
+    columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
+    titles = _titles(real, *columns)
     names = [_row_names(batch, kind, number) for number in range(len(labels))]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
     with picture:
@@ -137,21 +137,16 @@ def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
     return row_names(reads, reads=reads, writes=writes)
 
 
-def _titles(
-    queries: npt.NDArray[np.bool_], keys: npt.NDArray[np.bool_] | None = None
-) -> list[str]:
+def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
     """Count the real tokens and the padding of each sentence, `[sentence, position]`.
 
-    The keys are given where they are another text than the queries.
+    Rows and columns are given one by one where they are of different texts.
     """
-    if keys is None:
-        sizes = [_with_padding(row, "token") for row in queries]
-    else:
-        sizes = [
-            f"{_with_padding(row, 'row')}, {_with_padding(column, 'column')}"
-            for row, column in zip(queries, keys, strict=True)
-        ]
-    return [f"Sentence {number}: {size}" for number, size in enumerate(sizes, start=1)]
+    things = ("token",) if len(real) == 1 else ("row", "column")
+    return [
+        f"Sentence {number}: {', '.join(map(_with_padding, sides, things))}"
+        for number, sides in enumerate(zip(*real, strict=True), start=1)
+    ]
 
 
 def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
@@ -330,8 +325,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     if not abs(change) > 2 * error:
         return (
             f"Without the mask the loss goes {numbers}: by "
-            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard errors over "
-            f"{pieces} pieces), which is too little to tell from no change at all.{others}"
+            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
+            f"errors over {pieces} pieces), which is too little to tell from no change at all."
+            f"{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:

@@ -135,7 +135,7 @@ def test_the_map_of_products_is_each_product() -> None:
 def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     matrix = rotation(3, WIDTH)
     before, after = exact_encoding(np.array([4, 7]), WIDTH)
-    figure = rotation_figure(matrix, before, matrix @ before, after, range(WIDTH))
+    figure = rotation_figure(matrix, before, matrix @ before, after, list(range(WIDTH)))
     np.testing.assert_allclose(map_values(figure, 0), matrix, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 1)[:, 0], before, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 2)[:, 0], after, atol=1e-6)

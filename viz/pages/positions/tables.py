@@ -84,10 +84,11 @@ def encoding() -> None:
         )
         explain(
             "Each column is what is added to the token at one position, each row one dimension; "
-            f"of more than {MOST_CELLS}, some pairs of dimensions are drawn, and positions as the "
-            "mean of neighbours: the axis says so. Two neighbours are the sine and the cosine of one wave, and the waves "
-            f"grow longer downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
-            f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."
+            f"of more than {MOST_CELLS}, some pairs of dimensions are drawn, and means of "
+            "neighbouring positions: the axis says so. Two dimensions are the sine and the cosine "
+            f"of one wave, and the waves grow longer downwards, from 2π positions to "
+            f"{waves[-1]:,.0f} here (§3.5): {code_line(sinusoidal_positions)}. Purple is above 0, "
+            "olive below."
         )
 
 
@@ -198,13 +199,7 @@ def rotation() -> None:
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         st.plotly_chart(
-            rotation_figure(
-                matrix[np.ix_(drawn, drawn)],
-                before[drawn],
-                (matrix @ before)[drawn],
-                after[drawn],
-                drawn,
-            ),
+            rotation_figure(matrix, before, matrix @ before, after, drawn),
             key="pe_rotation",
             alt="The matrix of the rotation, a position, its product with it, and the position k "
             "further.",
@@ -337,8 +332,8 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
         f"In the paper both kinds are as good: BLEU {paper_waves.bleu} with sinusoids and "
         f"{paper_table.bleu} with learned positions (Table 3, rows base and E), after "
         f"{paper_waves.steps},000 steps. These two small models had {steps}: the "
-        f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them tell which has learnt faster so "
-        f"far, not which would be better in the end."
+        f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them tell which has "
+        f"learnt faster so far, not which would be better in the end."
     )
 
 

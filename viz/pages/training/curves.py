@@ -15,7 +15,7 @@ from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.problems import without_paths
-from viz.draw.formatting import counted, listing
+from viz.draw.formatting import listing
 from viz.figures.training import (
     COLORS,
     MAX_VALUES,
@@ -150,25 +150,14 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
 def _schedule(records: Sequence[Record]) -> str:
     """Describe the planned learning rate; a resumed run may have more than one cooldown."""
     plan = journal.plan(records)
-    factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
+    factor = float(plan["lr_factor"])
     times = f" × {factor:g}" if factor != 1 else ""
-    end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
-    if earlier := [_cooldown_steps(record) for record in _completed_cooldowns(records)]:
-        spans = listing([*earlier, *([_cooldown_steps(plan)] if cooldown else [])])
-        end = f", falling to 0 from step {spans}"
-    return f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"
-
-
-def _completed_cooldowns(records: Sequence[Record]) -> list[Record]:
-    """Return the plans, before the last, whose rate fell to 0 before the next one began."""
     plans = [record for record in records if record.keys() >= PLAN]
-    return [
-        plan
-        for plan, following in pairwise(plans)
-        if int(plan["cooldown"]) and int(following["step"]) >= int(plan["steps"])
+    completed = [n for n, m in pairwise(plans) if int(m["step"]) >= int(n["steps"])]
+    spans = [
+        f"{int(n['steps']) - int(n['cooldown']):,} to {int(n['steps']):,}"
+        for n in (*completed, plan)
+        if int(n["cooldown"])
     ]
-
-
-def _cooldown_steps(plan: Record) -> str:
-    steps, cooldown = int(plan["steps"]), int(plan["cooldown"])
-    return f"{steps - cooldown:,} to {steps:,}"
+    end = f", falling to 0 from step {listing(spans)}" if spans else ""
+    return f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import altair as alt
@@ -25,7 +26,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.chrome.mounts import mount, mount_grid
+from viz.app.chrome.mounts import mount_grid, mount_map
 from viz.app.chrome.problems import say
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
@@ -156,7 +157,8 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         )
     with picture:
         opened = open_map(heads_of_kind(drawn, kind, words=False, special=True), layer, head)
-        data = encode_map(
+        encode = partial(
+            encode_map,
             opened.weights,
             opened.labels,
             kind,
@@ -166,7 +168,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             writes=opened.writes,
             caption=origin.caption(head_caption(kind, layer, head)),
         )
-        mount("forming-map", data)
+        mount_map("forming-map", opened.labels, encode)
         name = menu(
             "Measure, step after step",
             list(MEASURES),

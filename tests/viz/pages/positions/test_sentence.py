@@ -75,7 +75,9 @@ def test_beyond_writes_what_the_model_writes_there(opened, translator: Translato
     old = translator.translate(SENTENCE).text
     assert candidates(app) == [
         candidate("all positions moved by 64", translator, Edit("moved", BOTH, 64), old),
-        candidate("encoder positions moved by 64", translator, Edit("moved", ("encoder",), 64), old),
+        candidate(
+            "encoder positions moved by 64", translator, Edit("moved", ("encoder",), 64), old
+        ),
     ]
     assert candidates(opened("Beyond", pe_moved="2048")) != candidates(app)
     assert STEPS[:3] == (0, 1, 2)

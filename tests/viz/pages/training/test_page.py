@@ -109,8 +109,7 @@ def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
         ({"lr_factor": 1.0, "cooldown": 0}, "learning rate: equation 3, warm-up of 4 steps"),
         (
             {"lr_factor": 0.5, "cooldown": 3},
-            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 over the last "
-            "3 steps",
+            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 from step 6 to 9",
         ),
     ],
 )
@@ -134,7 +133,8 @@ def test_each_fall_of_the_bundled_rate_is_named() -> None:
     lows = [
         step
         for step, following in pairwise([*steps, steps[-1]])
-        if rates[step] < 1e-5 and (step == following or rates[following] > 2 * rates[step])
+        if rates[step] < 1e-5
+        and (step == following or rates[following] > 2 * rates[step])
         and step > 2_000
     ]
     spans = "6,000 to 10,300, 11,050 to 16,000 and 19,000 to 26,000"

@@ -168,7 +168,7 @@ const LARGEST = 84; // wider screens get paper instead of blurred squares
 const TALLEST = 400; // the maps of a block with what stands under them, where they can be lower
 const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
-const SQUEEZED = 0.65; // least share of its width to which a word is squeezed
+const SQUEEZED = 0.6; // least share of its width to which a word is squeezed
 
 /** @typedef {Cell & Place} Placed a small map in its place */
 

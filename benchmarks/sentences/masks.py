@@ -20,6 +20,7 @@ from benchmarks.sentences.facts import (
     number,
     padded_inputs,
     sentence,
+    signed,
 )
 from tests.transformer.reference import positions
 from transformer import Kind
@@ -152,9 +153,9 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
     if abs(mean) < 0.0005:
         return "Without the mask the loss stays what it is"
     if abs(mean) <= 2 * error:
-        sign = "+" if mean > 0 else ""
+        shown = round(float(after.mean()), 3) - round(float(before.mean()), 3)
         return (
-            f"Without the mask the loss goes {numbers}: by {sign}{number(mean, 3)} ± "
+            f"Without the mask the loss goes {numbers}: by {signed(shown, 3)} ± "
             f"{2 * error:.3f} (two standard errors over {len(changes)} pieces)"
         )
     slightly = " slightly" if abs(mean) < 0.05 else ""

@@ -78,7 +78,7 @@ test("a line leads into each box but the foot's, and the memory into cross-atten
   }
 });
 
-test("what passes through layers that are not drawn says which, and does not leave the drawn", () => {
+test("what passes through layers that are not drawn says which, and leaves no drawn one", () => {
   const layers = 6;
   for (const width of WIDTHS) {
     for (const [layer, before, after] of /** @type {[number, string, string][]} */ (

@@ -32,7 +32,9 @@ test("many heads stand closer, and what has no room yet is wider than the frame,
 });
 
 test("on a phone every head keeps its role, word under word or squeezed, and none is cut", () => {
-  const names = ["end token", "punctuation", "aligns", "", "previous", "same word", "in order", "x"];
+  const names = [
+    "end token", "punctuation", "aligns", "", "previous", "same word", "in order", "x",
+  ];
   const roles = range(3).map(() => names);
   for (const width of [358, 390, 1200]) {
     const plan = planGrid({ parts: [gridPart("cross", 3, 8, 12, 12, { roles })], order: null },
@@ -50,8 +52,9 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
     const ends = texts.map(({ y }) => y);
     assert.ok(Math.max(...ends) <= plan.height + 40);
   }
-  const tiny = planGrid({ parts: [gridPart("cross", 3, 64, 12, 12,
-    { roles: range(3).map(() => range(64).map(() => "punctuation")) })], order: null }, 358, measure);
+  const many = range(3).map(() => range(64).map(() => "punctuation"));
+  const part = gridPart("cross", 3, 64, 12, 12, { roles: many });
+  const tiny = planGrid({ parts: [part], order: null }, 358, measure);
   assert.ok(!tiny.texts.some(({ text }) => text === "punctuation")); // left to the tip
 });
 

@@ -18,7 +18,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.draw.message import decode
-
 from transformer.trace import Labels
 from viz.app.chrome import mounts
 from viz.draw.attention_map import pin_of, squares_of

@@ -124,7 +124,7 @@ def _about(
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
         first = f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}."
-    maps = "Each small map is one {unit}; open one with a click or with Enter."
+    maps = "Each small map is one {unit}; choose one to open it."
     text = about_text(first, origin.made_by if origin else "", maps, options.lens)
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
     return escape(text) + way

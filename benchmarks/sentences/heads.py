@@ -298,14 +298,27 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     before, now = facts.score(facts.target), facts.score(facts.target, edits)
     yield (
         f"log p {number(written)} · of the translation in the bar {number(now)}, "
-        f"{signed(now - before)} by the change"
+        f"{signed(round(now, 2) - round(before, 2))} by the change"
     )
+    yield _difference(facts.translation.text, new.text, before, now)
     yield from unsure(facts, written / len(pieces))
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
         yield from strongest_cells(kind, weights)
     yield from facts.drawn_rows()
     yield from _changed(maps, plain)
+
+
+def _difference(old: str, new: str, before: float, now: float) -> str:
+    """Say how many words differ by their counts, and which way log P went, as it is shown."""
+    moved = round(now, 2) - round(before, 2)
+    course = "stays the same" if abs(moved) < 0.005 else f"{'falls' if moved < 0 else 'rises'} by "
+    course += "" if abs(moved) < 0.005 else number(abs(moved))
+    end = f", and log p of the translation in the bar {course}."
+    if old.split() == new.split():
+        return f"It writes the same words{end}"
+    added = [word for word in new.split() if word not in old.split()]
+    return "…It writes …" + "".join(f"{word}…" for word in added) + end
 
 
 def _zero(head: int) -> Hook:

@@ -20,6 +20,7 @@ from benchmarks.sentences.facts import (
     number,
     padded_inputs,
     sentence,
+    signed,
 )
 from tests.transformer.reference import positions
 from transformer import Kind
@@ -36,7 +37,11 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     longest = max(member.queries(kind) for member in every)
     columns = max(member.keys(kind) for member in every)
     for n, member in enumerate(every, start=1):
-        title = f"Sentence {n}: {member.queries(kind)} tokens"
+        rows, across = member.queries(kind), member.keys(kind)
+        title = f"Sentence {n}: {_padded(rows, longest, 'token')}"
+        if kind == "cross":
+            title = f"Sentence {n}: {_padded(rows, longest, 'row')}, "
+            title += _padded(across, columns, "column")
         yield f"mask_grids title: {title}"
         for q, name in enumerate(_names(member, kind, longest), start=1):
             yield f"mask_grids row {q} of {title}: {sentence(name)}"
@@ -56,6 +61,11 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
         yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
     if at >= member.queries(kind):
         yield "This row is padding itself: it is computed, and nobody reads it."
+
+
+def _padded(real: int, longest: int, unit: str) -> str:
+    pads = f" + {longest - real} padding" if real < longest else ""
+    return f"{real} {unit}{'' if real == 1 else 's'}{pads}"
 
 
 def _names(facts: Facts, kind: Kind, longest: int) -> list[str]:
@@ -143,9 +153,9 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
     if abs(mean) < 0.0005:
         return "Without the mask the loss stays what it is"
     if abs(mean) <= 2 * error:
-        sign = "+" if mean > 0 else ""
+        shown = round(float(after.mean()), 3) - round(float(before.mean()), 3)
         return (
-            f"Without the mask the loss goes {numbers}: by {sign}{number(mean, 3)} ± "
+            f"Without the mask the loss goes {numbers}: by {signed(shown, 3)} ± "
             f"{2 * error:.3f} (two standard errors over {len(changes)} pieces)"
         )
     slightly = " slightly" if abs(mean) < 0.05 else ""
@@ -201,17 +211,17 @@ def _candidate(facts: Facts, name: str, edits: dict[str, Hook]) -> Iterator[Expe
 
 def beyond(facts: Facts) -> Iterator[Expected]:
     """Moved by a distance."""
-    yield from _candidate(facts, "both stacks moved by 64", _on(_move, "encoder", "decoder"))
-    yield from _candidate(facts, "encoder alone moved by 64", _on(_move, "encoder"))
+    yield from _candidate(facts, "all positions moved by 64", _on(_move, "encoder", "decoder"))
+    yield from _candidate(facts, "encoder positions moved by 64", _on(_move, "encoder"))
 
 
 def without(facts: Facts) -> Iterator[Expected]:
     """Removed and shuffled."""
     every = {
-        "encoder removed": _on(_remove, "encoder"),
-        "encoder shuffled": _on(_shuffle, "encoder"),
-        "decoder removed": _on(_remove, "decoder"),
-        "both removed": _on(_remove, "encoder", "decoder"),
+        "encoder positions removed": _on(_remove, "encoder"),
+        "encoder positions shuffled": _on(_shuffle, "encoder"),
+        "decoder positions removed": _on(_remove, "decoder"),
+        "all positions removed": _on(_remove, "encoder", "decoder"),
     }
     changed = []
     for name, edits in every.items():
@@ -233,7 +243,7 @@ def without(facts: Facts) -> Iterator[Expected]:
     places = np.random.default_rng(SEED).permutation(len(tokens)).tolist()
     yield " ".join(tokens[places.index(place)] for place in range(len(tokens)))
     pair = ("The dog bites the man.", "The man bites the dog.")
-    edited = [facts.translated(every["encoder removed"], text).text for text in pair]
+    edited = [facts.translated(every["encoder positions removed"], text).text for text in pair]
     for text, new in zip(pair, edited, strict=True):
         own_text = facts.translator.translate(text).text
         yield (f"“{text}” becomes “{own_text}”, and without the encoder's positions “{new}”.")

@@ -30,6 +30,23 @@ from viz.pages.training.runs import find
 pytestmark = pytest.mark.browser
 
 
+def test_a_pinned_row_stands_in_the_link_until_another_kind_is_open(visit):
+    page = visit("heads", text=SENTENCE, kind="cross", layer="2", head="2")
+    squares = page.locator(".st-key-heads-map .hl-scroll")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        squares.press(key)
+    until(page, lambda: url(page).get("heads-map-row"), "3")
+    page.reload()  # as whoever gets the link
+    page.locator(".st-key-heads-map table").wait_for(state="attached")
+    squares.press("Escape")
+    until(page, lambda: url(page).get("heads-map-row"), None)
+    squares.press("ArrowDown")
+    squares.press("Enter")
+    until(page, lambda: url(page).get("heads-map-row"), "1")
+    page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
+    until(page, lambda: url(page).get("heads-map-row"), None)
+
+
 def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
     page = visit("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
     trace = translator.trace(SENTENCE)

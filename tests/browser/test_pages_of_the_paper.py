@@ -164,13 +164,13 @@ def test_controls_links_and_the_sentence_redraw_the_page(visit, translator):
     for seed in (0, 5):
         if seed:
             set_number(page, "Seed of the shuffle", seed)
-        shuffled = ["encoder shuffled", written(Edit("shuffled", ("encoder",), seed))]
+        shuffled = ["encoder positions shuffled", written(Edit("shuffled", ("encoder",), seed))]
         until(page, lambda: candidates.evaluate_all(CANDIDATES)[1:2], [shuffled])
     assert german(page).inner_text() == translator.translate(SENTENCE).text
     page = visit("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
-    page.get_by_text("both stacks moved by 64").wait_for()
+    page.get_by_text("all positions moved by 64").wait_for()
     page.get_by_role("slider").press("ArrowRight")
-    page.get_by_text("both stacks moved by 128").wait_for()
+    page.get_by_text("all positions moved by 128").wait_for()
     moved = written(Edit("moved", ("encoder", "decoder"), 128))
     until(page, lambda: [words for _, words in candidates.evaluate_all(CANDIDATES)][:1], [moved])
     expect_url(page, pe_moved="128")

@@ -78,6 +78,34 @@ test("a line leads into each box but the foot's, and the memory into cross-atten
   }
 });
 
+test("what passes through layers that are not drawn says which, and leaves no drawn one", () => {
+  const layers = 6;
+  for (const width of WIDTHS) {
+    for (const [layer, before, after] of /** @type {[number, string, string][]} */ (
+      [[0, "", "layers 2–6"], [2, "layers 1–2", "layers 4–6"], [4, "layers 1–4", "layer 6"],
+        [5, "layers 1–5", ""]])) {
+      const plan = planModel(DATA.boxes, width, 600, measure, { layer, layers });
+      assert.deepEqual(plan.skipped.map(({ text }) => text),
+        [before, after, before, after].filter(Boolean));
+      const [memory] = plan.lines.filter(({ carries }) => carries === "memory");
+      const norm = plan.boxes["encoder.feed_forward_norm"];
+      const top = plan.frames[0].y;
+      assert.equal(memory.points[0][1], after ? top - 13 : norm.y);
+      for (const { text, x, y, anchor } of plan.skipped) {
+        const wide = measure(text, 11, 400);
+        const left = anchor === "start" ? x + 8 : x - 8 - wide;
+        const place = { x: left, y, width: wide, height: 10 };
+        assert.ok(Object.values(plan.boxes).every((box) => !meet(place, box)), `${width} ${text}`);
+      }
+    }
+  }
+});
+
+/** @param {import("../../viz/draw/js/core/scene.js").Place} a
+ * @param {import("../../viz/draw/js/core/scene.js").Place} b */
+const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width
+  && a.y < b.y + b.height && b.y < a.y + a.height;
+
 test("arrow keys go to the next box in their direction", () => {
   const { boxes } = planAt(780);
   const ways = /** @type {const} */ ([

@@ -31,6 +31,33 @@ test("many heads stand closer, and what has no room yet is wider than the frame,
   }
 });
 
+test("on a phone every head keeps its role, word under word or squeezed, and none is cut", () => {
+  const names = [
+    "end token", "punctuation", "aligns", "", "previous", "same word", "in order", "x",
+  ];
+  const roles = range(3).map(() => names);
+  for (const width of [358, 390, 1200]) {
+    const plan = planGrid({ parts: [gridPart("cross", 3, 8, 12, 12, { roles })], order: null },
+      width, measure);
+    const { cells, texts } = plan;
+    const under = (/** @type {typeof cells[0]} */ cell) => texts.filter(({ x, y }) =>
+      x === cell.x + cell.width / 2 && y > cell.y + cell.height && y < cell.y + cell.height + 40);
+    for (const cell of cells) {
+      const words = under(cell);
+      assert.equal(words.map(({ text }) => text).join(" "), names[cell.head]);
+      for (const { text, size, room = Infinity } of words) {
+        assert.ok(size >= 10 && Math.min(room, measure(text, size, 400)) <= cell.width + 6);
+      }
+    }
+    const ends = texts.map(({ y }) => y);
+    assert.ok(Math.max(...ends) <= plan.height + 40);
+  }
+  const many = range(3).map(() => range(64).map(() => "punctuation"));
+  const part = gridPart("cross", 3, 64, 12, 12, { roles: many });
+  const tiny = planGrid({ parts: [part], order: null }, 358, measure);
+  assert.ok(!tiny.texts.some(({ text }) => text === "punctuation")); // left to the tip
+});
+
 test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
   /** @param {number} layers @param {number} queries @param {number} width */
   const laid = (layers, queries, width) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
 import {
-  InsideHead, insideMarks, rowMark, tableRows, wordsOf,
+  equationParts, InsideHead, insideMarks, rowMark, tableRows, wordsOf,
 } from "../../viz/draw/js/inside_head/view.js";
 import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.js";
 
@@ -23,6 +23,13 @@ function marksAt(step, data = insideData(), width = WIDE) {
 /** @param {import("../../viz/draw/js/inside_head/plan.js").InsidePlan} plan
  * @param {string} name */
 const partsOf = (plan, name) => plan.parts.filter((part) => part.name === name);
+
+test("an equation can be broken at its spaces, and nothing of it is lost", () => {
+  /** @type {import("../../viz/draw/js/inside_head/plan.js").MathNode[]} */
+  const [q, comma, space, k] = [["mi", "q"], ["mo", ","], ["mo", " "], ["mi", "k"]];
+  assert.deepEqual(equationParts(["mrow", [q, comma, space, k]]), [[q, comma], [k]]);
+  assert.deepEqual(equationParts(q), [[q]]);
+});
 
 test("in a wide frame no step moves anything", () => {
   for (let step = 1; step < STEPS; step++) assert.deepEqual(planned(step, WIDE), planned(0, WIDE));

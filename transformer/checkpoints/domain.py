@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +28,19 @@ class Domain:
     made_for: str
     least_log_prob: float
 
-    def notice(self, best: Hypothesis) -> str | None:
-        """Return a warning if the model is less sure of a translation than of familiar text."""
-        log_prob = best.log_prob / max(len(best.tokens), 1)
-        if log_prob >= self.least_log_prob:
+    def notice(self, best: Hypothesis, forced: int = 0, without: Sequence[str] = ()) -> str | None:
+        """Return a warning if the model is less sure of a translation than of familiar text.
+
+        Its first `forced` pieces are the reader's, and do not count; `without` are forbidden words.
+        """
+        own = best.log_probs[forced:]
+        if not own or (log_prob := sum(own) / len(own)) >= self.least_log_prob:
             return None
+        subject = "what follows the forced prefix" if forced else "this translation"
+        if without:
+            subject += f", with {', '.join(f'“{word}”' for word in without)} forbidden"
         return (
-            f"The model is unsure of this translation: log p is {_shown(log_prob)} per piece, and "
+            f"The model is unsure of {subject}: log p is {_shown(log_prob)} per piece, and "
             f"above {_shown(self.least_log_prob)} on text that it knows. It is made for "
             f"{self.made_for}."
         )

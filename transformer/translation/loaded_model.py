@@ -135,7 +135,12 @@ class LoadedModel:
                 f"The model did not end the sentence within {_pieces(len(best.tokens))}, {limit}."
             )
         if best is not None and self.domain is not None:
-            warnings.append(self.domain.notice(best))
+            # what the reader forced or forbade is no choice of the model
+            steered = settings or SearchSettings()
+            forced = 0
+            if steered.prefix:
+                forced = len(steered.constraints(self.reader).forced(best.tokens))
+            warnings.append(self.domain.notice(best, forced=forced, without=steered.forbidden))
         return tuple(warning for warning in warnings if warning)
 
     def not_finite(self) -> NotFiniteError:

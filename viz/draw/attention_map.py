@@ -47,6 +47,8 @@ def encode_map(
     note: str | None = None,
     beside_difference: bool = False,
     paints: bool = False,
+    pinned: int | None = None,
+    unused: bool = False,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the map of one head: queries down, keys across.
@@ -73,6 +75,8 @@ def encode_map(
         beside_difference: leave the bars as much room as a difference has, so that maps side by
             side stand level.
         paints: whether squares that are pressed are told to the page, instead of keeping their row.
+        pinned: the row that the address has, -1 for none; None where the page does not hear of it.
+        unused: veil the weights of a head that is switched off.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -90,6 +94,8 @@ def encode_map(
         "amount": amount,
         "tallBars": signed or beside_difference,
         "paints": paints,
+        "pinned": pinned,
+        "unused": unused,
     }
     arrays = theme_tables(None if signed else kind)
     arrays["weights"] = weights.astype(np.float32)
@@ -160,15 +166,30 @@ def _axes(
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
+def pin_of(value: object, labels: Labels) -> int | None:
+    """Return the row that a message pins, -1 where it lets one go.
+
+    A malformed message, or one of a map with other labels, gives None.
+    """
+    if not isinstance(value, Mapping) or not _is_of(value, labels):
+        return None
+    row = value.get("pinned")
+    return row if row == -1 or is_index(row, len(labels.queries)) else None
+
+
+def _is_of(value: Mapping[str, object], labels: Labels) -> bool:
+    """Return whether a message is of a map with these labels."""
+    queries, keys = map(display_tokens, labels)
+    return value.get("queries") == queries and value.get("keys") == keys
+
+
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
     """Return row and column of the squares of the one row that a message names.
 
     A malformed message names none, nor do squares that were pressed on a map of another title or
     other labels: another one may be there before the press is heard.
     """
-    queries, keys = map(display_tokens, labels)
-    shown = {"title": title, "queries": queries, "keys": keys}
-    if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
+    if not isinstance(value, Mapping) or value.get("title") != title or not _is_of(value, labels):
         return []
     squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]
     if not isinstance(squares, list | tuple) or len(squares) > sizes[1]:

@@ -55,13 +55,14 @@ def encode_tree(
     *,
     best: int,
     chosen: int | None = None,
+    dropped: bool = False,
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the search tree of one sentence, in which a parent stands before its children.
 
     `best` is the last piece of the translation, or of the best prefix so far, `chosen` the node
-    that is outlined.
+    that is outlined; `dropped` shows the dropped candidates, too.
 
     Raises:
         ValueError: if there is no node, a parent or a step is not what it can be, a number is not
@@ -92,6 +93,7 @@ def encode_tree(
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
         "chosen": chosen,
+        "dropped": dropped,
         "language": capitalised(languages.name("target")),
         "texts": texts,
         "labels": display_tokens(texts),
@@ -109,6 +111,12 @@ def encode_tree(
         "scores": np.array(scores, np.float64),
     }
     return encode_picture("beam_tree", caption, meta, arrays)
+
+
+def dropped_of(value: object) -> bool | None:
+    """Return whether dropped candidates are to be shown; None for any other message."""
+    dropped = value.get("dropped") if isinstance(value, Mapping) else None
+    return dropped if isinstance(dropped, bool) else None
 
 
 def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:

@@ -15,6 +15,11 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def format_difference(after: float, before: float, digits: int = 2) -> str:
+    """Format a difference that stands beside its two numbers: that of the numbers as shown."""
+    return format_number(round(after, digits) - round(before, digits), digits, sign=True)
+
+
 def format_probability(value: float) -> str:
     """Format a probability with two decimals, a small one above 0 as `< 0.01`."""
     return "< 0.01" if 0 < value < 0.005 else f"{value:.2f}"

@@ -291,7 +291,7 @@ class HeadsView:
         own = head_caption(self.kind, options.layer, options.head, options.lens)
         return self.origin.caption(own if part is None else part)
 
-    def open_map(self, *, beside_difference: bool = False) -> bytes:
+    def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
         """Encode the open map."""
         return self._map(
             self.opened,
@@ -299,9 +299,12 @@ class HeadsView:
             note=self._note(self.opened),
             caption=self.caption(),
             beside_difference=beside_difference,
+            pinned=pinned,
         )
 
-    def second_map(self, second: SecondMap, *, beside_difference: bool = False) -> bytes:
+    def second_map(
+        self, second: SecondMap, *, beside_difference: bool = False, pinned: int | None = None
+    ) -> bytes:
         """Encode the map that is compared with the open one."""
         return self._map(
             second.map,
@@ -310,9 +313,10 @@ class HeadsView:
             note=self._note(second.map),
             caption=second.caption,
             beside_difference=beside_difference,
+            pinned=pinned,
         )
 
-    def difference(self, second: SecondMap) -> bytes | None:
+    def difference(self, second: SecondMap, *, pinned: int | None = None) -> bytes | None:
         """Encode the open map minus the second one; None if their tokens differ."""
         first = self.opened
         if first.labels != second.map.labels:
@@ -327,6 +331,7 @@ class HeadsView:
             scale="linear",
             threshold=0.0,
             amount="weight",
+            pinned=pinned,
         )
 
     def ribbons(self, over: Sequence[tuple[int, int]] = ()) -> bytes:

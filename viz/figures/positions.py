@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import altair as alt
@@ -13,7 +12,13 @@ from numpy.typing import NDArray
 
 from viz.figures.axes import curve_color
 from viz.figures.colors import GREY, curve_colors
-from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
+from viz.figures.signed_maps import (
+    axis_title,
+    dimension_axis,
+    drawn_dimensions,
+    maps,
+    signed_map,
+)
 
 Floats = NDArray[np.floating]
 
@@ -25,15 +30,14 @@ def encoding_map(table: Floats, waves: Floats) -> go.Figure:
 
     `waves` are the wavelengths of each pair, `[d_model / 2]`.
     """
+    drawn = drawn_dimensions(table.shape[1])
     names = [
-        f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}"
-        for n in range(table.shape[1])
+        f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}" for n in drawn
     ]
-    heatmap = signed_map(table.T, 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
-    down = {"title": axis_title("dimension", table.shape[1]), **_ticks(table.shape[1])}
+    heatmap = signed_map(table.T[drawn], 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
     across = {"title": axis_title("position", len(table)), "side": "top"}
     # two pixels and more for each cell
-    return maps({"": heatmap}, across=across, down=down, height=620)
+    return maps({"": heatmap}, across=across, down=dimension_axis(drawn), height=620)
 
 
 def wave_curves(
@@ -146,34 +150,31 @@ def similarity_map(products: Floats) -> go.Figure:
     return maps({"": heatmap}, across=across, down={"title": title}, height=560)
 
 
-def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Floats) -> go.Figure:
-    """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) side by side, on one scale."""
-    hover = "row %{y}, column %{x}<br>%{z:.6f}"
-    vector_hover = "dimension %{y}<br>%{z:.6f}"
+def rotation_figure(
+    matrix: Floats, before: Floats, turned: Floats, after: Floats, dimensions: Sequence[int]
+) -> go.Figure:
+    """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions."""
+    names = [f"dimension {dimension}" for dimension in dimensions]
+    matrix = matrix[np.ix_(dimensions, dimensions)]
+    hover, vector_hover = "%{y}, %{x}<br>%{z:.6f}", "%{y}<br>%{z:.6f}"
     # in two lines, so that three such columns fit on a phone
     columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
-    title = {"title": axis_title("dimension", len(matrix))}
     figure = maps(
         {
-            "M<sub>k</sub>": signed_map(matrix, 1, hover=hover),
-            **{t: signed_map(v[:, None], 1, hover=vector_hover) for t, v in columns.items()},
+            "M<sub>k</sub>": signed_map(matrix, 1, hover=hover, x=names, y=names),
+            **{
+                title: signed_map(values[dimensions, None], 1, hover=vector_hover, y=names)
+                for title, values in columns.items()
+            },
         },
-        across=title,
-        down=title,
+        across=dimension_axis(dimensions, most=4),
+        down=dimension_axis(dimensions),
         height=520,
         widths=(4, 1, 1, 1),
     )
     for axis in ("xaxis2", "xaxis3", "xaxis4"):  # one column each
         figure.layout[axis].update(title=None, showticklabels=False)
     return figure
-
-
-def _ticks(count: int) -> dict[str, object]:
-    """Return about eight numbered ticks for an axis of names, in steps of a power of two."""
-    step = next(2**n for n in itertools.count() if count <= 9 * 2**n)
-    indices = range(0, count, step)
-    places = [axis_place(n, count) for n in indices]
-    return {"tickmode": "array", "tickvals": places, "ticktext": [str(n) for n in indices]}
 
 
 def _wave(dimension: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -34,19 +35,45 @@ MOST_CELLS = 256
 Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
-def signed_map(values: Floats, most: float, *, hover: str, y: Sequence | None = None) -> go.Heatmap:
+def drawn_dimensions(count: int) -> list[int]:
+    """Select the dimensions that a map draws: all, or evenly spaced pairs of sine and cosine.
+
+    The mean of a pair would hide its wave: of the long ones it is the same at all positions.
+    """
+    step = block_size(count, MOST_CELLS)
+    return [dimension for dimension in range(count) if dimension // 2 % step == 0]
+
+
+def dimension_axis(drawn: Sequence[int], most: int = 9) -> dict[str, object]:
+    """Return title and at most so many numbered ticks of an axis of dimensions, by their places."""
+    every = next(2**n for n in itertools.count() if len(drawn) <= most * 2**n)
+    places = list(range(0, len(drawn), every))
+    texts = [str(drawn[place]) for place in places]
+    apart = (drawn[2] - drawn[0]) // 2 if len(drawn) > 2 else 1
+    title = "dimension" if apart == 1 else f"dimension, 1 pair in {apart}"
+    return {"title": title, "tickmode": "array", "tickvals": places, "ticktext": texts}
+
+
+def signed_map(
+    values: Floats,
+    most: float,
+    *,
+    hover: str,
+    x: Sequence | None = None,
+    y: Sequence | None = None,
+) -> go.Heatmap:
     """Draw signed values as a map on one scale; more than `MOST_CELLS` along a side are averaged.
 
     Args:
         values: `[row, column]`.
         most: value of the full colour.
         hover: Plotly's template of the tooltip.
-        y: names of the rows in `hover`; their numbers by default.
+        x: names of the columns in `hover`; their numbers by default.
+        y: names of the rows, likewise.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
-    x = None
     if rows * columns > 1:
-        y, x = _blocks(y, len(values), rows), _blocks(None, values.shape[1], columns)
+        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
         z=block_means(values, (rows, columns)),

@@ -29,7 +29,7 @@ from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_choice
 from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
-from viz.draw.formatting import counted, format_number, listing
+from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import bare_axis, pair_encoding
@@ -100,7 +100,8 @@ def _grids(
 
     reasons = masking.mask_reasons(batch, kind, mask)
     real = masking.real_queries(batch, kind)
-    titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
+    columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
+    titles = _titles(real, *columns)
     names = [_row_names(batch, kind, number) for number in range(len(labels))]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
     with picture:
@@ -136,8 +137,21 @@ def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
     return row_names(reads, reads=reads, writes=writes)
 
 
-def _title(number: int, real: int) -> str:
-    return f"Sentence {number}: {counted(real, 'token')}"
+def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
+    """Count the real tokens and the padding of each sentence, `[sentence, position]`.
+
+    Rows and columns are given one by one where they are of different texts.
+    """
+    things = ("token",) if len(real) == 1 else ("row", "column")
+    return [
+        f"Sentence {number}: {', '.join(map(_with_padding, sides, things))}"
+        for number, sides in enumerate(zip(*real, strict=True), start=1)
+    ]
+
+
+def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
+    padding = int((~real).sum())
+    return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
@@ -172,8 +186,7 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
     """Draw what the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("The decoder reads what it wrote one step before", anchor=False)
-        real = masking.real_queries(batch, "decoder_self").sum(1)
-        titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
+        titles = _titles(masking.real_queries(batch, "decoder_self"))
         with st.container(key="mask-shift"):
             altair_chart(
                 shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
@@ -312,8 +325,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     if not abs(change) > 2 * error:
         return (
             f"Without the mask the loss goes {numbers}: by "
-            f"{format_number(change, 3, sign=True)} ± {2 * error:.3f} (two standard errors over "
-            f"{pieces} pieces), which is too little to tell from no change at all.{others}"
+            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
+            f"errors over {pieces} pieces), which is too little to tell from no change at all."
+            f"{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:

@@ -54,6 +54,20 @@ def test_the_limit_itself_is_known_text() -> None:
     assert limit.notice(Hypothesis((5, 2), (-0.75, -0.26), 0.0))
 
 
+def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> None:
+    text = "Two black dogs are running through the snow."
+    forced = bundled.translate(text, prefix="Eine Katze")
+    assert forced.log_prob / len(forced.best.pieces) < -3  # for the prefix
+    assert forced.notices == ()
+    limit = domain.Domain("x", -0.5)
+    hypothesis = Hypothesis((5, 6, 2), (-9.0, -0.75, -0.27), 0.0)
+    assert "follows the forced prefix: log p is −0.51" in (limit.notice(hypothesis, forced=1) or "")
+    assert limit.notice(hypothesis, forced=2) is None
+    assert limit.notice(hypothesis, forced=3) is None  # nothing is the model's own
+    (notice,) = bundled.translate(text, forbidden=["Hunde", "Schnee"]).notices
+    assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log p" in notice
+
+
 def test_a_model_without_a_domain_has_no_such_notice(checkpoint_folder: Path) -> None:
     assert domain.read(checkpoint_folder) is None
     assert not unsure(Translator.load(checkpoint_folder), "Zwei Hunde rennen.")

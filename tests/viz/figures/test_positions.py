@@ -50,8 +50,10 @@ def test_the_map_is_the_encoding_with_positions_across() -> None:
 @pytest.mark.parametrize("width", [2, 8, 512, 1024, 4096])
 def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
     axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
-    cells = max(1, width // MOST_CELLS)  # dimensions that share one
+    cells = max(1, width // MOST_CELLS)  # one pair of so many is drawn
     assert [str(int(n * cells)) for n in axis.tickvals] == list(axis.ticktext)
+    title = "dimension" if cells == 1 else f"dimension, 1 pair in {cells}"
+    assert axis.title.text == title
     assert axis.tickvals[0] == 0
     assert 2 <= len(axis.tickvals) <= 9
     assert axis.tickvals[-1] < width / cells
@@ -133,7 +135,7 @@ def test_the_map_of_products_is_each_product() -> None:
 def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     matrix = rotation(3, WIDTH)
     before, after = exact_encoding(np.array([4, 7]), WIDTH)
-    figure = rotation_figure(matrix, before, matrix @ before, after)
+    figure = rotation_figure(matrix, before, matrix @ before, after, list(range(WIDTH)))
     np.testing.assert_allclose(map_values(figure, 0), matrix, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 1)[:, 0], before, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 2)[:, 0], after, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,16 @@ def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> N
         assert (grid["queries"], grid["keys"]) == tuple(display_tokens(tokens) for tokens in labels)
 
 
-def test_the_titles_count_the_tokens_without_padding(opened, made) -> None:
-    titles = [grid["title"] for grid in grids(opened())["grids"]]
-    counts = [sum(token != "<pad>" for token in row) for row in made.decoder_tokens]
-    assert titles == [f"Sentence {n + 1}: {count} tokens" for n, count in enumerate(counts)]
+def test_the_titles_count_the_tokens_and_the_padding_that_is_drawn(opened, made) -> None:
+    for kind in ("decoder", "cross"):
+        for grid in grids(opened(kind=kind))["grids"]:
+            sizes = [int(number) for number in re.findall(r"\d+", grid["title"].split(":")[1])]
+            rows, columns = len(grid["queries"]), len(grid["keys"])
+            assert sum(sizes) == rows + (columns if kind == "cross" else 0), grid["title"]
+            padding = sum(token == "<pad>" for token in grid["queries"])
+            padding += kind == "cross" and sum(token == "<pad>" for token in grid["keys"])
+            assert ("padding" in grid["title"]) == bool(padding)
+    assert any("padding" in grid["title"] for grid in grids(opened())["grids"])
 
 
 def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
@@ -251,6 +258,9 @@ def test_what_the_pieces_cannot_tell_from_no_change_is_no_effect():
     text = describe_change(
         WITH, planted_leak([0.75, 0.0, 0.0], [0.2, 0.25, np.nan]), "encoder_self"
     )
+    # beside 0.250 and 0.241 stands their difference, though −0.0085 rounds to another
+    near = planted_leak([0.7574, 0.0, 0.0], [0.2, 0.25, np.nan])
+    assert "from 0.250 to 0.241 nats: by −0.009 ±" in describe_change(WITH, near, "encoder_self")
     error = 2 * np.std([0.5, -0.25, -0.25, -0.05, 0.0], ddof=1) / 5**0.5
     assert "goes from 0.250 to 0.240 nats" in text
     assert f"by −0.010 ± {error:.3f} (two standard errors over 5 pieces)" in text

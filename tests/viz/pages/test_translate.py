@@ -152,6 +152,19 @@ def german(app: AppTest) -> str:
     return texts(app)[1]
 
 
+def test_a_link_shows_the_dropped_candidates(serve, clicks: dict[str, object]) -> None:
+    messages: Any = clicks["messages"]
+    app = serve("translate", text=SENTENCE, dropped="true")
+    assert messages["translate-tree"]["dropped"] is True
+    send(app, clicks, "translate-tree", {"dropped": False})
+    assert in_url(app, "dropped") is None
+    assert messages["translate-tree"]["dropped"] is False
+    send(app, clicks, "translate-tree", {"dropped": True})
+    assert in_url(app, "dropped") == "true"
+    send(app, clicks, "translate-tree", {"dropped": "true"})  # no message of a browser of ours
+    assert in_url(app, "dropped") == "true"
+
+
 def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     serve, translator: Translator, clicks: dict[str, object]
 ) -> None:

@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from viz.app.links import address
 from viz.app.links.address import MAX_TYPED
+from viz.draw.attention_map import pin_of
 from viz.draw.head_grid import GridPart, click_of, encode_selection
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
     from transformer.analysis.heads.head import Head
+    from transformer.trace import Labels
 
 T = TypeVar("T")
 
@@ -87,6 +90,27 @@ def mount_choice(
             choose(choice)
 
     mount(key, data, picked)
+
+
+def mount_map(key: str, labels: Labels, encode: Callable[..., bytes | None]) -> bool:
+    """Mount a map whose pinned row the address has, from 1; return False where there is no map.
+
+    `encode` takes it as `pinned`, from 0. The row of a map with other tokens is forgotten.
+    """
+    name, state, shown = f"{key}-row", f"{key}-labels", tuple(labels)
+    if st.session_state.setdefault(state, shown) != shown:
+        address.choose(name, None)
+    st.session_state[state] = shown
+    text = st.query_params.get(name, "")
+    row = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
+    if (data := encode(pinned=row - 1 if row <= len(labels.queries) else -1)) is None:
+        return False
+
+    def pin(row: int) -> None:
+        address.choose(name, None if row < 0 else str(row + 1))
+
+    mount_choice(key, data, lambda sent: pin_of(sent, labels), pin)
+    return True
 
 
 def mount_grid(

@@ -121,6 +121,14 @@ def clamp_number(name: str, most: int) -> None:
     reread_query()
 
 
+def choose(name: str, value: str | None) -> None:
+    """Put a choice that was made in a picture into the address; None takes it out."""
+    if value is None:
+        st.query_params.pop(name, None)
+    else:
+        st.query_params[name] = value
+
+
 def is_restored() -> bool:
     """Return whether this run is one for Back or Forward.
 

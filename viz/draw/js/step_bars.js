@@ -5,7 +5,9 @@
 import { boxAt, fillTable, MOVES } from "./core/dom.js";
 import { PictureView } from "./core/picture_view.js";
 import { rect, text } from "./core/scene.js";
-import { digits, isolate, logText, number, quote, shortened, within } from "./core/text.js";
+import {
+  digits, forHand, isolate, logText, number, quote, shortened, within,
+} from "./core/text.js";
 
 /** @import { Scene } from "./core/picture_view.js" */
 /** @import { Mark, Place } from "./core/scene.js" */
@@ -212,6 +214,6 @@ export class StepBars extends PictureView {
   tipNodes({ step, row }) {
     const { label, p } = this.data.steps[step][row];
     const numbers = `p ${number(p)} · log P ${logText(Math.log(p))}`;
-    return [`${quote(label)} ${numbers}${row ? " · click to force it" : ""}`];
+    return [`${quote(label)} ${numbers}${row ? forHand(" · click to force it") : ""}`];
   }
 }

@@ -73,13 +73,13 @@ export default function show({ data, parentElement, setTriggerValue }) {
 /** @param {ShadowRoot} parentElement @param {Message} message
  * @param {Host["setTriggerValue"]} setTriggerValue */
 function draw(parentElement, message, setTriggerValue) {
-  const { component, opens, paints } = message.meta;
+  const { component, opens, paints, pinned } = message.meta;
   const onSelect = (/** @type {unknown} */ value) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
   };
   const view = renderMessage(parentElement, message,
-    COMPONENTS[component].sends || paints ? { onSelect } : {});
+    COMPONENTS[component].sends || paints || pinned != null ? { onSelect } : {});
   return () => view.remove();
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
-from viz.app.chrome.mounts import mount, mount_choice
+from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
@@ -116,8 +117,9 @@ def show(row: DeltaGenerator) -> None:
     explain(
         "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
         "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
-        "connections of §3.1, the line between the stacks carries the encoder's output to each "
-        f"layer of the decoder: {code_line(Transformer.forward)}."
+        "connections of §3.1, the line between the stacks carries the output of the encoder's last "
+        "layer to each layer of the decoder; dots stand for the layers that are not drawn: "
+        f"{code_line(Transformer.forward)}."
     )
 
 
@@ -166,7 +168,8 @@ def _picture(scene: Scene, box: Box) -> None:
         st.text(" ".join(display_tokens(scene.rows(box))))
     elif box.kind:
         axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
-        data = encode_map(
+        encode = partial(
+            encode_map,
             values.mean(0),
             axes.labels,
             box.kind,
@@ -176,7 +179,7 @@ def _picture(scene: Scene, box: Box) -> None:
             title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
             caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
         )
-        mount("arch-map", data)
+        mount_map("arch-map", axes.labels, encode)
     else:
         data = encode_strip(
             values,

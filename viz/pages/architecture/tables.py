@@ -28,6 +28,8 @@ from viz.figures.axes import named_color
 from viz.figures.colors import GREY, OCHRE, VIOLET
 from viz.pages.architecture.parameters import millions
 
+MODEL_CARD = "assets/model/MODEL_CARD.md"
+
 HERE = ("here", "PPL here", "BLEU here", "params here")
 """Columns added to those of Table 3."""
 
@@ -161,9 +163,11 @@ def _bundled() -> None:
     st.subheader("The bundled model", anchor=False)
     st.text(
         f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters: perplexity {row.perplexity:.2f} and "
-        f"BLEU {row.bleu:.1f} on its validation text, greedy. None of the paper's figures is on "
-        "that text, so they cannot be compared."
+        f"{millions(row.parameters)} parameters. The last validation of its run, at step "
+        f"{row.steps:,}, found perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} on its "
+        "validation text, greedy. The weights in use are a mean of steps of that run, which "
+        f"{MODEL_CARD} measures. None of the paper's figures is on these texts, so they cannot be "
+        "compared."
     )
 
 

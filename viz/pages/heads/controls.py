@@ -84,7 +84,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
             scale = st.selectbox(
                 "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
             )
-            text = "They are not drawn, but their numbers stay a hover away."
+            text = "They are not drawn, but the map still tells their numbers."
             threshold = st.slider(
                 "Hide weights below",
                 0.0,

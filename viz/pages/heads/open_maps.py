@@ -24,7 +24,7 @@ from transformer.text.tokenizer import SPECIAL
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import controls_row, text_field
 from viz.app.chrome.head_picker import UrlNames, link_parameters
-from viz.app.chrome.mounts import mount
+from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
@@ -44,7 +44,7 @@ from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 def show_open(view: HeadsView) -> list[tuple[int, int]]:
     """Draw the open map and its ribbons; return the heads whose ribbons overlay its own."""
     options = view.options
-    mount("heads-map", view.open_map())
+    mount_map("heads-map", view.opened.labels, view.open_map)
     show_numbers(view)
     if options.layer is not None and options.head is not None:
         head = Head(view.kind, options.layer, options.head)
@@ -82,15 +82,16 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> SecondMap | None:
         return None
     second = SecondMap(other.opened, other.trace.languages, other.caption())
     columns = st.columns(3, gap="medium")
+    first = view.opened.labels
     with columns[0]:
-        mount("heads-first", view.open_map(beside_difference=True))
+        mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
     with columns[1]:
-        mount("heads-second", view.second_map(second, beside_difference=True))
+        encode = partial(view.second_map, second, beside_difference=True)
+        mount_map("heads-second", second.map.labels, encode)
     with columns[2]:
-        if (difference := view.difference(second)) is None:
+        if not mount_map("heads-difference", first, partial(view.difference, second)):
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
             return second
-        mount("heads-difference", difference)
     if view.options.lens != other.options.lens:
         show_disagreement(view, other)
     return second

@@ -6,7 +6,7 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.scaling import Scale, factor
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
-from viz.app.chrome.explanations import source_line
+from viz.app.chrome.explanations import code_line, source_line
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -62,8 +62,8 @@ def walk_steps(
             "All",
             row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
-            "One row, from the residual stream and back into it; each value is a hover away.",
-            source_line(_ATTEND, "def attend"),
+            "One row, from the residual stream and back into it; point at a value to read it.",
+            code_line(_ATTEND).strip("`"),
         ),
         WalkStep(
             "x",

@@ -37,15 +37,21 @@ from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.axes import curve_color, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY
-from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
+from viz.figures.signed_maps import (
+    axis_place,
+    dimension_axis,
+    drawn_dimensions,
+    maps,
+    signed_map,
+)
 from viz.pages.positions.tables import pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
 
 MOVED: dict[str, tuple[Stack, ...]] = {
-    "both stacks moved": ("encoder", "decoder"),
-    "encoder alone moved": ("encoder",),
+    "all positions moved": ("encoder", "decoder"),
+    "encoder positions moved": ("encoder",),
 }
 
 
@@ -141,10 +147,10 @@ def without() -> None:
         return
     translator, translation, trace = bar
     edits = {
-        "encoder removed": Edit("removed", ("encoder",)),
-        "encoder shuffled": Edit("shuffled", ("encoder",), seed),
-        "decoder removed": Edit("removed", ("decoder",)),
-        "both removed": Edit("removed", ("encoder", "decoder")),
+        "encoder positions removed": Edit("removed", ("encoder",)),
+        "encoder positions shuffled": Edit("shuffled", ("encoder",), seed),
+        "decoder positions removed": Edit("removed", ("decoder",)),
+        "all positions removed": Edit("removed", ("encoder", "decoder")),
     }
     piece_log_p = {
         name: memo_per_trace(
@@ -269,17 +275,21 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     """
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
-    hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
+    drawn = drawn_dimensions(next(iter(parts.values())).shape[1])
+    dimensions = [f"dimension {dimension}" for dimension in drawn]
+    hover = "position %{y}<br>%{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
     interval = -(-len(tokens) * _LEAST // (height - 110))
     labelled = list(range(0, len(tokens), interval))
     places = [axis_place(n, len(tokens)) for n in labelled]
-    width = next(iter(parts.values())).shape[1]
     texts = [shown[n] for n in labelled]
     return maps(
-        {name: signed_map(part, maximum, hover=hover, y=names) for name, part in parts.items()},
-        across={"title": axis_title("dimension", width), "nticks": 4},
+        {
+            name: signed_map(part[:, drawn], maximum, hover=hover, x=dimensions, y=names)
+            for name, part in parts.items()
+        },
+        across=dimension_axis(drawn, most=4),
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )

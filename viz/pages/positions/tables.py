@@ -25,7 +25,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import quoted
 from viz.figures.axes import curve_color
 from viz.figures.colors import CURVE_COLORS, GREY
@@ -37,7 +37,13 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import axis_title, maps, signed_map
+from viz.figures.signed_maps import (
+    MOST_CELLS,
+    axis_title,
+    drawn_dimensions,
+    maps,
+    signed_map,
+)
 
 MAX_SIZE = 1024
 """Largest length and width."""
@@ -78,10 +84,11 @@ def encoding() -> None:
         )
         explain(
             "Each column is what is added to the token at one position, each row one dimension; "
-            "where there are more of them than pixels, neighbours are drawn as their mean, and the "
-            "axis says so. Two neighbours are the sine and the cosine of one wave, and the waves "
-            f"grow longer downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
-            f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."
+            f"of more than {MOST_CELLS}, some pairs of dimensions are drawn, and means of "
+            "neighbouring positions: the axis says so. Two dimensions are the sine and the cosine "
+            f"of one wave, and the waves grow longer downwards, from 2π positions to "
+            f"{waves[-1]:,.0f} here (§3.5): {code_line(sinusoidal_positions)}. Purple is above 0, "
+            "olive below."
         )
 
 
@@ -184,15 +191,15 @@ def rotation() -> None:
         part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     if size is None:
         return
-    drawn = size.d_model if part == _WHOLE else min(FIRST_DIMENSIONS, size.d_model)
+    drawn = drawn_dimensions(size.d_model)
+    if part == _FIRST_ONLY:
+        drawn = list(range(min(FIRST_DIMENSIONS, size.d_model)))
     matrix = positions.rotation(k, size.d_model)
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         st.plotly_chart(
-            rotation_figure(
-                matrix[:drawn, :drawn], before[:drawn], (matrix @ before)[:drawn], after[:drawn]
-            ),
+            rotation_figure(matrix, before, matrix @ before, after, drawn),
             key="pe_rotation",
             alt="The matrix of the rotation, a position, its product with it, and the position k "
             "further.",
@@ -320,12 +327,13 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     steps = f"{waves.steps:,} steps"
     if table.steps != waves.steps:
         steps = f"{waves.steps:,} and {table.steps:,} steps"
+    lower, higher = sorted((waves.bleu, table.bleu))
     return (
         f"In the paper both kinds are as good: BLEU {paper_waves.bleu} with sinusoids and "
         f"{paper_table.bleu} with learned positions (Table 3, rows base and E), after "
         f"{paper_waves.steps},000 steps. These two small models had {steps}: the "
-        f"{abs(table.bleu - waves.bleu):.1f} BLEU between them tell which has learnt faster so "
-        f"far, not which would be better in the end."
+        f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them tell which has "
+        f"learnt faster so far, not which would be better in the end."
     )
 
 

@@ -53,9 +53,9 @@ def show() -> None:
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
         "Each cell has the layer's most probable piece, in a deeper colour where that is more "
-        "probable; the five most probable are a hover away. Below it stands the probability of the "
-        "written piece where it is the most probable one, else its rank. A frame marks the layer "
-        "from which it stays so."
+        "probable, and below it the probability of the written piece where it is that one, else "
+        f"its rank. A frame marks the layer from which it stays so. The {TOP} most probable pieces "
+        "of each layer stand under the table, for the chosen step."
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -16,7 +18,7 @@ from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.measures import total_variation
-from transformer.analysis.heads.removal import Removal, patched, removed
+from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
@@ -30,6 +32,7 @@ from viz.app.chrome.mounts import (
     answered_click,
     mount,
     mount_grid,
+    mount_map,
     say_late,
     show_late,
 )
@@ -39,9 +42,9 @@ from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.caption import head_caption
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_difference, format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import head_title
+from viz.draw.labels import head_title, quoted
 from viz.figures.axes import pair_encoding, word_axis
 from viz.figures.colors import GREY, VIOLET
 from viz.pages.roles.head_charts import heads_by_value
@@ -162,18 +165,18 @@ def _translation(
     controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
 ) -> None:
     """Draw the new translation, with its differences from the bar marked."""
-    new = effect.translation
-    old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
+    new, old = effect.translation, translation.log_prob
+    now = float(effect.after.log_probs.sum())
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     does = "open it, then paint its rows" if controls.paints else "switch it off"
-    title = f"All {total} heads are there: click one in the map to {does}."
+    title = f"All {total} heads are there: choose one in the map to {does}."
     figures = f"log p {format_number(new.log_prob)}"
     if removals:
         changed = "is changed" if len(removals) == 1 else "are changed"
         title = f"{len(removals)} of {total} heads {changed}, and the model writes:"
         figures += (
             f" · of the translation in the bar {format_number(now)}, "
-            f"{format_number(now - old, sign=True)} by the change"
+            f"{format_difference(now, old)} by the change"
         )
     with st.container(key="removal-translation"):
         show_candidate(
@@ -182,8 +185,39 @@ def _translation(
             figures,
             title=title,
         )
+        if removals:
+            st.text(describe_change(translation, new, now))
     if removals:
         sentence_bar.show_notices_of(new)
+
+
+def describe_change(before: Translation, after: Translation, log_prob: float) -> str:
+    """Say in one sentence what changed heads did to the translation in the bar, never why.
+
+    `log_prob` is log P of the translation in the bar now, in nats.
+    """
+    old, new = before.text.split(), after.text.split()
+    replaced = [
+        " for ".join(
+            quoted(" ".join(words)) if words else "nothing"
+            for words in (new[start:end], old[first:last])
+        )
+        for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes()
+        if change != "equal"
+    ]
+    change = format_difference(log_prob, before.log_prob)
+    course = f"{'falls' if '−' in change else 'rises'} by {change[1:]}"
+    if change == format_number(0):
+        course = "stays the same"
+    return (
+        f"It writes {listing(replaced) or 'the same words'}, and log p of the translation in the "
+        f"bar {course}."
+    )
+
+
+UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
+"""Replacements of a head's output, which leave its weights without use."""
+SWITCHED_OFF = "switched off: these weights are not used"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
@@ -212,8 +246,14 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
             "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
             "at its painted squares."
         )
+    unused = which != "before" and any(
+        removal.place == controls.head and removal.how in UNUSED for removal in removals
+    )
     title, labels = f"{head_title(*controls.head)} · {which}", axes.labels
-    data = encode_map(
+    if unused:
+        title += f" · {SWITCHED_OFF}"
+    encode = partial(
+        encode_map,
         weights,
         labels,
         kind,
@@ -227,14 +267,15 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         note=note,
         beside_difference=True,
         paints=controls.paints,
+        unused=unused,
         caption=origin_of(effect.before).caption(
             head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),
     )
     if controls.paints:
-        mount("roles-map", data, lambda sent: on_paint(squares_of(sent, title, labels)))
+        mount("roles-map", encode(), lambda sent: on_paint(squares_of(sent, title, labels)))
     else:
-        mount("roles-map", data)
+        mount_map("roles-map", labels, encode)
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:

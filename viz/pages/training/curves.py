@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import streamlit as st
@@ -14,7 +15,7 @@ from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.problems import without_paths
-from viz.draw.formatting import counted
+from viz.draw.formatting import listing
 from viz.figures.training import (
     COLORS,
     MAX_VALUES,
@@ -134,20 +135,28 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
         if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            plan = journal.plan(records)
-            if plan.keys() >= PLAN:
-                lines.append(_schedule(plan))
+            if journal.plan(records).keys() >= PLAN:
+                lines.append(_schedule(records))
         if validations:
             loss, perplexity, bleu = (float(validations[-1][field]) for field in VALIDATED)
             lines.append(
-                f"validation loss {loss:.3f}, perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
+                f"validation at step {int(validations[-1]['step']):,}: loss {loss:.3f}, "
+                f"perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
             )
         st.caption("  \n".join(lines))
 
 
-def _schedule(plan: Record) -> str:
-    """Describe the planned learning rate."""
-    factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
+def _schedule(records: Sequence[Record]) -> str:
+    """Describe the planned learning rate; a resumed run may have more than one cooldown."""
+    plan = journal.plan(records)
+    factor = float(plan["lr_factor"])
     times = f" × {factor:g}" if factor != 1 else ""
-    end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
+    plans = [record for record in records if record.keys() >= PLAN]
+    completed = [n for n, m in pairwise(plans) if int(m["step"]) >= int(n["steps"])]
+    spans = [
+        f"{int(n['steps']) - int(n['cooldown']):,} to {int(n['steps']):,}"
+        for n in (*completed, plan)
+        if int(n["cooldown"])
+    ]
+    end = f", falling to 0 from step {listing(spans)}" if spans else ""
     return f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import altair as alt
@@ -25,7 +26,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.chrome.mounts import mount, mount_grid
+from viz.app.chrome.mounts import mount_grid, mount_map
 from viz.app.chrome.problems import say
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
@@ -156,7 +157,8 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         )
     with picture:
         opened = open_map(heads_of_kind(drawn, kind, words=False, special=True), layer, head)
-        data = encode_map(
+        encode = partial(
+            encode_map,
             opened.weights,
             opened.labels,
             kind,
@@ -166,7 +168,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             writes=opened.writes,
             caption=origin.caption(head_caption(kind, layer, head)),
         )
-        mount("forming-map", data)
+        mount_map("forming-map", opened.labels, encode)
         name = menu(
             "Measure, step after step",
             list(MEASURES),
@@ -270,14 +272,14 @@ def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
 
 
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
-    """Name the step of half the rise of each kind's confidence, and the first aligning head's.
+    """Describe the course of each kind's confidence, and name the first aligning head's step.
 
     The traces are of one sentence and model, by step, in order; of fewer than two, "" is returned.
     """
     if len(traces) < 2:
         return ""
     first, *_, last = traces
-    rises = "; that ".join(_rise(traces, kind) for kind in KINDS)
+    courses = "; that ".join(_course(traces, kind) for kind in KINDS)
     alignment = "No cross head aligns at any step on the slider."
     for step, trace in traces.items():
         if any("aligns" in layer for layer in roles(trace, "cross")):
@@ -285,16 +287,23 @@ def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
                 f"Of the steps on the slider, {step:,} is the first at which a cross head aligns."
             )
             break
-    return f"From step {first:,} to step {last:,}, the mean confidence {rises}. {alignment}"
+    return f"From step {first:,} to step {last:,}, the mean confidence {courses}. {alignment}"
 
 
-def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
-    """Describe the rise of one kind's confidence, and its middle."""
+def _course(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
+    """Describe one kind's confidence: its rise and the middle of it, or what lies outside."""
     values = {step: float(measured(t, kind, "confidence").mean()) for step, t in traces.items()}
     first, *_, last = values.values()
     heads = measured(next(iter(traces.values())), kind, "confidence").size
     heads_text = f"of the {counted(heads, f'{SCREEN_NAMES[kind]} head')}"
     start, end = format_number(first), format_number(last)
+    beyond = ""
+    for word, extreme in (("least", min), ("most", max)):
+        step = extreme(values, key=values.__getitem__)
+        if (shown := format_number(values[step])) not in (start, end):
+            beyond += f", at {word} {shown} (step {step:,})"
+    if beyond:
+        return f"{heads_text} goes from {start} to {end}{beyond}"
     if first >= last or start == end:
         return f"{heads_text} does not rise ({start}, {end})"
     halfway = next(step for step, value in values.items() if value - first >= (last - first) / 2)

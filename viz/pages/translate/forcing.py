@@ -18,6 +18,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.mounts import mount, say_late
 from viz.app.chrome.problems import say
+from viz.app.links.address import choose
 from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.request_translation import settings_of
@@ -32,7 +33,7 @@ from viz.draw.alternatives import (
     encode_bars,
     encode_editor,
 )
-from viz.draw.beam_tree import DrawnNode, encode_tree, node_of
+from viz.draw.beam_tree import DrawnNode, dropped_of, encode_tree, node_of
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
 
@@ -137,6 +138,8 @@ def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
         say_late()
 
 
+DROPPED = "dropped"
+"""Name in the URL: whether the tree shows its dropped candidates."""
 EDITED_NOTE = "The translation above is edited by hand; the tree is the model’s own search."
 
 
@@ -157,7 +160,11 @@ def show_tree(bar: BarTranslation) -> None:
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     nodes = drawn_nodes(bar.translator, tree, translation)
 
-    def pick(node: int | None) -> None:
+    def pick(sent: object) -> None:
+        if (shows_dropped := dropped_of(sent)) is not None:
+            choose(DROPPED, "true" if shows_dropped else None)
+            return
+        node = node_of(sent, nodes)
         if node is None or not is_asked(request):
             say_late()
         else:
@@ -169,12 +176,13 @@ def show_tree(bar: BarTranslation) -> None:
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
+        dropped=st.query_params.get(DROPPED) == "true",
         languages=bar.translator.languages.for_text(translation.source),
         caption=origin.caption(
             f"Beam search with a beam of {used.beam_size} and α = {used.alpha:g}."
         ),
     )
-    mount("translate-tree", data, lambda sent: pick(node_of(sent, nodes)))
+    mount("translate-tree", data, pick)
     if bar.used.edited:
         st.caption(EDITED_NOTE)
 

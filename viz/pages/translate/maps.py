@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,7 +15,7 @@ from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
-from viz.app.chrome.mounts import mount
+from viz.app.chrome.mounts import mount, mount_map
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
@@ -114,9 +115,11 @@ def draw_map(
     else:
         weights = trace.cross[layer, head]  # [query, key]
         title = head_name(layer, head)
-    data = encode_map(
+    labels = trace.labels("cross", "reads" if by_read else "writes")
+    encode = partial(
+        encode_map,
         weights,
-        trace.labels("cross", "reads" if by_read else "writes"),
+        labels,
         "cross",
         title=title,
         languages=languages,
@@ -129,4 +132,4 @@ def draw_map(
             head_caption("cross", layer, head)
         ),
     )
-    mount(key, data)
+    mount_map(key, labels, encode)

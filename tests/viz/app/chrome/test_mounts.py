@@ -16,9 +16,11 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import in_url
+from tests.viz.draw.message import decode
 from transformer.trace import Labels
 from viz.app.chrome import mounts
-from viz.draw.attention_map import squares_of
+from viz.draw.attention_map import pin_of, squares_of
 from viz.draw.inside_head import step_of
 from viz.draw.mask_grids import MaskGrid, Row, row_of
 
@@ -30,6 +32,19 @@ from viz.app.chrome.mounts import mount
 from viz.draw.attention_map import encode_map
 
 mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS))
+"""
+PINNED = """
+import streamlit as st
+from tests.viz.app.chrome.test_mounts import LABELS, WEIGHTS
+from transformer.trace import Labels
+from transformer.text.languages import OURS
+from functools import partial
+from viz.app.chrome.mounts import mount_map
+from viz.draw.attention_map import encode_map
+
+labels = Labels(LABELS.queries, ("▁c", "▁e")) if st.toggle("other", key="other") else LABELS
+encode = partial(encode_map, WEIGHTS, labels, "cross", title="L1 H1", languages=OURS)
+mount_map("map", labels, encode)
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
@@ -61,6 +76,45 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
     mounts._pictures.cache_clear()
     assert [error.value for error in app.error] == [mounts.NOT_INSTALLED]
     assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("link", "row"), [("2", 1), ("1", 0), ("3", -1), ("0", -1), ("x", -1), ("99999", -1), ("", -1)]
+)
+def test_a_link_pins_a_row_that_the_map_has(link: str, row: int) -> None:
+    app = AppTest.from_string(PINNED)
+    app.query_params["map-row"] = link
+    (mounted,) = app.run().get("bidi_component")
+    assert decode(mounted.proto.bytes)[0]["pinned"] == row
+
+
+def test_the_row_of_another_map_is_forgotten() -> None:
+    app = AppTest.from_string(PINNED)
+    app.query_params["map-row"] = "2"
+    app.run()
+    assert in_url(app.run(), "map-row") == "2"
+    app.toggle(key="other").set_value(True).run()
+    assert in_url(app, "map-row") is None
+    (mounted,) = app.get("bidi_component")
+    assert decode(mounted.proto.bytes)[0]["pinned"] == -1
+
+
+@pytest.mark.parametrize(
+    ("message", "row"),
+    [
+        ({**MAP, "pinned": 1}, 1),
+        ({**MAP, "pinned": -1}, -1),
+        ({**MAP, "pinned": 2}, None),
+        ({**MAP, "pinned": True}, None),
+        ({**MAP, "keys": ["c"], "pinned": 1}, None),
+        ({"pinned": 1}, None),
+        (MAP, None),
+        (NOTHING, None),
+        ([], None),
+    ],
+)
+def test_a_pin_is_checked(message: object, row: int | None) -> None:
+    assert pin_of(message, LABELS) == row
 
 
 @pytest.fixture

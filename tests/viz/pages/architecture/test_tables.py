@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import ROOT, texts
 from tests.viz.pages.reading import records
 from transformer import TransformerConfig, Translator
+from transformer.files.installed import BUNDLED
 from viz.app.model_variations import TABLE_3
 from viz.pages.architecture import TABLES
 from viz.pages.architecture.parameters import millions
-from viz.pages.architecture.tables import difference_chart, table_2, table_3
+from viz.pages.architecture.tables import MODEL_CARD, difference_chart, table_2, table_3
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
@@ -65,7 +66,13 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
     )
     translator = Translator.load()
     size = millions(translator.model.number_of_parameters())
-    assert f"{size} parameters: perplexity" in bundled_text
+    assert f"{size} parameters. The last validation of its run, at step 26,000," in bundled_text
+    # 38.8 is of that step; the weights are a mean, and the card has their own scores
+    assert "mean of steps" in bundled_text
+    card = (BUNDLED / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert "the mean of steps" in card
+    assert MODEL_CARD in bundled_text
+    assert (ROOT / MODEL_CARD).samefile(BUNDLED / "MODEL_CARD.md")
 
 
 def test_table_3_is_printed_as_in_the_paper() -> None:

@@ -35,11 +35,14 @@ def tags(equation: Node) -> set[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
-    for step in named_steps(kind).values():
+    whole, *single = named_steps(kind).values()
+    assert whole.code.endswith("MultiHeadAttention.attend")  # not a line that is cut in the middle
+    for step in single:
         place, code = step.code.split("  ", 1)
         path, number = place.split(":")
         line = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
         assert line.strip().startswith(code)
+        assert code.count("(") == code.count(")")
 
 
 def test_the_code_of_a_kind_and_of_a_step_is_its_own() -> None:

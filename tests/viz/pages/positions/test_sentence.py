@@ -74,8 +74,10 @@ def test_beyond_writes_what_the_model_writes_there(opened, translator: Translato
     app = opened("Beyond", pe_moved="64")
     old = translator.translate(SENTENCE).text
     assert candidates(app) == [
-        candidate("both stacks moved by 64", translator, Edit("moved", BOTH, 64), old),
-        candidate("encoder alone moved by 64", translator, Edit("moved", ("encoder",), 64), old),
+        candidate("all positions moved by 64", translator, Edit("moved", BOTH, 64), old),
+        candidate(
+            "encoder positions moved by 64", translator, Edit("moved", ("encoder",), 64), old
+        ),
     ]
     assert candidates(opened("Beyond", pe_moved="2048")) != candidates(app)
     assert STEPS[:3] == (0, 1, 2)
@@ -86,10 +88,10 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     app = opened("Without", pe_seed="3")
     old = translator.translate(SENTENCE).text
     edits = {
-        "encoder removed": Edit("removed", ("encoder",)),
-        "encoder shuffled": Edit("shuffled", ("encoder",), 3),
-        "decoder removed": Edit("removed", ("decoder",)),
-        "both removed": Edit("removed", BOTH),
+        "encoder positions removed": Edit("removed", ("encoder",)),
+        "encoder positions shuffled": Edit("shuffled", ("encoder",), 3),
+        "decoder positions removed": Edit("removed", ("decoder",)),
+        "all positions removed": Edit("removed", BOTH),
     }
     expected = [candidate(name, translator, edit, old) for name, edit in edits.items()]
     assert candidates(app) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.pages.reading import SENTENCE, frames, html, message
 from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
-from transformer import Translator
+from transformer import Translation, Translator
 from transformer.analysis.corpus.head_report import Curve, CurvePoint
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
@@ -25,8 +26,10 @@ from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
 from transformer.analysis.heads.removal_text import parse_removals
+from transformer.decoding import Hypothesis
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
+from transformer.translation.result import Candidate
 from viz.app.cache import cached_results
 from viz.app.cache.memory import forget_server_wide
 from viz.app.chrome.mounts import LATE
@@ -35,7 +38,14 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import format_number
 from viz.pages.roles import removal as view
-from viz.pages.roles.removal import AFTER, BEFORE, effect_of, most_changed, words_chart
+from viz.pages.roles.removal import (
+    AFTER,
+    BEFORE,
+    describe_change,
+    effect_of,
+    most_changed,
+    words_chart,
+)
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
@@ -108,6 +118,62 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     assert app.selectbox(key="head").value == str(first.head + 1)
 
 
+def shown_log_p(app: AppTest) -> list[str]:
+    """Log p in the bar, and that of its translation without the heads."""
+    figures = re.findall(r"translation in the bar (−\d+\.\d\d), ([−+]?\d+\.\d\d)", candidate(app))
+    (bar,) = [text for text in texts(app) if text.startswith("log p")]
+    return [bar.split()[2], *figures[0]]
+
+
+def test_what_a_removal_changed_is_one_sentence_of_the_numbers_that_are_shown(opened) -> None:
+    """Found on a page: log p rose, no word changed, and nothing said so."""
+    app = opened(removed=LINK)
+    before, after, change = (float(text.replace("−", "-")) for text in shown_log_p(app))
+    assert change == pytest.approx(after - before, abs=1e-9)
+    (line,) = [text for text in texts(app) if text.startswith("It writes")]
+    verb = "falls" if change < 0 else "rises"
+    course = f"{verb} by {abs(change):.2f}" if change else "stays the same"
+    assert line.endswith(f"log p of the translation in the bar {course}.")
+    assert ("the same words" in line) == ("<b>" not in candidate(app))
+    assert not [text for text in texts(opened()) if text.startswith("It writes")]
+
+
+def given(text: str, log_prob: float) -> Translation:
+    hypothesis = Hypothesis((5, 2), (log_prob, 0.0), log_prob)
+    return Translation("a", (), (Candidate(text, (), hypothesis),), notices=(), seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "log_prob", "expected"),
+    [
+        ("Ein Hund schläft.", -1.92, "the same words, and log p … rises by 0.05."),
+        ("Ein Hund schläft.", -1.974, "the same words, and log p … stays the same."),
+        ("Ein Tier schläft jetzt.", -2.5, "“Tier schläft jetzt.” for “Hund schläft.”, and log p … "
+         "falls by 0.53."),
+        ("Hund schläft. Ja.", -2.0, "nothing for “Ein” and “Ja.” for nothing, and log p … falls by "
+         "0.03."),
+    ],
+)  # fmt: skip
+def test_the_words_that_changed_are_named(text: str, log_prob: float, expected: str) -> None:
+    line = describe_change(given("Ein Hund schläft.", -1.97), given(text, 0), log_prob)
+    expected = expected.replace("…", "of the translation in the bar")
+    assert line.translate({0x2068: None, 0x2069: None}) == f"It writes {expected}"
+
+
+def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:
+    url = {"kind": "cross", "layer": "2", "head": "4"}
+    for link, which, unused in (
+        ("c1.3", "after", True),
+        ("c1.3", "difference", True),
+        ("c1.3", "before", False),  # there they are used
+        ("c1.2", "after", False),  # another head
+        ("c1.3u", "after", False),  # uniform weights are used
+    ):
+        drawn, _ = message(opened(**url, removed=link, removed_map=which), "attention_map")
+        assert drawn["unused"] is unused, (link, which)
+        assert ("these weights are not used" in drawn["title"]) is unused
+
+
 def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:
     app = opened(removed_map="difference")
     assert not message(app, "attention_map")[1]["weights"].any()
@@ -124,7 +190,7 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         assert message(app, "attention_map")[0]["paints"] is paints
         assert message(app, "head_grid")[0]["switches"] is not paints
         click = "open it, then paint its rows" if paints else "switch it off"
-        assert any(f"click one in the map to {click}." in body for body in html(app))
+        assert any(f"choose one in the map to {click}." in body for body in html(app))
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:

@@ -314,6 +314,10 @@ def test_each_kind_is_halfway_by_its_own_step() -> None:
     text = describe_forming(traces)
     assert text.startswith("From step 1 to step 500, the mean confidence of the 6 encoder heads")
     # a share of 0.8 on one of five keys, and its part of the even rest
+    # its most is at neither end, and is named
+    assert kind_text(text, "encoder") == "goes from 0.20 to 0.84, at most 0.92 (step 64)"
+    shares[64] = (0.5, 0.41, 0.1)
+    text = describe_forming({step: trace(*share_row) for step, share_row in shares.items()})
     assert kind_text(text, "encoder") == "rises from 0.20 to 0.84, halfway by step 2"
     assert kind_text(text, "decoder").endswith("halfway by step 64")
     assert kind_text(text, "cross").endswith("halfway by step 500")
@@ -324,7 +328,7 @@ def test_each_kind_is_halfway_by_its_own_step() -> None:
     [
         ({1: 0.0, 8: 0.39, 9: 0.41, 12_000: 0.8}, "9"),
         ({1: 0.0, 8: 0.1, 12_000: 0.8}, "12,000"),  # a run that goes on moves its half
-        ({5: 0.4, 8: 0.59, 9: 0.2, 16: 0.61, 32: 0.8}, "16"),
+        ({5: 0.4, 8: 0.59, 9: 0.5, 16: 0.61, 32: 0.8}, "16"),
     ],
 )
 def test_half_is_of_the_rise_between_the_first_and_the_last_step(
@@ -332,6 +336,13 @@ def test_half_is_of_the_rise_between_the_first_and_the_last_step(
 ) -> None:
     text = describe_forming({step: trace(encoder=share) for step, share in shares.items()})
     assert kind_text(text, "encoder").endswith(f"halfway by step {halfway}")
+
+
+def test_a_course_through_a_valley_and_over_a_peak_names_both() -> None:
+    shares = {1: 0.4, 8: 0.2, 64: 0.9, 512: 0.6}
+    text = describe_forming({step: trace(encoder=share) for step, share in shares.items()})
+    course = "goes from 0.52 to 0.68, at least 0.36 (step 8), at most 0.92 (step 64)"
+    assert kind_text(text, "encoder") == course
 
 
 def test_what_falls_or_stays_does_not_rise() -> None:

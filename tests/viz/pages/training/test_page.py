@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -108,8 +109,7 @@ def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
         ({"lr_factor": 1.0, "cooldown": 0}, "learning rate: equation 3, warm-up of 4 steps"),
         (
             {"lr_factor": 0.5, "cooldown": 3},
-            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 over the last "
-            "3 steps",
+            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 from step 6 to 9",
         ),
     ],
 )
@@ -119,6 +119,28 @@ def test_the_schedule_is_told_as_the_log_has_it(
     log = journal.RunLog(run / "run.jsonl", after_step=3)
     log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
     assert expected in opened_curves("runs/mine").caption[0].value.split("  \n")
+
+
+def test_each_fall_of_the_bundled_rate_is_named() -> None:
+    """The thin curve falls to 0 as often as the line beside it says."""
+    (caption,) = [c.value for c in opened_curves("bundled").caption if "equation 3" in c.value]
+    rates = {
+        int(record["step"]): float(record["lr"])
+        for record in journal.read(BUNDLED / "run.jsonl")
+        if "lr" in record
+    }
+    steps = sorted(rates)
+    lows = [
+        step
+        for step, following in pairwise([*steps, steps[-1]])
+        if rates[step] < 1e-5
+        and (step == following or rates[following] > 2 * rates[step])
+        and step > 2_000
+    ]
+    spans = "6,000 to 10,300, 11,050 to 16,000 and 19,000 to 26,000"
+    assert f"falling to 0 from step {spans}" in caption
+    assert [round(step, -2) for step in lows] == [10_300, 16_000, 26_000]
+    assert "validation at step 26,000: loss 1.386, perplexity 4.00, BLEU 38.8" in caption
 
 
 def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:

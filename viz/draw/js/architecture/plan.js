@@ -49,6 +49,7 @@ import { within } from "../core/text.js";
  * @property {Record<string, Place>} boxes by name
  * @property {(Place & {stack: string})[]} frames around the layer of each stack
  * @property {Line[]} lines
+ * @property {Skipped[]} skipped layers before and after the drawn one
  * @property {{side: number, apart: number}} map of a head: they stand side by side in a box
  * @property {{x: number, width: number}} free over the encoder
  * @property {boolean} narrow whether the page is
@@ -90,20 +91,23 @@ export const INSIDE = 7; // between a box's edge and what stands in it
  * @param {number} width of the page's column
  * @param {number} tallest height that is in sight
  * @param {import("../core/theme.js").Measure} measure
+ * @param {Pick<ModelData, "layer" | "layers">} [drawn]
  * @returns {ModelPlan}
  */
-export function planModel(boxes, width, tallest, measure) {
+export function planModel(boxes, width, tallest, measure, drawn = { layer: 0, layers: 1 }) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
-  if (width < NARROW) return planWith(SMALL, heads, width);
+  /** @param {Layout} layout */
+  const planned = (layout) => planWith(layout, heads, width, drawn);
+  if (width < NARROW) return planned(SMALL);
   /** @param {ModelPlan} plan */
   const holdsWords = ({ boxes: places, layout: { letters } }) =>
     boxes.every(({ name, title, shape }) =>
       measure(title, letters, 600) + BETWEEN_WORDS + measure(shape, letters, 400)
         <= places[name].width - 2 * INSIDE);
-  const plan = planWith(ONE_LINE, heads, width);
-  if (!holdsWords(plan)) return planWith(TWO_LINES, heads, width);
+  const plan = planned(ONE_LINE);
+  if (!holdsWords(plan)) return planned(TWO_LINES);
   if (plan.height <= tallest) return plan;
-  const low = STRIPS.map((high) => planWith({ ...LOW, high }, heads, width));
+  const low = STRIPS.map((high) => planned({ ...LOW, high }));
   return low.find(({ height }) => height <= tallest) ?? low[low.length - 1];
 }
 
@@ -111,9 +115,10 @@ export function planModel(boxes, width, tallest, measure) {
  * @param {Layout} layout
  * @param {number} heads of each attention
  * @param {number} width of the page's column
+ * @param {Pick<ModelData, "layer" | "layers">} drawn
  * @returns {ModelPlan}
  */
-function planWith(layout, heads, width) {
+function planWith(layout, heads, width, drawn) {
   const { side, between, words } = layout;
   const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
   // the maps of all heads fill a box, up to the largest side
@@ -135,7 +140,8 @@ function planWith(layout, heads, width) {
   for (const box of Object.values(boxes)) box.y += height;
   const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
   return {
-    boxes, frames, lines: linesOf(boxes, frames[0], layout), map, layout,
+    boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
+    skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
     free: { x: from, width: wide + side }, narrow: layout === SMALL,
     width: Math.max(width, full), height,
   };
@@ -216,13 +222,38 @@ const SUBLAYERS = ["self_attention", "cross_attention", "feed_forward"];
 /** A line, and whether it ends in a head.
  * @typedef {{points: Point[], carries: "flow" | "residual" | "memory", arrow: boolean}} Line */
 
+/** Layers through which a line runs unseen: a gap in it, and their numbers right or left of it.
+ * @typedef {{text: string, x: number, y: number, anchor: "start" | "end"}} Skipped */
+
+/** Mark the layers below the drawn one at its foot, and those above it over its frame.
+ * @param {Record<string, Place>} boxes
+ * @param {Place & {stack: string}} frame
+ * @param {Pick<ModelData, "layer" | "layers">} drawn
+ * @returns {Skipped[]} */
+function skippedOf(boxes, { stack, y }, { layer, layers }) {
+  const first = boxes[`${stack}.${FRAME.first}`];
+  const middle = first.x + first.width / 2;
+  // away from residuals and from the frame's words
+  const anchor = stack === "encoder" ? "start" : "end";
+  /** @param {number} from @param {number} to both from 1 @param {number} top @returns {Skipped} */
+  const skip = (from, to, top) =>
+    ({ text: from === to ? `layer ${from}` : `layers ${from}–${to}`, x: middle, y: top, anchor });
+  return [
+    ...(layer > 0 ? [skip(1, layer, first.y + first.height + 9)] : []),
+    ...(layer < layers - 1 ? [skip(layer + 2, layers, y - SKIP - 3)] : []),
+  ];
+}
+
+export const SKIP = 10; // height of the gap of a line
+
 /**
  * @param {Record<string, Place>} boxes
  * @param {Place} encoder its frame
  * @param {Layout} layout
+ * @param {Pick<ModelData, "layer" | "layers">} drawn
  * @returns {Line[]}
  */
-function linesOf(boxes, encoder, layout) {
+function linesOf(boxes, encoder, layout, { layer, layers }) {
   const lines = Object.entries(STACKS).flatMap(([stack, rows]) => {
     /** @param {string} name */
     const at = (name) => boxes[`${stack}.${name}`];
@@ -234,7 +265,7 @@ function linesOf(boxes, encoder, layout) {
       around(at(name), at(`${name}_norm`), off));
     return [...ups, ...residuals];
   });
-  return [...lines, across(boxes, encoder, layout.between)];
+  return [...lines, ...across(boxes, encoder, layout.between, layer === layers - 1)];
 }
 
 /** Draw a line from the middle of the smaller box straight up into the other box.
@@ -259,16 +290,25 @@ function around(sublayer, norm, off) {
   };
 }
 
-/** Draw the keys and values: from the top of the encoder into cross-attention.
+/** Draw the keys and values: from the top of the encoder's last layer into cross-attention.
  * @param {Record<string, Place>} boxes @param {Place} frame @param {number} between
- * @returns {Line} */
-function across(boxes, { y }, between) {
-  const [last, cross] = [boxes["encoder.feed_forward_norm"], boxes["decoder.cross_attention"]];
-  const from = last.x + last.width / 2;
-  const middle = last.x + last.width + between / 2;
+ * @param {boolean} isLast whether that layer is drawn; else the line begins above the drawn one
+ * @returns {Line[]} */
+function across(boxes, { y }, between, isLast) {
+  const [norm, cross] = [boxes["encoder.feed_forward_norm"], boxes["decoder.cross_attention"]];
+  const from = norm.x + norm.width / 2;
+  const middle = norm.x + norm.width + between / 2;
   const into = cross.y + cross.height / 2;
-  return {
-    points: [[from, last.y], [from, y - 10], [middle, y - 10], [middle, into], [cross.x, into]],
+  const above = y - (isLast ? 10 : 2 * SKIP);
+  /** @type {Line} */
+  const memory = {
+    points: [
+      [from, isLast ? norm.y : y - SKIP - 3], [from, above], [middle, above], [middle, into],
+      [cross.x, into],
+    ],
     carries: "memory", arrow: true,
   };
+  /** @type {Line} */
+  const on = { points: [[from, norm.y], [from, y - 3]], carries: "flow", arrow: false };
+  return isLast ? [memory] : [on, memory];
 }

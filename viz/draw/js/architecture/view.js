@@ -6,9 +6,9 @@ import { cssColor, mixed, rasterOf } from "../core/color.js";
 import { isShortcut, make } from "../core/dom.js";
 import { heightInSight } from "../core/picture_view.js";
 import { SHARP } from "../core/save.js";
-import { path, picture, rect, text } from "../core/scene.js";
+import { circle, path, picture, rect, text } from "../core/scene.js";
 import { View } from "../core/view.js";
-import { INSIDE, nextBox, planModel } from "./plan.js";
+import { INSIDE, nextBox, planModel, SKIP } from "./plan.js";
 
 /** @import { Mark, Place } from "../core/scene.js" */
 /** @import { Theme } from "../core/theme.js" */
@@ -26,6 +26,7 @@ import { INSIDE, nextBox, planModel } from "./plan.js";
 
 const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame
+const SKIPPED = 11; // letters beside the dots of layers that are not drawn
 const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
 // shares of ink in paper, and of a kind's colour
 const INK = { line: 0.55, residual: 0.32, head: 0.62, frame: 0.03, edge: 0.3, kind: 0.14 };
@@ -49,6 +50,14 @@ export function modelMarks(scene) {
     ...plan.lines.filter(({ arrow }) => arrow).map(({ points, carries }) =>
       path({ d: headOf(points), fill: carries === "memory" ? memoryColor : ink(INK.head) })),
     ...plan.frames.map((frame) => frameName(scene, frame)),
+    ...plan.skipped.flatMap(({ x, y, ...words }) => [
+      rect({ x: x - 2, y, width: 4, height: SKIP, fill: theme.paper }),
+      ...[2, 5, 8].map((down) => circle({ x, y: y + down, radius: 1.1, fill: ink(INK.head) })),
+      text({
+        ...words, x: x + (words.anchor === "start" ? 8 : -8), y: y + SKIP - 1, size: SKIPPED,
+        fill: theme.quiet,
+      }),
+    ]),
     ...data.boxes.flatMap((box) => {
       const place = plan.boxes[box.name];
       return [...panelMarks(scene, box, place), ...wordMarks(scene, box, place),
@@ -158,8 +167,8 @@ export function roundedBox({ x, y, width, height }, radius) {
 }
 
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
-  + "the right; both are read from the foot up. Each box is a button that opens it; arrow keys "
-  + "move from box to box.";
+  + "the right; both are read from the foot up; layers that are not drawn are dots. "
+  + "Each box is a button that opens it; arrow keys move from box to box.";
 const STRIPS = "Strips: a row for each token, a column for each feature;";
 const SCALES = "each strip on its own scale.";
 const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
@@ -216,7 +225,8 @@ export class Architecture extends View {
 
   /** @param {number} width */
   arrange(width) {
-    this.plan = planModel(this.data.boxes, width, heightInSight(AROUND), this.measure);
+    this.plan = planModel(this.data.boxes, width, heightInSight(AROUND), this.measure,
+      this.data);
     this.box.style.height = `${this.plan.height}px`;
     for (const [name, { style }] of this.buttons) {
       const { x, y, width: wide, height } = this.plan.boxes[name];

@@ -20,6 +20,8 @@ import { within } from "../core/text.js";
  * @property {string[] | null} rowNames what the decoder reads and writes at each query
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
  * @property {boolean} [paints] pressed squares are sent to the page
+ * @property {number | null} [pinned] row of the address, -1 for none; null where it has no part
+ * @property {boolean} [unused] the head is switched off: its weights are veiled
  * @property {Float32Array} weights `[query, key]`
  * @property {import("../core/color.js").Palette} palette
  *
@@ -48,6 +50,10 @@ export function extended({ row, keys }, key) {
   const added = Array.from({ length: Math.abs(key - last) }, (_, n) => last + step * (n + 1));
   return { row, keys: [...new Set([...keys, ...added])] };
 }
+
+/** Write the message of a pin: its row, and the tokens of the map it belongs to.
+ * @param {MapData} data @param {number} row */
+export const pinOf = ({ queries, keys }, row) => ({ queries, keys, pinned: row });
 
 /** Write the message of a stroke: its squares, and the map they belong to.
  * @param {MapData} data @param {Stroke} stroke */

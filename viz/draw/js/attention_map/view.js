@@ -6,9 +6,10 @@ import { cssColor, hidden, legend, legendNodes, leveller, rasterOf } from "../co
 import { boxAt, fillTable, make, MOVES } from "../core/dom.js";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.js";
 import { group, picture, rect, text } from "../core/scene.js";
+import { SharedChoice } from "../core/shared_choice.js";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.js";
 import {
-  AVERAGE, averageRow, columnAt, extended, LONGEST, originOf, paintedOf, planMap, rowOf,
+  AVERAGE, averageRow, columnAt, extended, LONGEST, originOf, paintedOf, pinOf, planMap, rowOf,
   staying,
 } from "./plan.js";
 
@@ -59,6 +60,8 @@ export function mapMarks(scene) {
   ];
 }
 
+const VEIL = 0.55; // of the paper, as in the grid of all heads
+
 /** Draw the squares in the frame: a map of 512 words has a quarter of a million.
  * @param {MapScene} scene @returns {Mark[]} */
 function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
@@ -78,6 +81,11 @@ function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, hei
       { x: from + key * square - 0.5, y: down, width: 1, height: high * square, fill })),
     ...Array.from({ length: high + 1 }, (_, row) => rect(
       { x: from, y: down + row * square - 0.5, width: wide * square, height: 1, fill })),
+    // a veil over weights that are not used
+    ...(data.unused
+      ? [rect({
+        x: from, y: down, width: wide * square, height: high * square, fill, opacity: VEIL,
+      })] : []),
   ];
 }
 
@@ -216,6 +224,7 @@ function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {
   return marks;
 }
 
+const NONE = -1; // in the place of a pinned row
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
@@ -234,8 +243,8 @@ export class AttentionMap extends PictureView {
     this.root.prepend(this.title, this.axes);
     this.scroll.classList.add("hl-fine");
     this.note.after(this.legend);
-    /** @type {number | null} */
-    this.pinned = null; // row
+    /** @type {SharedChoice<number>} */
+    this.pin = new SharedChoice(NONE); // a row
     /** @type {Stroke | null} */
     this.stroke = null;
     /** @type {MapData} */
@@ -245,6 +254,18 @@ export class AttentionMap extends PictureView {
     this.raster;
     /** @type {Float32Array} */
     this.average;
+  }
+
+  /** Get the pinned row. */
+  get pinned() {
+    return this.pin.value === NONE ? null : this.pin.value;
+  }
+
+  /** Pin a row, or let it go, and tell the host. @param {number} row */
+  setPin(row) {
+    if (row === this.pin.value) return;
+    this.pin.choose(row);
+    if (this.data.pinned != null) this.options.onSelect?.(pinOf(this.data, row));
   }
 
   listen() {
@@ -288,8 +309,10 @@ export class AttentionMap extends PictureView {
     const { data } = this;
     // other rows
     if (this.setTexts([data.kind, data.queries, data.keys])) {
-      this.at = this.pinned = this.stroke = null;
+      this.at = this.stroke = null;
+      this.pin = new SharedChoice(NONE);
     }
+    this.pin.follow(data.pinned ?? undefined);
     this.title.textContent = data.title;
     this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
     this.axes.replaceChildren(...axes(data).map(([name, words]) =>
@@ -358,7 +381,7 @@ export class AttentionMap extends PictureView {
   /** @param {MapAt} at */
   pick({ row }) {
     if (this.data.paints) return; // the stroke was sent
-    this.pinned = this.pinned === row ? null : row;
+    this.setPin(this.pinned === row ? NONE : row);
     this.draw();
   }
 
@@ -374,7 +397,8 @@ export class AttentionMap extends PictureView {
         this.options.onSelect?.(paintedOf(this.data, { row: at.row, keys: [at.key] }));
       }
     } else if (key === "Escape") {
-      this.at = this.pinned = this.stroke = null;
+      this.at = this.stroke = null;
+      this.setPin(NONE);
       this.draw();
     } else return super.press(key);
     return true;

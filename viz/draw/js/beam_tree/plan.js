@@ -28,6 +28,7 @@ import { fixed } from "../core/text.js";
  * @property {number} best the last piece of the translation
  * @property {number | null} chosen
  * @property {string} language that is written
+ * @property {boolean} [dropped] whether the host shows dropped candidates
  * @property {TreeNode[]} nodes a parent stands before its children
  * @property {number[]} roots the first pieces, the most probable first
  */

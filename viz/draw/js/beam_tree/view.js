@@ -6,6 +6,7 @@ import { mixed } from "../core/color.js";
 import { boxAt, choice, fillTable, make, MOVES } from "../core/dom.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { circle, path, rect, text } from "../core/scene.js";
+import { SharedChoice } from "../core/shared_choice.js";
 import { figure, isolate, number, quote, tidy } from "../core/text.js";
 import {
   BEND, connect, isMark, MARK, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW, sameIn, scoreText,
@@ -219,7 +220,12 @@ export class BeamTree extends PictureView {
     this.dropped = input;
     this.toggle = label;
     this.note.after(label);
-    this.dropped.addEventListener("change", () => this.layOut());
+    this.withDropped = new SharedChoice(false);
+    this.dropped.addEventListener("change", () => {
+      this.withDropped.choose(this.dropped.checked);
+      this.options.onSelect?.({ dropped: this.dropped.checked });
+      this.layOut();
+    });
     this.picks = true;
     this.high = 0;
     /** @type {TreeData | null} */
@@ -236,6 +242,8 @@ export class BeamTree extends PictureView {
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
     this.toggle.hidden = !count;
+    this.withDropped.follow(data.dropped);
+    this.dropped.checked = this.withDropped.value;
     fillTable(this.table, data.title, [data.language, "Score", "log P", "Pieces"],
       hypothesisRows(data));
   }

@@ -5,7 +5,7 @@ import { paint, sized } from "./canvas.js";
 import { framed, isShortcut, make, placeTip, reveal } from "./dom.js";
 import { drawingOf } from "./save.js";
 import { group } from "./scene.js";
-import { within } from "./text.js";
+import { forHand, within } from "./text.js";
 import { View } from "./view.js";
 
 /** @import { Box } from "./dom.js" */
@@ -90,7 +90,7 @@ export class PictureView extends View {
   describe(title, help, note) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
-    this.note.textContent = note;
+    this.note.textContent = forHand(note);
   }
 
   /** Remember the texts of the picture. @param {unknown} texts

@@ -19,6 +19,13 @@ export const looksMost = (amount = "weight") =>
 /** @param {string} token */
 export const quote = (token) => `“${isolate(token)}”`;
 
+/** Word a note for the reader's hand: fingers tap, and have neither a pointer nor a key Alt.
+ * @param {string} note
+ * @param {boolean} [touch] whether there is no pointer */
+export const forHand = (note, touch = globalThis.matchMedia?.("(hover: none)").matches ?? false) =>
+  (touch ? note.replace(/, or press Alt\+↓,/, "").replace(/Point at|Click/g, "Tap")
+    .replace(/point at|click/g, "tap") : note);
+
 /** Write a weight to three or four decimals; a bare 0 only for exactly 0. @param {number} weight */
 export function number(weight) {
   if (weight === 0) return "0";

@@ -168,6 +168,7 @@ const LARGEST = 84; // wider screens get paper instead of blurred squares
 const TALLEST = 400; // the maps of a block with what stands under them, where they can be lower
 const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
+const SQUEEZED = 0.6; // least share of its width to which a word is squeezed
 
 /** @typedef {Cell & Place} Placed a small map in its place */
 
@@ -180,6 +181,7 @@ const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
  * @property {"start" | "middle" | "end"} [align]
  * @property {boolean} [bold]
  * @property {boolean} [quiet]
+ * @property {number} [room] a longer word is squeezed into it
  */
 
 /**
@@ -232,9 +234,9 @@ function layBlocks(plan, parts, width, measure) {
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.counts[layer]).map((head) => cellOf(part, layer, head)))
     .filter((row) => row.length)); // a layer without attention, of a hybrid model
-  const role = roleLetters(blocks.flat(2), side + gap - 2, measure);
+  const role = roleWords(blocks.flat(2), side + gap - 2, measure);
   const valued = blocks.flat(2).some(({ value }) => value);
-  const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
+  const under = (role.lines + (valued ? 1 : 0)) * CAPTION;
   let y = 0;
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
@@ -261,9 +263,9 @@ function sizesOf(heads, room) {
  * @param {Cell[][]} rows
  * @param {number} x
  * @param {number} top
- * @param {{before: number, side: number, gap: number, under: number, role: number, named: number}
- *   } sizes room before the maps, side of a map, gap to the next one, room under it, size of the
- *   roles' letters, columns to a name
+ * @param {{before: number, side: number, gap: number, under: number, role: RoleWords,
+ *   named: number}} sizes room before the maps, side of a map, gap to the next one, room under it,
+ *   the roles' words, columns to a name
  */
 function layBlock(plan, rows, x, top, { before, side, gap, under, role, named }) {
   const { part } = rows[0][0];
@@ -313,7 +315,7 @@ function layFlow(plan, parts, order, width, measure) {
   const least = Math.ceil(Math.max(EASY, ...heads.map(over)));
   const columns = Math.max(1, Math.floor((width + FLOW_GAP) / (least + FLOW_GAP)));
   const side = Math.min(LARGEST, Math.floor((width + FLOW_GAP) / columns) - FLOW_GAP);
-  const role = roleLetters(heads, side + FLOW_GAP - 2, measure);
+  const role = roleWords(heads, side + FLOW_GAP - 2, measure);
   let y = 0;
   const rows = range(Math.ceil(heads.length / columns)).map((n) => {
     const row = heads.slice(n * columns, (n + 1) * columns);
@@ -329,7 +331,7 @@ function layFlow(plan, parts, order, width, measure) {
       return placed;
     });
     plan.cells.push(...cells);
-    y = top + Math.max(...cells.map(({ height }) => height)) + (role ? CAPTION : 0) + FLOW_GAP;
+    y = top + Math.max(...cells.map(({ height }) => height)) + role.lines * CAPTION + FLOW_GAP;
     return cells;
   });
   plan.groups.push({ name: "in order", rows });
@@ -352,25 +354,34 @@ function lowered(part, side, under) {
  * Write the lines under a map.
  * @param {GridPlan} plan
  * @param {Placed} cell
- * @param {number} letters size of the role's, 0 for no role
+ * @param {RoleWords} words of the role
  * @param {string} value
  */
-function captions(plan, { x, y, width, height, role }, letters, value) {
-  /** @type {[string, number][]} */
-  const lines = [[value, LETTERS.largest]];
-  if (letters) lines.unshift([role, letters]);
-  lines.forEach(([text, size], line) => plan.texts.push(
-    { ...small(text, x + width / 2, y + height + 13 + line * CAPTION, "middle"), size }));
+function captions(plan, { x, y, width, height, role }, words, value) {
+  const parts = words.lines > 1 ? role.split(" ") : [role];
+  /** @param {string} text @param {number} line @param {object} style */
+  const write = (text, line, style) => plan.texts.push(
+    { ...small(text, x + width / 2, y + height + 13 + line * CAPTION, "middle"), ...style });
+  for (const [line, text] of parts.slice(0, words.lines).entries()) write(text, line, words.style);
+  write(value, words.lines, { size: LETTERS.largest });
 }
 
-/** The size at which every role has room, 0 if there is none, or none to show.
- * @param {Cell[]} heads @param {number} room @param {Measure} measure */
-function roleLetters(heads, room, measure) {
+/** The lines of a role under a map, 0 where there is no room or no role, and their style.
+ * @typedef {{lines: number, style: {size: number, room?: number}}} RoleWords */
+
+/** Find how every role has room: in one line, or word by word, a long word squeezed.
+ * @param {Cell[]} heads @param {number} room @param {Measure} measure @returns {RoleWords} */
+function roleWords(heads, room, measure) {
   const roles = [...new Set(heads.map(({ role }) => role))].filter(Boolean);
-  if (!roles.length) return 0;
-  /** @param {number} size */
-  const fits = (size) => roles.every((role) => measure(role, size, 400) <= room);
-  return [LETTERS.largest, LETTERS.smallest].find(fits) ?? 0;
+  /** @param {string[]} texts @param {number} size */
+  const widest = (texts, size) => Math.max(...texts.map((text) => measure(text, size, 400)));
+  const { largest, smallest } = LETTERS;
+  const size = [largest, smallest].find((letters) => widest(roles, letters) <= room);
+  if (size) return { lines: roles.length && 1, style: { size } };
+  const words = roles.map((role) => role.split(" "));
+  const style = { size: smallest, room };
+  const legible = SQUEEZED * widest(words.flat(), smallest) <= room;
+  return { lines: legible ? Math.max(...words.map(({ length }) => length)) : 0, style };
 }
 
 /** Mark the step's row at both sides, and frame the rows still to come.

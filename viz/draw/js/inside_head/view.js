@@ -5,7 +5,7 @@ import { signedRaster } from "../core/color.js";
 import { boxAt, button, fillTable, make } from "../core/dom.js";
 import { EDGE, PictureView } from "../core/picture_view.js";
 import { picture, rect, text } from "../core/scene.js";
-import { figure, fixed, isolate, quote, within } from "../core/text.js";
+import { figure, fixed, forHand, isolate, quote, within } from "../core/text.js";
 import { isMade, LETTERS, partAt, planInside } from "./plan.js";
 
 /** @import { Mark } from "../core/scene.js" */
@@ -312,8 +312,9 @@ export class InsideHead extends PictureView {
   /** Show the words above the picture. */
   showStep() {
     const { equation, says, shape, code } = this.data.steps[this.step];
-    this.equation.replaceChildren(mathElement(["math", [equation]]));
-    this.says.textContent = says;
+    this.equation.replaceChildren(...equationParts(equation).map((part) =>
+      mathElement(["math", part])));
+    this.says.textContent = forHand(says);
     this.shape.textContent = shape;
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
@@ -389,6 +390,16 @@ export class InsideHead extends PictureView {
     const { name, says, shape } = this.data.steps[this.step];
     return { name: `${this.data.title} ${name}`, lines: [says, shape] };
   }
+}
+
+/** Split an equation at its spaces: a line can be broken there, which MathML does nowhere.
+ * @param {MathNode} equation @returns {MathNode[][]} */
+export function equationParts([name, inside]) {
+  if (name !== "mrow" || typeof inside === "string") return [[[name, inside]]];
+  return inside.reduce((parts, node) => {
+    if (node[1] === " ") return [...parts, []];
+    return [...parts.slice(0, -1), [...parts[parts.length - 1], node]];
+  }, /** @type {MathNode[][]} */ ([[]]));
 }
 
 /** @param {MathNode} node */

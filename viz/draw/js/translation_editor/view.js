@@ -6,7 +6,7 @@
 import { paint, sized } from "../core/canvas.js";
 import { fillTable, make } from "../core/dom.js";
 import { rect } from "../core/scene.js";
-import { logText, number, quote } from "../core/text.js";
+import { forHand, logText, number, quote } from "../core/text.js";
 import { View } from "../core/view.js";
 import { inOneLine, joinLines, makeField, Mirror, replaceText } from "./field.js";
 import { Popover } from "./popover.js";
@@ -47,7 +47,7 @@ export class TranslationEditor extends View {
       this.canvas, this.mirror.root, this.field);
     this.frame = make("div", { class: "hl-frame hl-editor" }, this.lines, this.card.root);
     this.status = make("div", { class: "hl-editor-status" });
-    this.help = make("div", { id: "hl-editor-help" }, HELP);
+    this.help = make("div", { id: "hl-editor-help" }, forHand(HELP));
     this.table = make("table");
     this.root.append(this.frame, make("div", { class: "hl-editor-foot" }, this.status, this.help),
       make("div", { class: "hl-unseen" }, this.table), this.live);

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SharedChoice } from "../../viz/draw/js/core/shared_choice.js";
+
+test("a link's choice counts at first, and Back's later on", () => {
+  const row = new SharedChoice(-1);
+  row.follow(3);
+  assert.equal(row.value, 3);
+  row.follow(undefined); // a host that takes no part
+  assert.equal(row.value, 3);
+  row.follow(1);
+  assert.equal(row.value, 1);
+});
+
+test("what the host says before it answers a click is of clicks before that", () => {
+  const row = new SharedChoice(-1);
+  row.follow(-1);
+  row.choose(2);
+  row.choose(4);
+  row.follow(2); // the answer to the first click
+  assert.equal(row.value, 4);
+  row.follow(4);
+  row.follow(2); // Back
+  assert.equal(row.value, 2);
+});

@@ -111,6 +111,8 @@ def show() -> None:
         navigation.link(
             "heads", "the map of this head, among all others", link_parameters(*choices.place)
         )
+        card = {**link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
+        navigation.link("roles", "all that was measured of this head", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)
@@ -172,14 +174,17 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
 def _word(trace: AttentionTrace, kind: Kind) -> int:
     """Draw the menu of the query; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
+    if kind != "encoder_self":
+        reads, writes = map(display_tokens, (trace.decoder_tokens, trace.target_tokens))
+        tokens = [f"{read} → {written}" for read, written in zip(reads, writes, strict=True)]
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     if isinstance(row := st.session_state.get(WORD), int):
         # another kind or sentence may have fewer rows
         st.session_state[WORD] = min(row, len(names) - 1)
     rows: dict[Kind, str] = {
         "encoder_self": f"Row of {trace.languages.source or 'the source'}",
-        "decoder_self": "Row that reads",
-        "cross": "Row that writes",
+        "decoder_self": "Row: reads → writes",
+        "cross": "Row: reads → writes",
     }
     first = min(2, len(names) - 1)
     places, named = range(len(names)), names.__getitem__

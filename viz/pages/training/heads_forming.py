@@ -270,7 +270,7 @@ def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
 
 
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
-    """Name the step of half the rise of each kind's confidence, and the first aligning head's.
+    """Name the step of half the rise of each kind's confidence, and of the first one-to-one head.
 
     The traces are of one sentence and model, by step, in order; of fewer than two, "" is returned.
     """
@@ -278,11 +278,12 @@ def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
         return ""
     first, *_, last = traces
     rises = "; that ".join(_rise(traces, kind) for kind in KINDS)
-    alignment = "No cross head aligns at any step on the slider."
+    alignment = "No cross head is one-to-one at any step on the slider."
     for step, trace in traces.items():
-        if any("aligns" in layer for layer in roles(trace, "cross")):
+        if any("one-to-one" in layer for layer in roles(trace, "cross")):
             alignment = (
-                f"Of the steps on the slider, {step:,} is the first at which a cross head aligns."
+                f"Of the steps on the slider, {step:,} is the first at which a cross head is "
+                f"one-to-one."
             )
             break
     return f"From step {first:,} to step {last:,}, the mean confidence {rises}. {alignment}"

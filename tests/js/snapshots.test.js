@@ -111,7 +111,7 @@ const PICTURES = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),
       heads: [2, 3, 1].map((mean, head) => ({
-        layer: 0, head, name: `L1 H${head + 1}`, role: "aligns", roles: [],
+        layer: 0, head, name: `L1 H${head + 1}`, role: "one-to-one", roles: [],
         values: { entropy: [mean, 0.5, [mean - 1, 7], [mean + 1, 8]] },
       })),
     };

@@ -22,6 +22,7 @@ ROW = "rows"
 """Name in the URL of the word by which ribbons and links call a row of the decoder."""
 ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word written"}
 """The two words of a row, as the screen and the URL call them."""
+_MEASURED_ROW = "head_picker.measured_row"
 
 
 class UrlNames(NamedTuple):
@@ -45,6 +46,10 @@ def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
     """Draw the switch between the two words of a decoder's row, at first as links are measured."""
     rows = {name: row for row, name in ROW_NAMES.items()}
     first = ROW_NAMES[read_alignment(translator).row]
+    state = st.session_state
+    if state.get(ROW) == state.get(_MEASURED_ROW, first) != first:
+        state[ROW] = first  # another model, and nothing was chosen
+    state[_MEASURED_ROW] = first
     name = choose_one("Rows go by", rows, ROW, default=first, labelled=True, disabled=disabled)
     return rows[name]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import parse_qs
 
@@ -121,7 +121,28 @@ def clamp_number(name: str, most: int) -> None:
         return
     if 1 <= given <= most:
         return
-    st.query_params[name] = str(min(max(given, 1), most))
+    _restate(name, str(min(max(given, 1), most)))
+
+
+def choose_by_number(name: str, options: Sequence[str]) -> None:
+    """Let a link choose an option by the number that it begins with, whatever comes after it.
+
+    A link that was made earlier may call the same row otherwise.
+
+    Args:
+        name: of the widget, in the address.
+        options: what the widget offers, each after its number from 1 and a blank.
+    """
+    given = st.query_params.get(name, "")
+    number = given.partition(" ")[0]
+    for option in options:
+        if option != given and option.partition(" ")[0] == number:
+            _restate(name, option)
+
+
+def _restate(name: str, value: str) -> None:
+    """Change the value of a name in the address before a widget reads it."""
+    st.query_params[name] = value
     reread_query()
 
 

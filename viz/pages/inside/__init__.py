@@ -32,6 +32,7 @@ from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_la
 from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
+from viz.app.links.address import choose_by_number
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.sentence_bar import origin_of
@@ -181,14 +182,14 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     if isinstance(row := st.session_state.get(WORD), int):
         # another kind or sentence may have fewer rows
         st.session_state[WORD] = min(row, len(names) - 1)
-    rows: dict[Kind, str] = {
-        "encoder_self": f"Row of {trace.languages.source or 'the source'}",
-        "decoder_self": "Row: reads → writes",
-        "cross": "Row: reads → writes",
-    }
+    else:
+        choose_by_number(WORD, names)
+    label = "Reads → writes"
+    if kind == "encoder_self":
+        label = f"Row of {trace.languages.source or 'the source'}"
     first = min(2, len(names) - 1)
     places, named = range(len(names)), names.__getitem__
-    return menu(rows[kind], places, WORD, width=240, index=first, format_func=named)
+    return menu(label, places, WORD, width=290, index=first, format_func=named)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:

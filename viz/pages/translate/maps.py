@@ -60,7 +60,7 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
     if settings.head is not None:
         card = link_parameters(*Head("cross", settings.layer, settings.head))
         card[navigation.VIEW] = navigation.ROLES
-        navigation.link("roles", "all that was measured of the head of the links", card)
+        navigation.link("roles", "the head of these links", card)
 
 
 def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:

@@ -37,9 +37,9 @@ from viz.pages.roles.corpus_roles import SHOWN
 
 
 def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None) -> Iterator[str]:
-    """With one head open; the step counts from 0, and one that is not there is the first."""
+    """With one head open; the step counts from 0, and one that is not there is the last."""
     kind = KINDS[kind_name]
-    now = 0 if step is not None and step >= len(facts.target) else step
+    now = None if step is None else min(step, len(facts.target) - 1)
     every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
     weights = every[kind][layer, head].astype(np.float64)
     first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
@@ -76,8 +76,8 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
             yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
     if now is not None:
         yield f"Step {now + 1}: {facts.rows('cross')[now]}."
-        nothing = "; a single row names nothing" if now + 1 < 2 else ""
-        yield f"…does most up to step {now + 1}{nothing}.…"
+        names = ". " if now > 1 else "; a single row names nothing, "
+        yield f"…does most up to step {now + 1}{names}…"
     c = facts.config
     yield f"…One small map for each of the {c.N} × {c.h} heads of each kind,…"
 
@@ -236,7 +236,7 @@ def _stored_head(facts: Facts, kind: Kind, layer: int, head: int) -> dict[str, A
 
 
 def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
-    """How many of the links that were measured on gold a head has, by its weights."""
+    """The links that a head has, by its weights, of those that were measured on gold."""
     settings = json.loads((facts.translator.folder / "alignment.json").read_text())
     gold = settings["gold"]
     error = (

@@ -149,7 +149,10 @@ PAIRS = [WordPair(*ends) for ends in ENDS]
 
 def links_of(pairs, source=SOURCE, target=TARGET):
     made_by, caption = "layer 2, lens: norms", ["By a model."]
-    return encode_links(source, target, pairs, languages=OURS, made_by=made_by, caption=caption)
+    mutual = [pair for pair in pairs if pair.strength >= 0.5]
+    return encode_links(
+        source, target, pairs, mutual=mutual, languages=OURS, made_by=made_by, caption=caption
+    )
 
 
 def numbers(page):

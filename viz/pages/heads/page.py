@@ -120,7 +120,10 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
     lens, step, shown = view.options.lens, view.options.step, view.shown
     extent = "on this sentence" if step is None else f"up to step {step + 1}"
     if step is not None and step < LEAST_ROWS:
-        extent += "; a single row names nothing"
+        extent += (
+            "; a single row names nothing, and the decoder's first, which sees itself alone, does "
+            "not count"
+        )
     if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
     else:

@@ -23,6 +23,7 @@ from transformer.analysis.heads.roles import (
     role_scores,
     share_in_order,
 )
+from transformer.kinds import Kind
 from transformer.trace import Labels
 
 
@@ -81,7 +82,8 @@ def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_is_called_so()
 
 
 def test_a_single_row_names_nothing():
-    for kind, rows in (("encoder_self", 1), ("cross", 1), ("decoder_self", 2)):
+    counts: dict[Kind, int] = {"encoder_self": 1, "cross": 1, "decoder_self": 2}
+    for kind, rows in counts.items():
         queries, keys = LABELS[kind]
         columns = rows if kind == "decoder_self" else COUNT
         weights = looking_at(*BACK)[:rows, :columns][None, None].astype(np.float32)

@@ -96,7 +96,7 @@ def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
     for part in grid(app)["parts"]:
         named = {role for layer in part["roles"] for role in layer if role}
         assert (part["kind"] == "encoder_self") or not named
-    assert any("up to step 1; a single row names nothing." in text.value for text in app.markdown)
+    assert any("up to step 1; a single row names nothing" in text.value for text in app.markdown)
 
 
 @pytest.mark.usefixtures("given_translations")

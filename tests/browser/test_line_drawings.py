@@ -195,7 +195,7 @@ def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
 
     page.show(links_of(PAIRS))
     page.press("ArrowDown", "End", "ArrowLeft")
-    assert page.read_out() == "“running”: “liefen” 0.50, “wie” < 0.01"
+    assert page.read_out() == "“running”: “liefen” 0.50, “wie” < 0.01, dashed"
     page.press("ArrowDown", "Enter")
     assert page.read_out() == "“liefen” pinned"
     page.press("ArrowRight")

@@ -193,9 +193,9 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     settings = read_alignment(translator)
     if head.kind != "cross" or settings.gold is None:
         return ""
-    error = error_text(settings.gold)
+    aer = error_text(settings.gold)
     if (head.layer, head.head) == (settings.layer, settings.head):
-        return f"It is the head whose links between words stand on Translate: {error}."
+        return f"It is the head whose links between words stand on Translate: {aer}."
     lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
     own, measured = (
@@ -204,7 +204,7 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     )
     return (
         f"On the sentence in the bar it has {counted(len(own), 'link')} between words by the same "
-        f"rule as {settings.map_title} on Translate, whose links were measured ({error}); of "
+        f"rule as {settings.map_title} on Translate, whose links were measured ({aer}); of "
         f"{settings.map_title}'s {len(measured)}, {len(own & measured)} are among them."
     )
 

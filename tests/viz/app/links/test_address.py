@@ -239,11 +239,11 @@ def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
     first = app.button_group(key="rows").value
     assert first == "word written"  # of a model whose links were never measured
     app.button_group(key="rows").set_value("word read").run()
-    visit("masks", app)
-    visit("translate", app)
-    assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
-    visit("heads", app)
-    assert app.button_group(key="rows").value == "word read"
+    for page in ("translate", "heads"):
+        visit("masks", app)
+        del app.session_state["rows"]  # as a browser's session forgets what no page draws
+        visit(page, app)
+        assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
 
 
 def test_a_run_names_the_address_that_it_shows(visit) -> None:

@@ -15,7 +15,6 @@ from benchmarks.made_trace import made_trace
 from benchmarks.notebook import bertviz
 from benchmarks.server import served
 from transformer import Translator
-from transformer.analysis.alignment_settings import Row, read_alignment
 from transformer.cli.arguments import whole_number
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import display_tokens
@@ -78,17 +77,15 @@ def run(options: argparse.Namespace) -> None:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             # what one page has asked for, the server remembers for the other
             fresh = iter(sentences(2 * (options.sentences + 1)))
-            for path, script, label, row in (
-                ("", TRANSLATED, "translation and map", read_alignment(translator).row),
-                ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
+            for path, script, label in (
+                ("", TRANSLATED, "translation and map"),
+                ("/heads", ALL_MAPS, "the maps of all heads"),
             ):
                 page.goto(server.address + path)
                 page.wait_for_selector(".hl", timeout=60_000)
                 texts = list(islice(fresh, options.sentences + 1))
                 # the first one warms up what every later one finds warm
-                _, *seconds = [
-                    _seconds(page, t, script, _queries(translator, t, row)) for t in texts
-                ]
+                _, *seconds = [_seconds(page, t, script, _queries(translator, t)) for t in texts]
                 print(f"Enter to {label} on screen, 20 words, beam 4: {spread(seconds)}")
             _print_opening(page, translator.model.config.N, translator.model.config.h)
         for size in SIZES:
@@ -150,9 +147,9 @@ def sentences(count: int) -> list[str]:
     return [SENTENCE.format(*pairs[n % len(pairs)]) for n in range(count)]
 
 
-def _queries(translator: Translator, text: str, row: Row) -> str:
-    """The labels that the rows of the map must come to have, by what a row reads or writes."""
-    return "|".join(display_tokens(translator.trace(text).labels("cross", row).queries))
+def _queries(translator: Translator, text: str) -> str:
+    """The labels that the rows of the map must come to have, by what a row writes."""
+    return "|".join(display_tokens(translator.trace(text).labels("cross").queries))
 
 
 def _made_queries(n: int, seed: int) -> str:

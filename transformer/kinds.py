@@ -1,4 +1,4 @@
-"""The three uses of attention (§3.2.3), as names that load without torch."""
+"""The three uses of attention (§3.2.3) and the rows of a decoder, as names without torch."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ KIND_TITLES: dict[Kind, str] = {
     "cross": "cross-attention",
 }
 """The kinds of attention in full."""
+
+Row = Literal["reads", "writes"]
+"""The row of the decoder that stands for a word: that which reads it, or that which writes it."""
+ROWS: tuple[Row, ...] = get_args(Row)
 
 _MODULES: dict[Kind, str] = {
     "encoder_self": "encoder.layers.{}.self_attention",

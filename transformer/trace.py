@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from transformer.errors import InputError, quoted
-from transformer.kinds import Kind, require_kind
+from transformer.kinds import Kind, Row, require_kind
 from transformer.text.languages import Languages
 from transformer.traces.fields import MAX_BYTES, TraceFields
 
@@ -170,7 +170,7 @@ class AttentionTrace(TraceFields):
         )
         return cls.from_fields(fields_of_outputs(outputs, options))
 
-    def labels(self, kind: Kind, queries: Literal["reads", "writes"] | None = None) -> Labels:
+    def labels(self, kind: Kind, queries: Row | None = None) -> Labels:
         """Return the tokens along the axes of one kind of map.
 
         Args:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from transformer.analysis.lenses import AnyLens
-    from transformer.kinds import Kind
+    from transformer.kinds import Kind, Row
     from transformer.translator import Translator
 
 
@@ -85,6 +85,7 @@ def explore(
     theme: PageTheme = "auto",
     lens: AnyLens = "weights",
     translator: Translator | None = None,
+    rows: Row | None = None,
 ) -> HtmlFrame:
     """Return a frame with all heads of a trace, one of them open, for a notebook's cell.
 
@@ -104,9 +105,11 @@ def explore(
         theme: auto follows the notebook.
         lens: through which the heads are seen.
         translator: the one that made the trace, for lenses that run its model.
+        rows: name a row of the decoder in the ribbons by what it "reads" or what it "writes"; the
+            map shows both. By default, cross-attention by what it writes.
 
     Raises:
-        InputError: if there is no such kind, layer, head, lens, order or theme; if there is no
+        InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
     if not isinstance(trace, AttentionTrace):
@@ -126,6 +129,7 @@ def explore(
         layers=_several(layers, "layers"),
         sort=sort,
         lens=lens,
+        rows=rows,
     )
     return HtmlFrame(report(_through(lens, translator, trace), options, theme=theme))
 

@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,9 @@ from viz.pages.roles.corpus_roles import SHOWN
 
 
 def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None) -> Iterator[str]:
-    """With one head open; the step counts from 0, and one that is not there is the first."""
+    """With one head open; the step counts from 0, and one that is not there is the last."""
     kind = KINDS[kind_name]
-    now = 0 if step is not None and step >= len(facts.target) else step
+    now = None if step is None else min(step, len(facts.target) - 1)
     every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
     weights = every[kind][layer, head].astype(np.float64)
     first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
@@ -75,7 +76,8 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
             yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
     if now is not None:
         yield f"Step {now + 1}: {facts.rows('cross')[now]}."
-        yield f"…does most up to step {now + 1}.…"
+        names = ". " if now > 1 else "; a single row names nothing, "
+        yield f"…does most up to step {now + 1}{names}…"
     c = facts.config
     yield f"…One small map for each of the {c.N} × {c.h} heads of each kind,…"
 
@@ -99,6 +101,8 @@ def strongest_cells(kind: Kind, weights: npt.NDArray) -> Iterator[str]:
 def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
     """The roles that one number decides."""
     tokens = facts.trace.labels(kind).keys[: weights.shape[-1]]
+    if weights.shape[2] - (kind == "decoder_self") < 2:
+        return  # a single row names nothing
     for layer, head in np.ndindex(weights.shape[:2]):
         head_weights = weights[layer, head].astype(np.float64)
         role, score = role_of(head_weights, kind, tokens, facts)
@@ -152,7 +156,7 @@ def role_of(
         if chance < 1:
             scores[name] = (share - chance) / (1 - chance) / least.get(name, 0.4)
     if kind == "cross":
-        scores["aligns"] = _aligned(weights) / 0.5
+        scores["one-to-one"] = _one_to_one(weights) / 0.5
     most = np.mean([math.log2(len(seen[q])) for q in rows])
     if most > 0:
         bits = np.mean([-sum(w * math.log2(w) for w in weights[q] if w > 0) for q in rows])
@@ -174,22 +178,28 @@ def _words(tokens: tuple[str, ...], numbers: list[int]) -> list[str]:
     ]
 
 
-def _aligned(weights: Floats) -> float:
-    queries, keys = weights.shape
+def _linked(weights: Floats) -> tuple[list[tuple[int, int]], float]:
+    """The cells that are largest in row and column, and which share of their pairs is in order."""
     links = [
-        (q, int(weights[q].argmax()))
-        for q in range(queries)
-        if int(weights[:, weights[q].argmax()].argmax()) == q
+        (q, int(row.argmax()))
+        for q, row in enumerate(weights)
+        if int(weights[:, row.argmax()].argmax()) == q
     ]
     pairs = [(a, b) for n, a in enumerate(links) for b in links[n + 1 :]]
-    if not pairs or keys < 2 or np.mean([b[1] > a[1] for a, b in pairs]) < 0.7:
+    return links, float(np.mean([b[1] > a[1] for a, b in pairs])) if pairs else 0.0
+
+
+def _one_to_one(weights: Floats) -> float:
+    queries, keys = weights.shape
+    links, in_order = _linked(weights)
+    if keys < 2 or in_order < 0.7:
         return 0.0
     share = sum(weights[q, k] for q, k in links) / queries
     return float((share - 1 / keys) / (1 - 1 / keys))
 
 
 _IMPORTANCE = {"gradient", "loss without", "BLEU without"}
-_LEAST = {"same word": 0.25, "aligns": 0.5, "spread": 0.9}
+_LEAST = {"same word": 0.25, "one-to-one": 0.5, "spread": 0.9}
 """From which a role is given; from 0.4 where none is named."""
 
 
@@ -204,9 +214,69 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
         yield f"On the sentence in the bar nothing dominates: nearest is “{role}”, {score}."
     else:
         looks = ROLE_TEXTS[role]
+        if role == "one-to-one":
+            share = f"{100 * _linked(weights)[1]:.0f}\u00a0%"
+            score += f"; {share} of the pairs of these links do not cross"
         yield f"On the sentence in the bar it {looks[0].lower()}{looks[1:]} ({score})."
+    figures = _stored_head(facts, kind, layer, head)
+    corpus, here = figures["role"] or "no one role", role if strength >= 1 else "no one role"
+    name = f"L{layer + 1} H{head + 1} · {kind_name}"
+    yield f"{name} · on the corpus {corpus} · on this sentence {here}"
+    if kind == "cross":
+        yield from _measured_links(facts, layer, head)
     yield from _nearest(facts, kind_name, layer, head)
     yield from _nearest_by_corpus(facts, kind_name, layer, head)
+
+
+def _stored_head(facts: Facts, kind: Kind, layer: int, head: int) -> dict[str, Any]:
+    """The figures of a head in the stored report."""
+    heads = json.loads((facts.translator.folder / "heads.json").read_text())["heads"]
+    figures: dict[str, Any] = next(e for e in heads if e["head"] == [kind, layer, head])
+    return figures
+
+
+def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
+    """The links that a head has, by its weights, of those that were measured on gold."""
+    settings = json.loads((facts.translator.folder / "alignment.json").read_text())
+    gold = settings["gold"]
+    error = (
+        f"AER {gold['aer']:.1f} % on {gold['sentences']} gold sentences ({gold['name']}): those "
+        "that chose this map, so on others the error may be larger"
+    )
+    place = settings["layer"], settings["head"]
+    if (layer, head) == place:
+        yield f"It is the head whose links between words stand on Translate: {error}."
+        return
+    own, measured = word_links(facts, layer, head), word_links(facts, *place)
+    named = f"L{place[0] + 1} H{place[1] + 1}"
+    count = f"{len(own)} link{'s' * (len(own) != 1)}"
+    yield (
+        f"On the sentence in the bar it has {count} between words by the same rule as {named} on "
+        f"Translate, whose links were measured ({error}); of {named}'s {len(measured)}, "
+        f"{len(own & measured)} are among them."
+    )
+
+
+def word_links(facts: Facts, layer: int, head: int) -> set[tuple[int, int]]:
+    """The mutual links between words, read from the rows that read the words."""
+    weights = facts.trace.cross[layer, head].astype(np.float64)
+    source, target = (
+        [(n, piece.word) for n, piece in enumerate(pieces) if piece.text != "</s>"]
+        for pieces in (facts.trace.source_pieces, facts.trace.target_pieces)
+    )
+    shares: dict[tuple[int, int], float] = {}
+    for query, written in target:
+        rows = sum(word == written for _, word in target)
+        for key, read in source:
+            weight = weights[query + 1, key] / rows if query + 1 < len(weights) else 0.0
+            shares[read, written] = shares.get((read, written), 0.0) + weight
+    return {
+        (read, written)
+        for (read, written), share in shares.items()
+        if share == max(s for (_, word), s in shares.items() if word == written)
+        and share == max(s for (word, _), s in shares.items() if word == read)
+        and share > 0
+    }
 
 
 def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
@@ -292,6 +362,9 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     new = facts.translated(edits)
     total = len(KINDS) * facts.config.N * facts.config.h
     yield f"{len(heads)} of {total} heads are changed, and the model writes:"
+    short = {kind: name for name, kind in KINDS.items()}
+    named = (f"L{layer + 1} H{head + 1} · {short[kind]}" for kind, layer, head in heads)
+    yield f"On the screen: {', '.join(named)}."
     yield Marked(new.text, facts.translation.text)
     pieces = list(new.best.hypothesis.tokens)
     written = facts.score(pieces, edits)

@@ -38,6 +38,7 @@ def views(translator: Translator) -> tuple[View, ...]:
             measured,
             ("cross", N - 1, 0),
         ),
+        ("roles", "roles_view=Roles&kind=cross&layer=2&head=5", measured, ("cross", 1, 4)),
         (
             "roles",
             "roles_view=Faithful?&faithful_test=uniform attention&kind=decoder",

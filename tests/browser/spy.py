@@ -106,6 +106,7 @@ def map_on(canvas):
 
     Returns:
         None if nothing is painted; else `origin` {x, y, square}, `queries`, `keys` and `levels`.
+        The rows of cross-attention are named by what they write, at their right, if that is known.
     """
     picture = canvas.evaluate(PICTURE)
     if picture is None:
@@ -114,11 +115,15 @@ def map_on(canvas):
     x, y = picture["x"], picture["y"]
     words = picture["words"]
     head = min((word["y"] for word in words), default=0)
+    end = x + picture["wide"] * picture["square"]
     sides = {
         "queries": [word for word in words if word["x"] < x and word["y"] > y],
         "keys": [word for word in words if word["x"] >= x and word["y"] == head],
+        "writes": [word for word in words if word["x"] > end and word["y"] > y],
     }
     places, which = levels(np.reshape(picture["colors"], (*shape, 4)))
+    if which[0] == "cross" and sides["writes"]:
+        sides["queries"] = sides["writes"]
     return {
         "origin": {"x": x, "y": y, "square": picture["square"]},
         "queries": [word["text"] for word in sides["queries"]],

@@ -55,16 +55,18 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
     page.move(*page.square(*SPOT))
     assert page.readout() == "“Hun” → “·bee”0.640\nThis row reads “schwarze” and writes “Hun”."
-    assert page.bold() == ["Hun", "·bee", "Hun"]  # beside the bars, too
+    # what the row reads at its left, and beside the bars, too; what it writes at its right
+    assert page.bold() == ["schwarze", "Hun", "·bee", "schwarze"]
     page.click(*page.square(*SPOT))
     assert page.tip.is_hidden()
-    assert page.bold() == ["Hun", "Hun"]
+    assert page.bold() == ["schwarze", "Hun", "schwarze"]
     number = page.spot("0.64")
     assert abs(number[0] - page.square(*SPOT)[0]) < 1  # over its key
     # the keys
     page.press("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")
-    assert page.bold() == ["schwarze", "black", "schwarze"]
-    assert page.read_out() == "“schwarze” → “black” 0"
+    assert page.bold() == ["Zwei", "schwarze", "black", "Zwei"]
+    row = "This row reads “Zwei” and writes “schwarze”."
+    assert page.read_out() == f"“schwarze” → “black” 0 {row}"
     page.press("Enter")
     assert page.read_out() == "row “schwarze” kept"
     # it outlives other weights of the same words, and no other words

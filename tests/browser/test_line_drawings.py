@@ -151,7 +151,10 @@ PAIRS = [WordPair(*ends) for ends in ENDS]
 
 def links_of(pairs, source=SOURCE, target=TARGET):
     made_by, caption = "layer 2, lens: norms", ["By a model."]
-    return encode_links(source, target, pairs, languages=OURS, made_by=made_by, caption=caption)
+    mutual = [pair for pair in pairs if pair.strength >= 0.5]
+    return encode_links(
+        source, target, pairs, mutual=mutual, languages=OURS, made_by=made_by, caption=caption
+    )
 
 
 def numbers(page):
@@ -194,7 +197,7 @@ def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
 
     page.show(links_of(PAIRS))
     page.press("ArrowDown", "End", "ArrowLeft")
-    assert page.read_out() == "“running”: “liefen” 0.50, “wie” < 0.01"
+    assert page.read_out() == "“running”: “liefen” 0.50, “wie” < 0.01, dashed"
     page.press("ArrowDown", "Enter")
     assert page.read_out() == "“liefen” pinned"
     page.press("ArrowRight")

@@ -5,7 +5,8 @@ import {
 } from "../../viz/draw/js/attention_map/plan.js";
 import { AttentionMap, mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
 import { leveller } from "../../viz/draw/js/core/color.js";
-import { mapData, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
+import { number } from "../../viz/draw/js/core/text.js";
+import { mapData, measure, only, palette, plain, textsOf, theme, viewOf } from "./samples.js";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
 
@@ -117,6 +118,31 @@ test("the marks hold each word once, and the bars of the row that is pointed at"
   const outline = only(mapMarks({ ...scene, at: { row: 1, key: 2 } }), "rect").at(-1);
   const { x, y } = scene.origin;
   assert.deepEqual([outline?.x, outline?.y], [x + 2 * plan.square, y + plan.square]);
+});
+
+test("a row of the decoder stands between what it reads and what it writes", () => {
+  const both = /** @type {import("../../viz/draw/js/attention_map/plan.js").BothNames} */ ({
+    titles: ["reads", "writes"], reads: ["<s>", "Hunde"], writes: ["Hunde", "sehrlangesWort"],
+  });
+  const data = mapData(2, 3, { both, weights: Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5) });
+  const plan = planMap(data, 390, 800, measure);
+  const scene = {
+    data, plan, theme, measure, raster: mapRaster(data, palette.light), average: averageRow(data),
+    at: null, pinned: null, origin: originOf(plan, WHOLE), width: 390, height: 800,
+  };
+  const texts = only(mapMarks(scene), "text");
+  const end = plan.left + 3 * plan.square;
+  both.reads.forEach((word, row) => {
+    const [left, right] = [word, both.writes[row]].map((name, side) => texts.find(({ text, x }) =>
+      plain(text) === name && (side ? x > end : x < plan.left)));
+    assert.equal(left?.y, right?.y);
+    assert.ok((right?.x ?? 999) + measure(both.writes[row], plan.font, 600) <= plan.width);
+  });
+  const view = viewOf(AttentionMap, { data, plan });
+  assert.deepEqual(view.hit(end + 9, plan.top + 1, WHOLE), { row: 0, key: null });
+  view.data.rowNames = ["", "reads “Hunde” and writes “x”"];
+  view.amount = number;
+  assert.match(view.sentence({ row: 1, key: 2 }), /0.500 This row reads “Hunde” and writes “x”\.$/);
 });
 
 test("only the squares in the frame are drawn", () => {

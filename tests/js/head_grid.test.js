@@ -61,10 +61,10 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
 test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
   /** @param {number} layers @param {number} queries @param {number} width */
   const laid = (layers, queries, width) => {
-    const roles = range(layers).map(() => range(8).map(() => "aligns"));
+    const roles = range(layers).map(() => range(8).map(() => "one-to-one"));
     const parts = [gridPart("cross", layers, 8, queries, 10, { roles })];
     const { cells, texts } = planGrid({ parts, order: null }, width, measure);
-    assert.equal(texts.filter(({ text }) => text === "aligns").length, 8 * layers);
+    assert.equal(texts.filter(({ text }) => text === "one-to-one").length, 8 * layers);
     const [first, last] = [cells[0], cells[8 * layers - 1]];
     return [first.width, first.height, last.y + last.height - first.y];
   };

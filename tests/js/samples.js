@@ -67,7 +67,7 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
  */
 export const mapData = (queries, keys, more = {}) => ({
   kind: "cross", causal: false, title: "L1 H1", rows: "rows", columns: "columns", note: "",
-  rowNames: null,
+  rowNames: null, both: null,
   queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
   signed: false, tallBars: false, weights: new Float32Array(queries * keys), palette, ...more,
 });
@@ -170,13 +170,14 @@ export const stripData = (rows, columns, more = {}) => ({
 /**
  * @param {number} source how many words
  * @param {number} target
- * @param {number[][]} links source, target, strength
+ * @param {number[][]} links source, target, strength, and 1 where it holds one way only
  * @returns {import("../../viz/draw/js/word_links/plan.js").LinkData}
  */
 export const linkData = (source, target, links) => ({
   title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
   source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
-  links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
+  links: links.map(([from, to, strength, oneWay]) =>
+    ({ source: from, target: to, strength, mutual: !oneWay })),
 });
 
 /**

@@ -32,7 +32,7 @@ import { planLinks } from "../../viz/draw/js/word_links/plan.js";
 import { linkMarks } from "../../viz/draw/js/word_links/view.js";
 import {
   gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
-  stripData, theme, treeData,
+  stripData, theme, treeData, words,
 } from "./samples.js";
 
 /** @import { Mark } from "../../viz/draw/js/core/scene.js" */
@@ -67,7 +67,10 @@ const PICTURES = {
     return { ...plan, marks: modelMarks({ data, plan, theme: colors, ratio: 1 }) };
   },
   attention_map: (colors) => {
-    const data = mapData(4, 5, { causal: true, weights: numbers(20), threshold: 0.1 });
+    const data = mapData(4, 5, {
+      causal: true, weights: numbers(20), threshold: 0.1,
+      both: { titles: ["reads", "writes"], reads: words("r", 4), writes: words("w", 4) },
+    });
     const plan = planMap(data, 400, 400, measure);
     const marks = mapMarks({
       data, plan, theme: colors, measure, raster: mapRaster(data, data.palette[colors.name]),
@@ -108,7 +111,7 @@ const PICTURES = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),
       heads: [2, 3, 1].map((mean, head) => ({
-        layer: 0, head, name: `L1 H${head + 1}`, role: "aligns", roles: [],
+        layer: 0, head, name: `L1 H${head + 1}`, role: "one-to-one", roles: [],
         values: { entropy: [mean, 0.5, [mean - 1, 7], [mean + 1, 8]] },
       })),
     };
@@ -173,7 +176,7 @@ const PICTURES = {
     return { width: 180, height: 50, marks };
   },
   word_links: (colors) => {
-    const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
+    const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25, 1], [3, 2, 0.004]]);
     const plan = planLinks(data, 500, measure);
     const shown = { side: /** @type {const} */ ("target"), index: 1 };
     const marks = linkMarks({

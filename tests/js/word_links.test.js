@@ -23,7 +23,7 @@ test("words stand at their partners, in their order and none over another", () =
 test("two sentences are broken together where the fewest links are cut", () => {
   // the first three go into the first four, turned round, the last three into the last two
   const links = [[0, 3], [1, 1], [2, 0], [3, 4], [4, 5], [5, 5]].map(([source, target]) =>
-    ({ source, target, strength: 1 }));
+    ({ source, target, strength: 1, mutual: true }));
   const sizes = { source: Array(6).fill(10), target: Array(6).fill(10) };
   const lines = brokenTogether(sizes, links, 0, 45);
   assert.deepEqual(lines, [
@@ -102,6 +102,17 @@ test("what is shown is in full ink with its strengths, the rest fades", () => {
   const [from, to] = [plan.places.source[0], plan.places.target[0]];
   assert.equal(strong[0], from.x + from.width / 2);
   assert.equal(strong.at(-2), to.x + to.width / 2);
+});
+
+test("a link that holds one way only is dashed, and says so", () => {
+  const data = linkData(2, 2, [[0, 0, 0.9], [0, 1, 0.88, 1]]);
+  const plan = planLinks(data, 700, measure);
+  const marks = linkMarks({ data, plan, theme, measure, at: null, pinned: null, shown: null });
+  assert.deepEqual(only(marks, "path").map(({ dash }) => Boolean(dash)), [true, false]);
+  const view = viewOf(WordLinks, { data, plan });
+  assert.match(view.sentence({ side: "target", index: 1 }), /0\.88, dashed/);
+  assert.doesNotMatch(view.sentence({ side: "target", index: 0 }), /dashed/);
+  assert.deepEqual(pairRows(data)[1], ["s0", "t1", "0.88, dashed"]);
 });
 
 test("keys walk along a sentence and cross over to the strongest partner", () => {

@@ -21,15 +21,14 @@ from transformer.analysis.alignment_settings import (
     FILE,
     LINKS,
     LONGEST_NAME,
-    ROWS,
     AlignmentSettings,
     GoldFigures,
     Links,
-    Row,
     read_alignment,
 )
 from transformer.analysis.lenses import LensName
 from transformer.cli import command
+from transformer.kinds import ROWS, Row
 
 Link: TypeAlias = tuple[int, int]
 """A word of the source and one of the translation, from 0, as `str.split()` counts."""

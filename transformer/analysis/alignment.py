@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row, read_alignment
+from transformer.analysis.alignment_settings import AlignmentSettings, Links, read_alignment
 from transformer.analysis.lenses import (
     HAS_HEADS,
     Floats,
@@ -26,6 +26,7 @@ from transformer.analysis.lenses.decomposition import block_measure, norms_of_la
 from transformer.analysis.teacher_forcing import measure_layers
 from transformer.config import EOS
 from transformer.errors import InputError
+from transformer.kinds import Row
 from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -70,8 +71,25 @@ def align(
             fit the model.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    require_loaded(translator)
     chosen = read_alignment(translator) if settings is None else settings
+    return strongest(aligned_shares(translator, trace, chosen, words=words), chosen.links)
+
+
+def aligned_shares(
+    translator: Translator,
+    trace: AttentionTrace,
+    chosen: AlignmentSettings,
+    *,
+    words: Words = "pieces",
+) -> Floats:
+    """Compute the shares from which `align` takes the strongest, `[target word, source word]`.
+
+    The arguments are those of `align`.
+
+    Raises:
+        InputError, CheckpointError: as `align` does.
+    """
+    require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
     for name, number, count in (
         ("layer", chosen.layer, len(values)),
@@ -82,8 +100,7 @@ def align(
                 f"There is no {name} {number} to align words by: choose one from 0 to {count - 1}."
             )
     source, target = word_numbers(translator, trace, words)
-    shares = word_shares(values[chosen.layer, chosen.head or 0], source, target, chosen.row)
-    return strongest(shares, chosen.links)
+    return word_shares(values[chosen.layer, chosen.head or 0], source, target, chosen.row)
 
 
 def cross_values(

@@ -11,16 +11,13 @@ from transformer.analysis.lenses.names import HAS_HEADS, NAMES, LensName
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
+from transformer.kinds import ROWS, Row
 from transformer.translation.loaded_model import LoadedModel
 
 FILE = "alignment.json"
 MOST_BYTES = 4_096
 LONGEST_NAME = 200
 """Characters of the name of a gold set."""
-
-Row = Literal["reads", "writes"]
-"""The row of the decoder that stands for a word: that which reads it, or that which writes it."""
-ROWS: tuple[Row, ...] = get_args(Row)
 
 Links = Literal["each", "mutual"]
 """Each target word with its strongest source word; or only those that hold both ways."""
@@ -29,7 +26,7 @@ LINKS: tuple[Links, ...] = get_args(Links)
 
 @dataclass(frozen=True)
 class GoldFigures:
-    """Alignment error on a gold set, whose links people drew."""
+    """Alignment error on a gold set, whose links people drew and which chose the map."""
 
     name: str  # the name of the gold set
     sentences: int  # the number of its sentences
@@ -47,6 +44,13 @@ class AlignmentSettings:
     links: Links  # the rule by which the strongest pairs count
     gold: GoldFigures | None = None  # its error on gold links; None if it was never measured
 
+    @property
+    def map_title(self) -> str:
+        """The map as the screen names it: `L2 H5`, or `layer 2` for all of its heads."""
+        if self.head is None:
+            return f"layer {self.layer + 1}"
+        return f"L{self.layer + 1} H{self.head + 1}"
+
     def in_words(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""
         part = "all heads" if self.head is None else f"head {self.head + 1}"
@@ -56,7 +60,7 @@ class AlignmentSettings:
             return f"{map_}, strongest {rule}; never measured on gold links"
         return (
             f"{map_}, strongest {rule}; AER {self.gold.aer:.1f} on the "
-            f"{self.gold.sentences:,} sentences of {self.gold.name}"
+            f"{self.gold.sentences:,} sentences of {self.gold.name}, which chose this map"
         )
 
     def to_json(self) -> str:

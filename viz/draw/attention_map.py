@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.kinds import ROWS, Row
 from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 from viz.draw.palette import ENDS, head_colors, theme_tables
@@ -63,9 +64,9 @@ def encode_map(
         by_read: whether rows are named by what is read because what is written is not known.
         causal: whether a decoder's position sees no later one; of no other kind does it say
             anything.
-        reads: `[query]`, what the decoder reads at each row, where rows are named by what it
-            writes; for the text on hover.
-        writes: `[query]`, likewise where they are named by what it reads.
+        reads: `[query]`, what the decoder reads at each row, where the labels are what it writes:
+            the rows then carry both names.
+        writes: `[query]`, likewise where the labels are what it reads.
         scale: how colours follow the weights; by row, each row's largest is the deepest. Numbers
             and bars are the weights themselves on each, and the legend says which it is.
         threshold: squares of less than this stay empty; on hover they still tell their weight.
@@ -85,6 +86,7 @@ def encode_map(
     check(weights, labels, dimensions=2)
     meta = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
+        "both": _both_names(labels, kind, languages, reads, writes),
         "causal": kind == "decoder_self" and causal,
         "title": title,
         "note": note or (SIGNED_NOTE if signed else NOTE),
@@ -154,14 +156,14 @@ def _axes(
     writes: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return titles and tokens of both axes, and the names of a decoder's rows, where known."""
-    titles = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
-    names = None
-    if reads is not None or writes is not None:
-        reads, writes = (labels.queries if texts is None else texts for texts in (reads, writes))
-        rows = len(labels.queries)
-        if not len(reads) == len(writes) == rows:
-            raise ValueError(f"{len(reads)} read, {len(writes)} written, {rows} rows")
-        names = decoder_rows(reads, writes)
+    row: Row | None = None
+    if by_read or writes is not None:
+        row = "reads"
+    elif reads is not None:
+        row = "writes"
+    titles = axis_titles(kind, languages, row=row, alone=alone)
+    sides = _read_and_written(labels, reads, writes)
+    names = None if sides is None else decoder_rows(*sides)
     queries, keys = map(display_tokens, labels)
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
@@ -181,6 +183,34 @@ def _is_of(value: Mapping[str, object], labels: Labels) -> bool:
     """Return whether a message is of a map with these labels."""
     queries, keys = map(display_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
+
+
+def _read_and_written(
+    labels: Labels, reads: Sequence[str] | None, writes: Sequence[str] | None
+) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Return what the decoder reads and writes at each row; None where one of them is not known."""
+    if reads is None and writes is None:
+        return None
+    read, written = (labels.queries if texts is None else texts for texts in (reads, writes))
+    rows = len(labels.queries)
+    if not len(read) == len(written) == rows:
+        raise ValueError(f"{len(read)} read, {len(written)} written, {rows} rows")
+    return read, written
+
+
+def _both_names(
+    labels: Labels,
+    kind: Kind,
+    languages: Languages,
+    reads: Sequence[str] | None,
+    writes: Sequence[str] | None,
+) -> dict[str, Any] | None:
+    """Return the names at the left and at the right of the rows, and the title of each."""
+    sides = _read_and_written(labels, reads, writes)
+    if sides is None:
+        return None
+    titles = [axis_titles(kind, languages, row=row).rows for row in ROWS]
+    return {"titles": titles, **dict(zip(ROWS, map(display_tokens, sides), strict=True))}
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:

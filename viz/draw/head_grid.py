@@ -36,7 +36,7 @@ class GridPart:
 
     Args:
         weights: `[layer, head, query, key]`, 0 to 1.
-        roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
+        roles: `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
         together: whether there is one map for all heads of a layer.
         counts: heads of each layer, where not every layer has as many as `weights` has room for;

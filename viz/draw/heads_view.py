@@ -13,7 +13,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.errors import InputError, quoted
-from transformer.kinds import KIND_TITLES, KINDS, Kind
+from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.traces.notes import TOLERANCE
 from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons
 from viz.draw.caption import (
@@ -33,6 +33,7 @@ from viz.draw.open_head import (
     OpenMap,
     crop_to_step,
     heads_of_kind,
+    named_by,
     open_map,
     outlined,
     short_name,
@@ -80,6 +81,8 @@ class ExplorerOptions:
         step: of the decoder; what it had not written then is left out. None for all of them.
         compared: a second map; it stands under the open one, with their difference.
         lens: the lens through which the trace is seen: `lens_trace` made it.
+        rows: the word by which ribbons name a row of the decoder, of the two that its map shows;
+            None for the one that is usual for the kind.
     """
 
     kind: Kind | None = None
@@ -96,6 +99,7 @@ class ExplorerOptions:
     step: int | None = None
     compared: SecondMap | None = None
     lens: AnyLens = "weights"
+    rows: Row | None = None
 
 
 class ShownParts(NamedTuple):
@@ -138,6 +142,10 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     if options.sort not in SORTS:
         raise InputError(
             f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
+        )
+    if options.rows not in (None, *ROWS):
+        raise InputError(
+            f"Rows cannot be named by {quoted(options.rows)}: choose one of {', '.join(ROWS)}."
         )
     counts = trace.head_count(kind)
     _require_heads(replace(options, layer=first_open(options.layer, counts)), kind, counts)
@@ -232,9 +240,13 @@ class HeadsView:
         )
         return heads
 
+    def with_options(self, options: ExplorerOptions) -> HeadsView:
+        """Return the same trace with other choices."""
+        return HeadsView(self.trace, options, self.origin, self._remember)
+
     def at_step(self, step: int) -> HeadsView:
         """Return the view of a step of the decoder, from 0."""
-        return HeadsView(self.trace, replace(self.options, step=step), self.origin, self._remember)
+        return self.with_options(replace(self.options, step=step))
 
     @property
     def selected(self) -> Head:
@@ -370,8 +382,9 @@ class HeadsView:
         kind: Kind,
         caption: Sequence[str],
     ) -> bytes:
-        shared = self._shared(drawn, kind)
-        return encode_ribbons(ribbons, drawn.labels, kind, **shared, caption=caption)
+        named = named_by(drawn, self.options.rows)
+        shared = self._shared(named, kind)
+        return encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 
     def _shared(self, drawn: OpenMap, kind: Kind) -> dict[str, Any]:
         """Return the arguments that a map and its ribbons share."""

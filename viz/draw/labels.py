@@ -11,7 +11,7 @@ from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import has_letter
 
 if TYPE_CHECKING:
-    from transformer.kinds import Kind
+    from transformer.kinds import Kind, Row
 
 SCREEN_NAMES: dict[Kind, str] = {
     "encoder_self": "encoder",
@@ -33,12 +33,13 @@ class AxisTitles(NamedTuple):
 
 
 def axis_titles(
-    kind: Kind, languages: Languages, *, by_read: bool = False, alone: bool = False
+    kind: Kind, languages: Languages, *, row: Row | None = None, alone: bool = False
 ) -> AxisTitles:
     """Return the titles of the axes of a map.
 
-    With `by_read`, a row of `cross` is named by what it reads, which is not usual; with `alone`,
-    there is but one sentence, as in an encoder or a decoder by itself.
+    A row of the decoder is named by what it does, `row`: by default a row of `cross` by what it
+    writes, and one of `decoder_self` by what it reads. With `alone`, there is but one sentence, as
+    in an encoder or a decoder by itself.
     """
     source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"
@@ -47,8 +48,10 @@ def axis_titles(
     if kind == "encoder_self":
         return AxisTitles(f"{source}: the position that looks", where)
     if kind == "decoder_self":
-        return AxisTitles(f"{target}: what the row reads", f"{target} read so far: where it looks")
-    return AxisTitles(f"{target}: what the row {'reads' if by_read else 'writes'}", where)
+        named, where = row or "reads", f"{target} read so far: where it looks"
+    else:
+        named = row or "writes"
+    return AxisTitles(f"{target}: what the row {named}", where)
 
 
 def head_name(layer: int | None, head: int | None) -> str:

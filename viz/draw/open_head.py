@@ -11,6 +11,7 @@ import numpy.typing as npt
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
+from transformer.kinds import Row
 from transformer.trace import Labels
 from transformer.traces.fields import Weights
 from viz.draw.caption import ALL_HEADS, tells_heads, title_end
@@ -95,6 +96,20 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
         writes=axes.writes,
         absorbed=None if absorbed is None else float(mean(absorbed, layer, head, counts)),
         lens=heads.lens,
+    )
+
+
+def named_by(drawn: OpenMap, row: Row | None) -> OpenMap:
+    """Name the rows of a map by what the decoder reads or writes there, where both are known."""
+    names = {"reads": drawn.reads, "writes": drawn.writes}.get(row or "")
+    if names is None:
+        return drawn
+    queries, keys = drawn.labels
+    return replace(
+        drawn,
+        labels=Labels(names, keys),
+        reads=queries if row == "writes" else None,
+        writes=queries if row == "reads" else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
@@ -11,16 +11,21 @@ import numpy as np
 from transformer.config import EOS
 from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import WORD_START
+from viz.draw.formatting import counted
 from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
+    from transformer.analysis.alignment_settings import GoldFigures
     from transformer.text.tokenizer import Piece
 
 TITLE = "Which word comes from which"
-NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click pins it."
+NOTE = (
+    "The wider a link, the stronger. Dashed: the {source} word weighs more for another {target} "
+    "word. Point at a word for its numbers; a click pins it."
+)
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
@@ -31,11 +36,21 @@ def word_texts(pieces: Sequence[Piece]) -> list[str]:
     return [text.replace(WORD_START, " ").strip() or "␣" for text in texts]
 
 
+def error_text(gold: GoldFigures) -> str:
+    """Describe the error of links that was measured on gold text, and which text that is."""
+    sentences = counted(gold.sentences, "gold sentence")
+    return (
+        f"AER {gold.aer:.1f} % on {sentences} ({gold.name}): those that chose this map, so on "
+        f"others the error may be larger"
+    )
+
+
 def encode_links(
     source: Sequence[str],
     target: Sequence[str],
     pairs: Sequence[WordPair],
     *,
+    mutual: Collection[WordPair],
     made_by: str,
     languages: Languages,
     caption: Sequence[str] = (),
@@ -43,7 +58,8 @@ def encode_links(
     """Encode the words of both sentences, and a link for each pair.
 
     Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
-    as float32; `made_by` is layer, head, row and lens in a line.
+    as float32; those that are not `mutual` are dashed. `made_by` is layer, head, row and lens in a
+    line.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
@@ -59,10 +75,11 @@ def encode_links(
     meta = {
         "title": TITLE,
         "madeBy": made_by,
-        "note": NOTE,
+        "note": NOTE.format(source=languages.name("source"), target=languages.name("target")),
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),
+        "mutual": [pair in mutual for pair in pairs],
         "languages": [capitalised(languages.name(side)) for side in get_args(Side)],
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)

@@ -74,7 +74,7 @@ def head_map(
     figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
     _lay_out(figure, 160 + _CELL * len(keys), 160 + _CELL * len(queries), 60 if title else 30)
     figure.update_layout(title=escape(title) or None)
-    rows, columns = axis_titles(kind, languages, by_read=by_read, alone=alone)
+    rows, columns = axis_titles(kind, languages, row="reads" if by_read else None, alone=alone)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
     return figure

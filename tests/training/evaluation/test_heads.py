@@ -69,7 +69,7 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
     lines = (measured / "own.txt").read_text().splitlines()
     for head_figures in report.heads:
         expected = {*MEASURES, *IMPORTANCE} - (
-            {"aligns"} if head_figures.place.kind != "cross" else set()
+            {"one-to-one"} if head_figures.place.kind != "cross" else set()
         )
         expected -= {"previous", "next", "itself"} if head_figures.place.kind == "cross" else set()
         assert set(head_figures.measures) == expected

@@ -20,8 +20,9 @@ from transformer.analysis.alignment import (
     word_numbers,
     word_shares,
 )
-from transformer.analysis.alignment_settings import AlignmentSettings, Row
+from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.config import EOS
+from transformer.kinds import Row
 
 SOURCE, TARGET = "The old cat sleeps under the table.", "Unter dem Tisch schläft die Katze."
 PARTNERS = {0: 4, 1: 5, 2: 6, 3: 3, 4: 0, 5: 2, 6: 7}

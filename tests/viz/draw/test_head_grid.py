@@ -95,7 +95,7 @@ def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
 
 def test_roles_and_values_travel_as_they_are_read():
     values = np.array([[0.5, -3.456, 12.34], [np.nan, np.inf, 0]])
-    roles = [["", "aligns", ""], ["", "", "<b>"]]
+    roles = [["", "one-to-one", ""], ["", "", "<b>"]]
     part = part_of(roles=roles, values=values)
     order = [Head("cross", 1, 2), Head("cross", 0, 1)]
     header, _, _ = unpack(encode_grid([part], order=order, crossed=order[:1], step=1))

@@ -1,6 +1,6 @@
 import pytest
 
-from transformer.kinds import Kind
+from transformer.kinds import Kind, Row
 from transformer.text.languages import OURS, Languages
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import axis_titles, display_tokens, row_names
@@ -21,19 +21,19 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
 
 
 @pytest.mark.parametrize(
-    ("languages", "by_read", "rows", "columns"),
+    ("languages", "row", "rows", "columns"),
     [
-        (OURS, False, "German: what the row writes", "English: where it looks"),
-        (OURS, True, "German: what the row reads", "English: where it looks"),
-        (Languages("French", "Finnish"), True, "Finnish: what the row reads", "French"),
-        (Languages("", ""), False, "Target: what the row writes", "Source: where it looks"),
-        (Languages("English", "", ("fra",)), False, "Target: what the row writes", "English"),
+        (OURS, None, "German: what the row writes", "English: where it looks"),
+        (OURS, "reads", "German: what the row reads", "English: where it looks"),
+        (Languages("French", "Finnish"), "reads", "Finnish: what the row reads", "French"),
+        (Languages("", ""), "writes", "Target: what the row writes", "Source: where it looks"),
+        (Languages("English", "", ("fra",)), None, "Target: what the row writes", "English"),
     ],
 )
 def test_the_axes_of_cross_attention_name_both_languages(
-    languages: Languages, by_read: bool, rows: str, columns: str
+    languages: Languages, row: Row | None, rows: str, columns: str
 ) -> None:
-    titles = axis_titles("cross", languages, by_read=by_read, alone=True)
+    titles = axis_titles("cross", languages, row=row, alone=True)
     assert titles.rows == rows
     assert titles.columns.startswith(columns)
 
@@ -56,6 +56,11 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
         "the row that reads “<s>” and writes “·en”",
         "the row that reads “·en” and writes “Schnee”",
     ]
+
+
+def test_a_row_of_the_decoder_can_be_named_by_what_it_writes() -> None:
+    assert axis_titles("decoder_self", OURS).rows == "German: what the row reads"
+    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: what the row writes"
 
 
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:

@@ -34,14 +34,22 @@ def test_words_have_their_numbers_and_stand_as_they_were_typed(tokenizer: Tokeni
 
 def test_the_links_travel_with_their_strengths() -> None:
     content = encode_links(
-        SOURCE, TARGET, PAIRS, made_by="layer 1", caption=["a", "b"], languages=OURS
+        SOURCE,
+        TARGET,
+        PAIRS,
+        mutual=PAIRS[1:],
+        made_by="layer 1",
+        caption=["a", "b"],
+        languages=OURS,
     )
     meta, arrays = decode(content)
     assert arrays["ends"].tolist() == [[0, 0], [2, 1]]
     assert arrays["strengths"].tolist() == pytest.approx([0.875, 1 / 3])
+    assert meta["mutual"] == [False, True]
+    assert "the English word weighs more for another German word" in meta["note"]
     assert (meta["source"], meta["target"]) == (SOURCE, TARGET)
     assert (meta["madeBy"], meta["caption"]) == ("layer 1", ["a", "b"])
-    _, none = decode(encode_links(SOURCE, TARGET, (), made_by="", languages=OURS))
+    _, none = decode(encode_links(SOURCE, TARGET, (), mutual=(), made_by="", languages=OURS))
     assert none["ends"].shape == (0, 2)  # a translation of which nothing is linked
 
 
@@ -57,4 +65,4 @@ def test_the_links_travel_with_their_strengths() -> None:
 )
 def test_what_cannot_be_linked_is_refused(target, pair, message) -> None:
     with pytest.raises(ValueError, match=message):
-        encode_links(SOURCE, target, [WordPair(*pair)], made_by="", languages=OURS)
+        encode_links(SOURCE, target, [WordPair(*pair)], mutual=(), made_by="", languages=OURS)

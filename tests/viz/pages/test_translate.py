@@ -41,9 +41,13 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     words, drawn_map = message(app, "word_links"), message(app, "attention_map")
     meta, arrays = words
     trace = translator.trace(SENTENCE)
-    pairs = align(translator, trace, settings)
-    assert pairs
+    pairs = align(translator, trace, replace(settings, links="each"))
+    mutual = align(translator, trace, replace(settings, links="mutual"))
+    # every word of the translation has its link
+    assert [pair.target for pair in pairs] == [*range(len(meta["target"]))]
     assert arrays["ends"].tolist() == [[pair.source, pair.target] for pair in pairs]
+    assert meta["mutual"] == [pair in mutual for pair in pairs]
+    assert 0 < sum(meta["mutual"]) < len(pairs)
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
     assert meta["source"] == ["The", "dog", "sleeps", "in", "the", "garden", "."]
     assert "".join(meta["target"]) == trace.target.replace(" ", "")
@@ -51,42 +55,61 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert app.selectbox(key="map_layer").value == str(settings.layer + 1)
     head = "mean" if settings.head is None else str(settings.head + 1)
     assert app.selectbox(key="map_head").value == head
-    # and names its rows as the links are read, of another layer by what they write
-    meta, _ = drawn_map
-    assert meta["queries"] == display_tokens(trace.labels("cross", settings.row).queries)
-    assert settings.row in meta["rows"]
-    app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
-    meta, _ = message(app, "attention_map")
-    assert meta["queries"] == display_tokens(trace.target_tokens)
-    assert "writes" in meta["rows"]
+    # and its rows carry both words, those of another layer, too
+    for layer in (settings.layer + 1, 2 - settings.layer):
+        app.selectbox(key="map_layer").set_value(str(layer)).run()
+        both = message(app, "attention_map")[0]["both"]
+        assert both["reads"] == display_tokens(trace.decoder_tokens)
+        assert both["writes"] == display_tokens(trace.target_tokens)
+        assert both["titles"] == ["German: what the row reads", "German: what the row writes"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
-    made = link_method(settings, OURS)
+    made = link_method(settings, OURS, settings.row)
     assert as_markdown(made) in [text.value for text in app.markdown]
     assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
     _, arrays = message(app.run(), "word_links")
-    pairs = align(translator, trace, other)
+    pairs = align(translator, trace, replace(other, links="each"))
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
 
+def test_the_switch_says_which_row_stands_for_a_word(
+    serve, translator: Translator, monkeypatch
+) -> None:
+    monkeypatch.setattr(alignment_settings, "read", lambda *_: SETTINGS)
+    app = serve("translate", text=SENTENCE)
+    assert app.button_group(key="rows").value == "word read"  # the row that was measured
+    app.button_group(key="rows").set_value("word written").run()
+    _, arrays = message(app, "word_links")
+    trace = translator.trace(SENTENCE)
+    pairs = align(translator, trace, replace(SETTINGS, row="writes"))
+    assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
+    text = next(text.value for text in app.markdown if text.value.startswith("Each link joins"))
+    assert "31.2" not in text  # that figure is of the other row
+    assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
+
+
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
-    assert link_method(SETTINGS, OURS) == (
+    assert link_method(SETTINGS, OURS, "reads") == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
-        "it: layer 1, head 3, lens: weights; AER 31.2 % on 508 gold sentences "
-        "(a *set* of :red[links])."
+        "it: layer 1, head 3, lens: weights. Of all links, AER 31.2 % on 508 gold sentences "
+        "(a *set* of :red[links]): those that chose this map, so on others the error may be larger."
     )
-    assert link_method(UNMEASURED, OURS) == (
-        "Each link joins the German and the English word that weigh most for each other, in the "
-        "row that writes the German one: layer 2, all heads, lens: norms; never measured on gold "
-        "text for this checkpoint."
+    mutual = link_method(replace(SETTINGS, links="mutual"), OURS, "reads")
+    assert "Of the links that hold both ways, AER 31.2 %" in mutual
+    assert link_method(SETTINGS, OURS, "writes").endswith(
+        "in the row that writes it: layer 1, head 3, lens: weights; measured on gold text only in "
+        "the row that reads the word."
     )
-    assert link_method(UNMEASURED, Languages("French", "")).startswith(
-        "Each link joins the target and the French word that weigh most for each other, in the row "
-        "that writes the target one:"
+    assert link_method(UNMEASURED, OURS, "writes") == (
+        "Each link joins a German word to the English word that weighs most in the row that writes "
+        "it: layer 2, all heads, lens: norms; never measured on gold text for this checkpoint."
+    )
+    assert link_method(UNMEASURED, Languages("French", ""), "writes").startswith(
+        "Each link joins a target word to the French word that weighs most"
     )
 
 

@@ -37,7 +37,8 @@ MEASURES: dict[str, str] = {
     "end token": "weight on the end token, beyond chance",
     "punctuation": "weight on punctuation, beyond chance",
     "same word": "weight on the same word or its other pieces, beyond chance",
-    "aligns": "weight on links that are one to one and in order, beyond chance",
+    "one-to-one": "weight on links in which row and token are each other's strongest, beyond "
+    "chance; 0 where more than 30 % of their pairs cross",
     "spread": "entropy as a share of the largest possible one",
 }
 """Beyond chance: 0 is what uniform attention puts there, 1 all of the weight."""
@@ -91,7 +92,7 @@ def measure_sentence(
 
 def measures_of(kind: Kind) -> frozenset[str]:
     """Return the names of `MEASURES` that the heads of a kind have."""
-    others = {"previous", "next", "itself"} if kind == "cross" else {"aligns"}
+    others = {"previous", "next", "itself"} if kind == "cross" else {"one-to-one"}
     return frozenset(MEASURES.keys() - others)
 
 

@@ -51,11 +51,9 @@ def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
             if not 0 <= value < count:
                 raise InputError(
                     f"The model has {count} {name}, counted from 0: there is no "
-                    f"{name.removesuffix('s')} {quoted(value)} of {KIND_TITLES[place.kind]}."
+                    f"{name.removesuffix('s')} {quoted(value)} ({place.title} on the screen) of "
+                    f"{KIND_TITLES[place.kind]}."
                 )
     if len(set(heads)) < len(heads):
         twice = next(place for place in heads if heads.count(place) > 1)
-        raise InputError(
-            f"Head {twice.head} of layer {twice.layer} of {twice.kind} is named twice: name it "
-            f"once."
-        )
+        raise InputError(f"{twice.title} is named twice: name it once.")

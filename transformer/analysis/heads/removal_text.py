@@ -3,7 +3,8 @@
 A letter for the kind (e, d, c), layer and head from 0, and the replacement: nothing for zero, `u`
 uniform, `m` mean, `z` and `w` the output z or the weights on a second sentence. `p9x8_2-0.3` has
 rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `p9x8~` a whole
-painted pattern. From removals to text and back is exact.
+painted pattern. From removals to text and back is exact. The name on the screen is read as well:
+`L2 H4 cross` is `c1.3`, and `L2 H4 crossu` is `c1.3u`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ _REMOVAL = re.compile(
     r"([edc])([0-9]{1,4})\.([0-9]{1,4})(?:([umzw]?)|p([0-9]{1,4})x([0-9]{1,4})"
     r"(?:~([\w-]+)|((?:_[0-9]{1,4}-[0-9]{1,4}(?:\.[0-9]{1,4}){0,511}){1,512})))",
     re.ASCII,
+)
+_SCREEN_NAME = re.compile(
+    r"\AL([0-9]{1,4})\s*H([0-9]{1,4})\s*·?\s*(encoder|decoder|cross)", re.IGNORECASE | re.ASCII
 )
 
 
@@ -99,11 +103,11 @@ def _parse(part: str) -> Removal:
     """
     if not part:
         raise InputError("The list of heads has a comma too many.")
-    match = _REMOVAL.fullmatch(part)
+    match = _REMOVAL.fullmatch(_SCREEN_NAME.sub(_in_link, part, count=1))
     if match is None:
         raise InputError(
-            f"{quoted(part)} is no head: write c1.3 for head 3 of layer 1 of cross-attention, "
-            f"counted from 0, with e for the encoder and d for the decoder."
+            f"{quoted(part)} is no head: write L2 H4 cross, or as the link does c1.3, where layer "
+            f"and head count from 0; with encoder (e) and decoder (d) likewise."
         )
     kind, layer, head, suffix, queries, keys, packed, painted_rows = match.groups()
     place = Head(_KINDS[kind], int(layer), int(head))
@@ -114,6 +118,13 @@ def _parse(part: str) -> Removal:
         rows = {int(row): tuple(sorted(set(map(int, cols.split("."))))) for row, cols in pairs}
         return rows_removal(place, rows, (int(queries), int(keys)))
     return Removal(*place, how=_REPLACEMENTS[suffix])
+
+
+def _in_link(name: re.Match[str]) -> str:
+    """Write the name of a head on the screen as a link does."""
+    layer, head, kind = name.groups()
+    # the screen counts from 1: there is no L0, and -1 is no number of the link
+    return f"{kind[0].lower()}{int(layer) - 1}.{int(head) - 1}"
 
 
 def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:

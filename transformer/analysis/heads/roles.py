@@ -19,6 +19,8 @@ from transformer.text.words import PLACEHOLDER, has_letter, number_words
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
+ONE_TO_ONE = "one-to-one"
+"""The role of a head of cross-attention whose rows and tokens choose each other."""
 ROLE_THRESHOLDS: dict[str, float] = {
     "previous": 0.4,
     "next": 0.4,
@@ -27,7 +29,7 @@ ROLE_THRESHOLDS: dict[str, float] = {
     "end token": 0.4,
     "punctuation": 0.4,
     "same word": 0.25,
-    "aligns": 0.5,
+    ONE_TO_ONE: 0.5,
 }
 """Share of its weight that a head must put on a pattern's cells beyond chance for that role.
 
@@ -36,18 +38,23 @@ head. "same word" asks for less, because most rows have no other piece of their 
 SPREAD_THRESHOLD = 0.9
 """The share of the largest possible entropy from which a head is called "spread"."""
 MONOTONE_THRESHOLD = 0.7
-"""The share of pairs of links that must not cross where a head "aligns"."""
+"""The share of pairs of links that must not cross where a head is "one-to-one"."""
+LEAST_ROWS = 2
+"""A head gets no role from fewer rows: from one, everything that it looks at is a pattern."""
 
 
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     """Name the role of each head, `[layer][head]`; "" where nothing dominates or there is no head.
 
-    Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
-    itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
+    Of `ROLE_THRESHOLDS`, "one-to-one" holds for cross-attention alone, and where a position looks
+    at itself or a neighbour only for the other two kinds. "spread" is a head near its largest
+    entropy. Fewer rows than `LEAST_ROWS` name nothing.
 
     What a row lacks to 1 lies on tokens that are not shown, and counts against every role. Where
     all tokens are shown and rows may have another sum, pass them through `in_shares` first.
     """
+    if _counted_rows(axes, kind) < LEAST_ROWS:
+        return [[""] * axes.weights.shape[1] for _ in axes.weights]
     scores = {
         name: values / (SPREAD_THRESHOLD if name == "spread" else ROLE_THRESHOLDS[name])
         for name, values in role_scores(axes, kind).items()
@@ -59,6 +66,11 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
         [names[number] if there else "" for number, there in zip(*layer, strict=True)]
         for layer in zip(strongest, axes.has_head, strict=True)
     ]
+
+
+def _counted_rows(axes: LabelledWeights, kind: Kind) -> int:
+    rows = len(axes.labels.queries)
+    return rows - first_counted_row(rows, causal=axes.is_causal(kind))
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
@@ -86,7 +98,7 @@ def _layer_scores(
     """Score the heads of one layer, `[head]` each."""
     scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
     if kind == "cross":
-        scores["aligns"] = _alignment(weights)
+        scores[ONE_TO_ONE] = _one_to_one(weights)
     scores["spread"] = _evenness(weights, seen)
     return scores
 
@@ -152,22 +164,38 @@ def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
     return beyond if chance < 1 else np.zeros_like(beyond)
 
 
-def _alignment(weights: Floats) -> Floats:
+def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
+    """Find the keys of the cells that are largest in both row and column, by row.
+
+    Args:
+        weights: `[query, key]`.
+    """
+    best_key = weights.argmax(-1)  # [query]
+    mutual = weights.argmax(0)[best_key] == np.arange(len(weights))
+    keys: npt.NDArray[np.int64] = best_key[mutual]
+    return keys
+
+
+def share_in_order(keys: npt.NDArray[np.int64]) -> float:
+    """Compute the share of the pairs of links that do not cross; 0 where there is no pair."""
+    first, second = np.triu_indices(len(keys), 1)
+    return float((keys[second] > keys[first]).mean()) if len(first) else 0.0
+
+
+def _one_to_one(weights: Floats) -> Floats:
     """Score as `_beyond_chance`, over the cells that are largest in both row and column.
 
-    These are the links in which both directions agree, one to one. 0 where too many of them cross.
+    These are the links in which both directions agree, whether right or wrong. 0 where too many of
+    them cross.
     """
-    keys = weights.shape[-1]
-    best_key = weights.argmax(-1)  # [head, query]
-    best_query = weights.argmax(-2)  # [head, key]
-    agreed = np.take_along_axis(best_query, best_key, -1) == np.arange(weights.shape[1])
-    share = (weights.max(-1) * agreed).mean(-1)
-    scores: Floats = (share - 1 / keys) / (1 - 1 / keys) if keys > 1 else np.zeros_like(share)
-    for head in range(len(scores)):
-        linked = best_key[head, agreed[head]]
-        steps = np.sign(linked[None] - linked[:, None])[np.triu_indices(len(linked), 1)]
-        if not len(steps) or (steps > 0).mean() < MONOTONE_THRESHOLD:
-            scores[head] = 0
+    rows, keys = weights.shape[1:]
+    scores = np.zeros(len(weights))
+    for head, head_weights in enumerate(weights):
+        linked = one_to_one_keys(head_weights)
+        if keys > 1 and share_in_order(linked) >= MONOTONE_THRESHOLD:
+            # a key is the largest of one of these rows, and of no other
+            share = head_weights[:, linked].max(0).sum() / rows
+            scores[head] = (share - 1 / keys) / (1 - 1 / keys)
     return scores
 
 

@@ -1,4 +1,4 @@
-"""Kind, layer and head as small menus whose choice stands in the URL."""
+"""Kind, layer, head and the name of a row as small menus whose choice stands in the URL."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import Kind, Translator
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
+from transformer.kinds import Row
 from viz.app.chrome.fields import choose_one
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
 
 KIND = "kind"
 """Name in the URL of the kind of attention, on every page that asks for one."""
 MEAN = "mean"
+
+ROW = "rows"
+"""Name in the URL of the word by which ribbons and links call a row of the decoder."""
+ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word written"}
+"""The two words of a row, as the screen and the URL call them."""
+_MEASURED_ROW = "head_picker.measured_row"
 
 
 class UrlNames(NamedTuple):
@@ -32,6 +40,18 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
     """Draw the choice among the three kinds of attention, at first `default` as on the screen."""
     name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)
     return KINDS_BY_NAME[name]
+
+
+def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
+    """Draw the switch between the two words of a decoder's row, at first as links are measured."""
+    rows = {name: row for row, name in ROW_NAMES.items()}
+    first = ROW_NAMES[read_alignment(translator).row]
+    state = st.session_state
+    if state.get(ROW) == state.get(_MEASURED_ROW, first) != first:
+        state[ROW] = first  # another model, and nothing was chosen
+    state[_MEASURED_ROW] = first
+    name = choose_one("Rows go by", rows, ROW, default=first, labelled=True, disabled=disabled)
+    return rows[name]
 
 
 def pick_layer(name: str, layers: int, *, default: int = 0) -> int:

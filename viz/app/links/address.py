@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import parse_qs
 
@@ -61,12 +61,16 @@ def longest(name: str) -> int:
 OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
+OLD_VALUES = {"roles_measure": {"alignment": "one-to-one"}}
+"""By name: values in links that were made earlier, and what they are called now."""
+
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
-_LAYER, _HEAD, _KIND = "layer", "head", "kind"
+_LAYER, _HEAD, _KIND, _ROW = "layer", "head", "kind", "rows"
 SHARED: dict[str, dict[str, str]] = {
-    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "translate": {"rows": _ROW},
+    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "masks": {"kind": _KIND},
@@ -117,7 +121,28 @@ def clamp_number(name: str, most: int) -> None:
         return
     if 1 <= given <= most:
         return
-    st.query_params[name] = str(min(max(given, 1), most))
+    _restate(name, str(min(max(given, 1), most)))
+
+
+def choose_by_number(name: str, options: Sequence[str]) -> None:
+    """Let a link choose an option by the number that it begins with, whatever comes after it.
+
+    A link that was made earlier may call the same row otherwise.
+
+    Args:
+        name: of the widget, in the address.
+        options: what the widget offers, each after its number from 1 and a blank.
+    """
+    given = st.query_params.get(name, "")
+    number = given.partition(" ")[0]
+    for option in options:
+        if option != given and option.partition(" ")[0] == number:
+            _restate(name, option)
+
+
+def _restate(name: str, value: str) -> None:
+    """Change the value of a name in the address before a widget reads it."""
+    st.query_params[name] = value
     reread_query()
 
 
@@ -196,11 +221,14 @@ def _is_usable(name: str, value: str) -> bool:
 
 
 def _read(query: str) -> Query:
-    """Parse a query string by name; under an old and a new name the new one counts."""
+    """Parse a query string under the names and values of now; a new name counts before an old."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
             values_by_name.setdefault(name, values)
+    for name, renamed in OLD_VALUES.items():
+        if name in values_by_name:
+            values_by_name[name] = [renamed.get(value, value) for value in values_by_name[name]]
     return values_by_name
 
 

@@ -23,11 +23,11 @@ from transformer.config import BOS
 from transformer.text.tokenizer import SPECIAL
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import controls_row, text_field
-from viz.app.chrome.head_picker import UrlNames, link_parameters
+from viz.app.chrome.head_picker import UrlNames, link_parameters, pick_row
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVED, ROLES, TAKE_AWAY, VIEW
 from viz.app.sentence import sentence_bar, source_box
 from viz.app.sentence.other_model import pick_other
 from viz.app.sentence.sentence_bar import origin_of
@@ -41,8 +41,8 @@ from viz.pages.heads.controls import choose_head, pick_head_or_mean
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 
 
-def show_open(view: HeadsView) -> list[tuple[int, int]]:
-    """Draw the open map and its ribbons; return the heads whose ribbons overlay its own."""
+def show_open(view: HeadsView) -> ExplorerOptions:
+    """Draw the open map and its ribbons; return the options that show the same ribbons."""
     options = view.options
     mount_map("heads-map", view.opened.labels, view.open_map)
     show_numbers(view)
@@ -52,10 +52,13 @@ def show_open(view: HeadsView) -> list[tuple[int, int]]:
         navigation.link("inside", "how this head comes to its weights", url)
         removal_url = {**url, VIEW: TAKE_AWAY, REMOVED: format_removals([Removal(*head)])}
         navigation.link("roles", "take this head away", removal_url)
+        navigation.link("roles", "all that was measured of this head", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
-    over = _overlaid(view)
-    mount("heads-ribbons", view.ribbons(over))
-    return over
+    translator = sentence_bar.drawn_from().translator
+    rows = pick_row(translator, disabled=view.kind == "encoder_self")
+    options = replace(options, rows=rows, over=tuple(_overlaid(view)))
+    mount("heads-ribbons", view.with_options(options).ribbons(options.over))
+    return options
 
 
 def _overlaid(view: HeadsView) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.axes import LabelledWeights, apart_note
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.roles import LEAST_ROWS
 from transformer.analysis.lenses import AnyLens
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain
@@ -60,12 +61,12 @@ def _lead(options: ExplorerOptions, source: str) -> str:
     rows_and_columns = {
         "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
         "decoder_self": (
-            "each row of the decoder reads one token, by which it is named, and writes the next; "
+            "each row of the decoder reads the token at its left and writes the one at its right; "
             "it looks at itself and the rows before it, for what comes later is masked"
         ),
         "cross": (
-            "each row of the decoder reads one token and writes the next, by which it is named "
-            f"here; it looks at the {source} tokens (columns)"
+            "each row of the decoder reads the token at its left and writes the one at its right; "
+            f"it looks at the {source} tokens (columns)"
         ),
     }
     text = f"{SCREEN_NAMES[kind].capitalize()} attention: {rows_and_columns[kind]}."
@@ -88,9 +89,9 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
     with grid:
         _grid(view, "heads-map")
     with picture:
-        over = show_open(view)
+        options = show_open(view)
     _explain(view, None)
-    return view.opened, replace(view.options, over=tuple(over))
+    return view.opened, options
 
 
 def _step(axes: LabelledWeights) -> int:
@@ -120,6 +121,11 @@ def _open(lens: AnyLens, clicked: Head) -> None:
 def _explain(view: HeadsView, compared: SecondMap | None) -> None:
     lens, step, shown = view.options.lens, view.options.step, view.shown
     extent = "on this sentence" if step is None else f"up to step {step + 1}"
+    if step is not None and step < LEAST_ROWS:
+        extent += (
+            "; a single row names nothing, and the decoder's first, which sees itself alone, does "
+            "not count"
+        )
     if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
     else:

@@ -32,6 +32,7 @@ from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_la
 from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
+from viz.app.links.address import choose_by_number
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.sentence_bar import origin_of
@@ -111,6 +112,8 @@ def show() -> None:
         navigation.link(
             "heads", "the map of this head, among all others", link_parameters(*choices.place)
         )
+        card = {**link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
+        navigation.link("roles", "all that was measured of this head", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)
@@ -171,18 +174,21 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
 def _word(trace: AttentionTrace, kind: Kind) -> int:
     """Draw the menu of the query; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
+    if kind != "encoder_self":
+        reads, writes = map(display_tokens, (trace.decoder_tokens, trace.target_tokens))
+        tokens = [f"{read} → {written}" for read, written in zip(reads, writes, strict=True)]
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     if isinstance(row := st.session_state.get(WORD), int):
         # another kind or sentence may have fewer rows
         st.session_state[WORD] = min(row, len(names) - 1)
-    rows: dict[Kind, str] = {
-        "encoder_self": f"Row of {trace.languages.source or 'the source'}",
-        "decoder_self": "Row that reads",
-        "cross": "Row that writes",
-    }
+    else:
+        choose_by_number(WORD, names)
+    label = "Reads → writes"
+    if kind == "encoder_self":
+        label = f"Row of {trace.languages.source or 'the source'}"
     first = min(2, len(names) - 1)
     places, named = range(len(names)), names.__getitem__
-    return menu(rows[kind], places, WORD, width=240, index=first, format_func=named)
+    return menu(label, places, WORD, width=290, index=first, format_func=named)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:

@@ -37,7 +37,7 @@ ROLE_TEXTS: dict[str, str] = {
     "end token": "Looks at the end token </s>",
     "punctuation": "Looks at punctuation",
     "same word": "Looks at the same word again, or at the other pieces of its word",
-    "aligns": "Looks at one word for each that is written, in order, as an alignment does",
+    "one-to-one": "Pairs rows and tokens one to one, most of them in order, right or wrong",
     "spread": "Looks at everything nearly alike",
     "rare word": "Looks at the least frequent word that it may see",
 }
@@ -48,7 +48,7 @@ SHORT: dict[str, str] = {
     "end token": "end",
     "punctuation": "punct",
     "same word": "same",
-    "aligns": "align",
+    "one-to-one": "1 : 1",
     "rare word": "rare",
     "positional": "offset",
 }
@@ -320,7 +320,7 @@ QUANTITIES: dict[str, str] = {
     "sinks": "sink",
     "same word": "same word",
     "rare word": "rare word",
-    "alignment": "aligns",
+    "one-to-one": "one-to-one",
     "importance by gradient": "gradient",
     "change of loss": "loss without",
     "change of BLEU": "BLEU without",

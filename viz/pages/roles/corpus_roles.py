@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -11,6 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Kind, Translator
+from transformer.analysis.alignment import WordPair, align
+from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
@@ -18,7 +21,13 @@ from transformer.analysis.corpus.similar_heads import nearest_by_attention, near
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
-from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.heads.roles import (
+    ONE_TO_ONE,
+    head_roles,
+    one_to_one_keys,
+    share_in_order,
+)
+from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
@@ -29,9 +38,10 @@ from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar
-from viz.draw.formatting import per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title
+from viz.draw.formatting import counted, per_cent
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title, row_names
 from viz.draw.palette import COLOR
+from viz.draw.word_links import error_text
 from viz.figures.axes import bare_axis
 from viz.pages.roles.corpus_map import (
     QUANTITIES,
@@ -82,7 +92,7 @@ def show() -> None:
     st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
-        _card(report, opened, trace)
+        _card(translator, report, opened, trace)
         if report is not None:
             draw_examples(translator, report.head(opened))
         draw_similar_heads(report, trace, opened)
@@ -139,15 +149,22 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
     )
 
 
-def _card(report: HeadReport | None, head: Head, trace: AttentionTrace) -> None:
-    """Draw what a head does on the corpus, if it was measured, and on the sentence in the bar."""
+def _card(
+    translator: Translator, report: HeadReport | None, head: Head, trace: AttentionTrace
+) -> None:
+    """Draw all that was measured of a head: on the corpus, on the sentence in the bar, on gold."""
     figures = None if report is None else report.head(head)
-    role = figures.role if figures else sentence_roles(trace, head.kind)[head].role
-    st.subheader(f"{head_title(*head)} · {role or 'no one role'}", anchor=False)
+    names = {"on this sentence": sentence_roles(trace, head.kind)[head].role}
+    if figures is not None:
+        names = {"on the corpus": figures.role, **names}
+    roles = (f"{where} {role or 'no one role'}" for where, role in names.items())
+    st.subheader(" · ".join([head_title(*head), *roles]), anchor=False)
     if report is not None and figures is not None:
         st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
         st.text(importance_text(report, figures))
     st.text(sentence_role_text(trace, head))
+    if text := measured_links_text(translator, trace, head):
+        st.text(text)
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
@@ -166,7 +183,39 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
             f"On the sentence in the bar nothing dominates: nearest is “{result.nearest}”, {score}."
         )
     action = ROLE_TEXTS[result.role]
+    if result.role == ONE_TO_ONE:
+        keys = one_to_one_keys(trace.weights(head.kind)[head.layer, head.head])
+        score += f"; {per_cent(share_in_order(keys))} of the pairs of these links do not cross"
     return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
+
+
+def measured_links_text(translator: Translator, trace: AttentionTrace, head: Head) -> str:
+    """Compare the links of a head with those that were measured on gold text; "" without any."""
+    settings = read_alignment(translator)
+    if head.kind != "cross" or settings.gold is None:
+        return ""
+    aer = error_text(settings.gold)
+    if (head.layer, head.head) == (settings.layer, settings.head):
+        return f"It is the head whose links between words stand on Translate: {aer}."
+    lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
+    own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
+    own, measured = (
+        {pair[:2] for pair in _word_pairs(translator, trace, chosen)}
+        for chosen in (own_settings, settings)
+    )
+    return (
+        f"On the sentence in the bar it has {counted(len(own), 'link')} between words by the same "
+        f"rule as {settings.map_title} on Translate, whose links were measured ({aer}); of "
+        f"{settings.map_title}'s {len(measured)}, {len(own & measured)} are among them."
+    )
+
+
+def _word_pairs(
+    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
+) -> tuple[WordPair, ...]:
+    return memo_per_trace(
+        trace, ("word pairs", settings), lambda: align(translator, trace, settings)
+    )
 
 
 _SIDE = 170  # CSS pixels of a small map
@@ -210,13 +259,14 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
 def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.Chart:
     """Draw the weights of one head as a small map: rows are queries, columns are keys."""
     weights = axes.weights[layer, head]
-    queries, keys = (display_tokens(tokens) for tokens in axes.labels)
+    keys = display_tokens(axes.labels.keys)
+    names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
     table = pd.DataFrame(
         {
             "row": rows,
             "column": columns,
-            "looks": [queries[row] for row in rows],
+            "looks": [names[row] for row in rows],
             "at": [keys[column] for column in columns],
             "weight": weights.ravel().astype(float),
         }
@@ -226,7 +276,7 @@ def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.C
     }  # fmt: skip
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [
-        alt.Tooltip("looks:N", title="row of"),
+        alt.Tooltip("looks:N", title="what looks"),
         alt.Tooltip("at:N", title="looks at"),
         alt.Tooltip("weight:Q", format=".3f"),
     ]

@@ -60,6 +60,8 @@ _HELP = "  \n".join(
     )
 )
 
+_NAMED = 12  # heads under the field; more would push the map away
+
 CHART_HEIGHT = 240  # CSS pixels, without legend and words
 
 Which = Literal["after", "before", "difference"]
@@ -86,11 +88,14 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
         removed = text_input(
             "Heads that are off, as in the link",
             key=REMOVED,
-            help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
-            "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
+            help="c1.3 in a link is L2 H4 · cross on the screen: a link counts from 0, with e for "
+            "the encoder and d for the decoder; u after it is uniform, m the mean, z and w "
+            "patched. You may write L2 H4 cross here as well.",
             placeholder="none",
             autocomplete="off",
         )
+        if off := parse_removals(removed, translator.model)[0]:
+            st.caption(_screen_names(off))
     history: History[str] = st.session_state.setdefault("removal.history", History())
     history.see(removed, 0.0)
     with row:
@@ -101,6 +106,13 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
         _undo_button("none", "All back", history.now, lambda: "")
         which = choose_one("Map", get_args(Which), WHICH)
     return Controls(head, REPLACEMENTS[how], removed.strip(), which)
+
+
+def _screen_names(removals: Sequence[Removal]) -> str:
+    """Name the heads that are off as the maps do, which count from 1."""
+    named = ", ".join(removal.place.title for removal in removals[:_NAMED])
+    more = len(removals) - _NAMED
+    return f"On the screen: {named}{f', and {more} more' if more > 0 else ''}."
 
 
 def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:

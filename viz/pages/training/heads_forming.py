@@ -272,7 +272,7 @@ def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
 
 
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
-    """Describe the course of each kind's confidence, and name the first aligning head's step.
+    """Describe the course of each kind's confidence, and name the first one-to-one head's step.
 
     The traces are of one sentence and model, by step, in order; of fewer than two, "" is returned.
     """
@@ -280,11 +280,12 @@ def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
         return ""
     first, *_, last = traces
     courses = "; that ".join(_course(traces, kind) for kind in KINDS)
-    alignment = "No cross head aligns at any step on the slider."
+    alignment = "No cross head is one-to-one at any step on the slider."
     for step, trace in traces.items():
-        if any("aligns" in layer for layer in roles(trace, "cross")):
+        if any("one-to-one" in layer for layer in roles(trace, "cross")):
             alignment = (
-                f"Of the steps on the slider, {step:,} is the first at which a cross head aligns."
+                f"Of the steps on the slider, {step:,} is the first at which a cross head is "
+                f"one-to-one."
             )
             break
     return f"From step {first:,} to step {last:,}, the mean confidence {courses}. {alignment}"

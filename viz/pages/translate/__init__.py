@@ -36,7 +36,7 @@ def show() -> None:
         compared = show_versus(bar)
         alignment = read_alignment(bar.translator)
         if compared is not None:
-            show_both_maps(bar, compared, pick_map(trace, alignment), alignment)
+            show_both_maps(bar, compared, pick_map(trace, alignment))
     picture, details = st.columns([5, 4], gap="large")
     with picture:
         st.subheader("Which word comes from which", anchor=False)
@@ -44,14 +44,14 @@ def show() -> None:
         if compared is None:  # otherwise the same map is drawn above
             st.subheader("Piece by piece", anchor=False)
             choice = pick_map(trace, alignment)
-            draw_map(bar.translator, trace, choice, alignment, "translate-map")
+            draw_map(bar.translator, trace, choice, "translate-map")
     with details:
         show_alternatives(bar, trace)
         show_others(bar)
         explain(
-            f"Each row of the decoder reads one token and writes the next; what names it stands "
-            f"over the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of "
-            f"equation 1 in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"Each row of the decoder reads one token and writes the next. The weights are "
+            f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the encoder-decoder "
+            f"attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
             f"They say where the model looked, not why it chose a word. Links between words are "
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from functools import partial
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.alignment import align
+from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
+from transformer.analysis.heads.head import Head
+from transformer.kinds import Row
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
+from viz.app.chrome.head_picker import (
+    UrlNames,
+    link_parameters,
+    pick_head_number_or_mean,
+    pick_layer,
+    pick_row,
+)
 from viz.app.chrome.mounts import mount, mount_map
+from viz.app.links import navigation
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import head_name
-from viz.draw.word_links import encode_links, word_texts
+from viz.draw.word_links import encode_links, error_text, word_texts
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
@@ -33,42 +43,44 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         st.caption(NOTHING)
         return
     languages = trace.languages
-    pairs = memo_per_trace(
-        trace, ("word pairs", settings), lambda: align(translator, trace, settings)
+    drawn = replace(settings, row=pick_row(translator))
+    shares = memo_per_trace(
+        trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
     )
-    method = link_method(settings, languages)
+    method = link_method(settings, languages, drawn.row)
     st.markdown(as_markdown(method))
     if note := apart_note(trace):
         st.caption(note)
     data = encode_links(
         source,
         target,
-        pairs,
+        strongest(shares, "each"),
+        mutual=strongest(shares, "mutual"),
         made_by=_map_text(settings),
         languages=languages,
         caption=origin_of(trace).caption(method),
     )
     mount("translate-words", data)
+    if settings.head is not None:
+        card = link_parameters(*Head("cross", settings.layer, settings.head))
+        card[navigation.VIEW] = navigation.ROLES
+        navigation.link("roles", "the head of these links", card)
 
 
-def link_method(settings: AlignmentSettings, languages: Languages) -> str:
-    """Describe a link, the map that it is read from, and its measured error."""
-    source, target = languages.name("source"), languages.name("target")
-    if settings.links == "mutual":
-        rule = (
-            f"Each link joins the {target} and the {source} word that weigh most for each other, "
-            f"in the row that {settings.row} the {target} one"
-        )
-    else:
-        rule = (
-            f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
-            f"weighs most in the row that {settings.row} it"
-        )
-    measured, gold = "never measured on gold text for this checkpoint", settings.gold
-    if gold is not None:
-        sentences = counted(gold.sentences, "gold sentence")
-        measured = f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"
-    return f"{rule}: {_map_text(settings)}; {measured}."
+def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
+    """Describe a link, the map and the row that it is read from, and its measured error."""
+    source = languages.name("source")
+    text = (
+        f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
+        f"weighs most in the row that {row} it: {_map_text(settings)}"
+    )
+    gold = settings.gold
+    if gold is None:
+        return f"{text}; never measured on gold text for this checkpoint."
+    if row != settings.row:
+        return f"{text}; measured on gold text only in the row that {settings.row} the word."
+    links = "the links that hold both ways" if settings.links == "mutual" else "all links"
+    return f"{text}. Of {links}, {error_text(gold)}."
 
 
 def _map_text(settings: AlignmentSettings) -> str:
@@ -101,21 +113,18 @@ def draw_map(
     translator: Translator,
     trace: AttentionTrace,
     choice: MapChoice,
-    alignment: AlignmentSettings,
     key: str,
 ) -> None:
-    """Draw the map, its rows named as for the links between words."""
+    """Draw the map, each row between what the decoder reads and what it writes there."""
     layer, head = choice
     languages = trace.languages
-    # the map of the links names its rows by the word that they read, if the links do
-    by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {counted(trace.cross.shape[1], 'head')}"
     else:
         weights = trace.cross[layer, head]  # [query, key]
         title = head_name(layer, head)
-    labels = trace.labels("cross", "reads" if by_read else "writes")
+    labels = trace.labels("cross", "writes")
     encode = partial(
         encode_map,
         weights,
@@ -123,11 +132,9 @@ def draw_map(
         "cross",
         title=title,
         languages=languages,
-        reads=None if by_read else trace.decoder_tokens,
-        writes=trace.target_tokens if by_read else None,
-        note=f"Each row is {languages.with_article('target', 'piece')} as it is "
-        f"{'read' if by_read else 'written'}; its weights on "
-        f"{languages.source or 'the source'} sum to 1.",
+        reads=trace.decoder_tokens,
+        note=f"Each row reads the {languages.name('target')} piece at its left and writes the one "
+        f"at its right; its weights on {languages.source or 'the source'} sum to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)
         ),

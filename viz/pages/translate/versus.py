@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
-from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import menu, text_field
@@ -168,18 +168,17 @@ def show_both_maps(
     bar: BarTranslation,
     compared: tuple[OtherDecoding, Translation],
     choice: MapChoice,
-    alignment: AlignmentSettings,
 ) -> None:
     """Draw a map of both translations, as `show_versus` returns them."""
     decoding, other = compared
     here, there = st.columns(2, gap="large")
-    there_choice, there_alignment = choice, alignment
+    there_choice = choice
     if decoding.translator is not bar.translator:  # its layers and heads differ
-        there_alignment = read_alignment(decoding.translator)
-        there_choice = MapChoice(there_alignment.layer, there_alignment.head)
-    for column, translator, translation, drawn, settings, key in (
-        (here, bar.translator, bar.translation, choice, alignment, "here"),
-        (there, decoding.translator, other, there_choice, there_alignment, "there"),
+        alignment = read_alignment(decoding.translator)
+        there_choice = MapChoice(alignment.layer, alignment.head)
+    for column, translator, translation, drawn, key in (
+        (here, bar.translator, bar.translation, choice, "here"),
+        (there, decoding.translator, other, there_choice, "there"),
     ):
         with column:
             try:
@@ -187,4 +186,4 @@ def show_both_maps(
             except HeadlightError as error:
                 say(error)
             else:
-                draw_map(translator, trace, drawn, settings, f"versus-map-{key}")
+                draw_map(translator, trace, drawn, f"versus-map-{key}")

@@ -43,7 +43,7 @@ def role(kind, head):
         ("encoder_self", looking_at(*np.full(COUNT, 3)), "punctuation"),
         ("encoder_self", looking_at(*np.full(COUNT, 7)), "end token"),
         ("encoder_self", UNIFORM, "spread"),
-        ("cross", looking_at(*ROWS), "aligns"),
+        ("cross", looking_at(*ROWS), "one-to-one"),
         ("cross", looking_at(*np.full(COUNT, 7)), "end token"),
     ],
 )
@@ -80,7 +80,7 @@ def test_figures_by_hand() -> None:
     measures = measured("encoder_self", looking_at(*np.full(COUNT, 3), amount=0.6), UNIFORM)
     assert measures.rows == COUNT
     values = {name: value[0] for name, value in measures.values.items()}
-    assert set(values) == set(MEASURES) - {"positional", "aligns"}
+    assert set(values) == set(MEASURES) - {"positional", "one-to-one"}
     # of 8 keys three are sinks: the first, the comma and </s>; 0.4 is spread
     assert values["sink"] == pytest.approx([0.6 + 0.4 * 3 / 8, 3 / 8])
     assert values["punctuation"] == pytest.approx([0.6, 0], abs=1e-6)

@@ -139,12 +139,12 @@ def test_heads_that_a_layer_does_not_have_are_not_counted():
 
 
 def test_roles_are_those_of_all_rows_and_are_counted_in_the_sentences():
-    aligns, spread = looking_at(*ROWS), UNIFORM
+    one_to_one, spread = looking_at(*ROWS), UNIFORM
     corpus = CorpusSummary("cross")
-    for number, head in enumerate([aligns, aligns, aligns, spread], start=1):
+    for number, head in enumerate([one_to_one, one_to_one, one_to_one, spread], start=1):
         corpus.add(number, measure_heads(axes_of("cross", head, spread), "cross"))
     first, second = corpus.heads()
-    assert (first.role, first.roles) == ("aligns", {"aligns": 3, "spread": 1})
+    assert (first.role, first.roles) == ("one-to-one", {"one-to-one": 3, "spread": 1})
     assert (second.role, second.roles) == ("spread", {"spread": 4})
 
 

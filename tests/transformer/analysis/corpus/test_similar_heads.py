@@ -21,7 +21,7 @@ ONE, TWIN = Head("encoder_self", 0, 1), Head("cross", 1, 2)
 def report_of(values: dict[str, np.ndarray]) -> HeadReport:
     heads = tuple(
         HeadFigures(place, "", 0, {name: Figure(v[n], v[n], v[n]) for name, v in values.items()
-                                   if (name, place.kind) != ("aligns", "encoder_self")}, ())
+                                   if (name, place.kind) != ("one-to-one", "encoder_self")}, ())
         for n, place in enumerate(PLACES)
     )  # fmt: skip
     nothing = Figure(0.0, 0.0, 0.0)
@@ -38,7 +38,7 @@ def made_values(seed: int = 0) -> dict[str, np.ndarray]:
 
 def test_a_twin_of_another_kind_comes_first_whatever_it_is_worth() -> None:
     values = made_values()
-    values["aligns"] = np.arange(18.0)  # the encoder has none, so it is not compared
+    values["one-to-one"] = np.arange(18.0)  # the encoder has none, so it is not compared
     values["loss without"][PLACES.index(TWIN)] = 1e6  # importance is not compared
     (first, distance), *others = nearest_by_measures(report_of(values), ONE, 4)
     assert (first, distance) == (TWIN, 0)
@@ -53,7 +53,7 @@ def test_the_distance_is_in_standard_deviations() -> None:
     nearest = nearest_by_measures(report_of(values), PLACES[0], 17)
     assert [place for place, _ in nearest] == PLACES[1:]
     spread = np.arange(18.0).std()
-    # the other measures say the same of all heads; "aligns" is not of every kind
+    # the other measures say the same of all heads; "one-to-one" is not of every kind
     expected = np.arange(1, 18) / spread / np.sqrt(len(MEASURES) - 1)
     assert [distance for _, distance in nearest] == pytest.approx(expected)
     scaled = values | {"entropy": values["entropy"] / 7 + 3}

@@ -40,6 +40,17 @@ def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
     assert parse_removals(" ", translator.model) == ([], "")
 
 
+def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) -> None:
+    text = "L2 H4 cross, l1h1 Encoderu, L2 H3 · decoder"
+    places = [Removal(*CROSS), Removal(*ENCODER, "uniform"), Removal(*DECODER)]
+    assert parse_removals(text, translator.model) == (places, "")
+    assert format_removals(places) == "c1.3,e0.0u,d1.2"
+    for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross"):
+        removals, problem = parse_removals(wrong, translator.model)
+        assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
+    assert "L1 H100 · cross" in parse_removals("c0.99", translator.model)[1]
+
+
 @pytest.mark.parametrize(
     ("part", "why"),
     [

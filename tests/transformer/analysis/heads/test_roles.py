@@ -16,7 +16,14 @@ from tests.transformer.analysis.planted import (
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.roles import head_roles, pattern_cells, role_scores
+from transformer.analysis.heads.roles import (
+    head_roles,
+    one_to_one_keys,
+    pattern_cells,
+    role_scores,
+    share_in_order,
+)
+from transformer.kinds import Kind
 from transformer.trace import Labels
 
 
@@ -65,13 +72,31 @@ def test_combining_marks_are_letters_of_their_word():
     np.testing.assert_array_equal(cells["same word"], expected)
 
 
-def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_aligns():
-    assert role_of("cross", looking_at(*ROWS)) == "aligns"
-    assert role_of("cross", looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "aligns"
+def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_is_called_so():
+    assert role_of("cross", looking_at(*ROWS)) == "one-to-one"
+    assert role_of("cross", looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "one-to-one"
     assert role_of("cross", looking_at(*ROWS[::-1])) == ""  # one to one, but all links cross
     assert role_of("cross", looking_at(2, 2, 2, 2, 5, 5, 5, 5)) == ""  # in order, but four to one
     assert role_of("cross", looking_at(*np.full(COUNT, 7))) == "end token"
     assert role_of("cross", UNIFORM) == "spread"
+
+
+def test_a_single_row_names_nothing():
+    counts: dict[Kind, int] = {"encoder_self": 1, "cross": 1, "decoder_self": 2}
+    for kind, rows in counts.items():
+        queries, keys = LABELS[kind]
+        columns = rows if kind == "decoder_self" else COUNT
+        weights = looking_at(*BACK)[:rows, :columns][None, None].astype(np.float32)
+        labels = Labels(queries[:rows], keys[:columns])
+        assert head_roles(LabelledWeights(weights, labels), kind) == [[""]]
+
+
+def test_the_share_of_links_in_order_is_that_of_their_pairs():
+    keys = one_to_one_keys(looking_at(0, 2, 1, 3, 4, 5, 5, 7))
+    assert keys.tolist() == [0, 2, 1, 3, 4, 5, 7]
+    assert share_in_order(keys) == pytest.approx(20 / 21)
+    assert share_in_order(keys[::-1]) == pytest.approx(1 / 21)
+    assert share_in_order(keys[:1]) == 0
 
 
 def test_no_name_where_nothing_dominates():

@@ -229,6 +229,23 @@ def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
     assert texts(newer)[1] == "Der Hund"
 
 
+def test_a_measure_that_was_called_otherwise_is_under_its_name_of_now(visit) -> None:
+    app = visit("roles", text=SENTENCE, roles_measure="alignment")
+    assert in_url(app, "roles_measure") == "one-to-one"
+
+
+def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
+    app = visit("heads", text=SENTENCE, kind="cross")
+    first = app.button_group(key="rows").value
+    assert first == "word written"  # of a model whose links were never measured
+    app.button_group(key="rows").set_value("word read").run()
+    for page in ("translate", "heads"):
+        visit("masks", app)
+        del app.session_state["rows"]  # as a browser's session forgets what no page draws
+        visit(page, app)
+        assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
+
+
 def test_a_run_names_the_address_that_it_shows(visit) -> None:
     app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
     named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode, unpacked_message
+from tests.viz.pages.reading import message
 from transformer import Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words, without_special
 from transformer.analysis.heads.measures import measure, summarise
@@ -90,6 +91,14 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     assert part in in_report["parts"]
 
 
+def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
+    app = serve("heads", text=SENTENCE, kind="cross", view="step by step", step="1")
+    for part in grid(app)["parts"]:
+        named = {role for layer in part["roles"] for role in layer if role}
+        assert (part["kind"] == "encoder_self") or not named
+    assert any("up to step 1; a single row names nothing" in text.value for text in app.markdown)
+
+
 @pytest.mark.usefixtures("given_translations")
 def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) -> None:
     """Words, and no special tokens: neither a piece nor `</s>` may be named."""
@@ -135,6 +144,24 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
 
 
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
+    serve, translator: Translator, kind: str
+) -> None:
+    trace = translator.trace(SENTENCE)
+    words = {
+        "word read": display_tokens(trace.decoder_tokens),
+        "word written": display_tokens(trace.target_tokens),
+    }
+    for name, queries in words.items():
+        app = serve("heads", text=SENTENCE, kind=kind, rows=name)
+        both = message(app, "attention_map")[0]["both"]
+        assert [both["reads"], both["writes"]] == [*words.values()]
+        meta, _ = message(app, "ribbons")
+        assert meta["queries"] == queries
+        assert meta["rows"] == f"German: what the row {'reads' if 'read' in name else 'writes'}"
+
+
 def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     made: list[ExplorerOptions] = []
 
@@ -147,12 +174,13 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     serve(
         "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",
         sort="entropy", words="true", special="false", scale="by row", threshold="0.1",
-        lens="norms", over="L1 H1",
+        lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
         ExplorerOptions(
             "cross", None, 1, words=True, special=False, kinds=("cross",), layers=(0,),
             sort="entropy", scale="by row", threshold=0.1, over=((0, 0),), lens="norm",
+            rows="reads",
         )
     ]  # fmt: skip
 

@@ -53,7 +53,7 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
 @pytest.mark.usefixtures("given_translations")
 @pytest.mark.parametrize(
     ("kind", "label"),
-    [("encoder", "Row of English"), ("decoder", "Row that reads"), ("cross", "Row that writes")],
+    [("encoder", "Row of English"), ("decoder", "Reads → writes"), ("cross", "Reads → writes")],
 )
 def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     serve, translator: Translator, kind: str, label: str
@@ -69,6 +69,9 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     name = f"the row that reads {read} and writes {written}"
     if kind == "encoder":
         name = f"the row of {english}"
+        assert app.selectbox(key="word").options[2] == f"3 {english[2:-2]}"
+    else:
+        assert app.selectbox(key="word").options[2] == f"3 {read[2:-2]} → {written[2:-2]}"
     assert meta["query"] == f"{name} looks"
     assert meta["steps"][1]["says"].startswith(f"The residual stream at {name}:")
 
@@ -138,7 +141,9 @@ def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
     assert app.selectbox(key="word").value == 1
     app = serve("inside", text=SENTENCE, kind="decoder", word="1 <s>")
     assert not app.exception
-    assert app.selectbox(key="word").value == 0
+    assert app.selectbox(key="word").value == 0  # as links called this row before, by one word
+    app = serve("inside", text=SENTENCE, kind="decoder", word="2 nothing")
+    assert app.selectbox(key="word").value == 1
 
 
 @pytest.mark.usefixtures("given_translations")

@@ -19,6 +19,9 @@ from tests.viz.pages.roles.made_reports import (
     made_figures,
 )
 from transformer import KINDS, Translator
+from transformer.analysis import alignment_settings
+from transformer.analysis.alignment import align
+from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import corpus_role
@@ -36,6 +39,7 @@ from viz.pages.roles.corpus_map import (
     role_text,
     stored_report,
 )
+from viz.pages.roles.corpus_roles import sentence_role_text
 
 URL = {"text": SENTENCE, "roles_view": "Roles"}
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
@@ -66,8 +70,8 @@ def plain(text: str) -> str:
         (ENCODER, {"previous": 0.6, "positional": 0.7}, "from 40 %, a choice of this page. At one "
          "offset (−1) lie 70 % of its largest weights: fewer than the 90 % from which Voita et al. "
          "2019 call a head positional."),
-        (CROSS, {"positional": 0.95, "aligns": 0.7}, "Looks at one word for each that is written, "
-         "in order, as an alignment does: 70 % of the way from what even attention would put "
+        (CROSS, {"positional": 0.95, "one-to-one": 0.7}, "Pairs rows and tokens one to one, most "
+         "of them in order, right or wrong: 70 % of the way from what even attention would put "
          "there to all of its weight. The name is given from 50 %"),
         (CROSS, {"rare_word": 0.8}, "80 % of its largest weights lie there. Voita et al. 2019 "
          "describe such heads and give no threshold; 50 % is a choice of this page."),
@@ -141,7 +145,7 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
         assert len(rows) == sum(place.kind == kind for place in values)
     assert any("Olive is below 0" in caption.value for caption in app.caption)
-    app.selectbox(key="roles_measure").set_value("alignment").run()
+    app.selectbox(key="roles_measure").set_value("one-to-one").run()
     encoder, _, cross = charts(app)[:3]
     assert {row["description"] for row in encoder} == {"not measured for this kind"}
     assert all(row["text"] == "10" for row in cross)
@@ -173,6 +177,68 @@ def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, repo
     title = f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · "
     assert any(element.value.startswith(title) for element in app.subheader)
     assert in_url(app, "layer") == str(place.layer + 1)
+
+
+def test_the_card_says_of_one_head_all_that_is_measured(
+    serve, translator: Translator, trained_folder: Path, report: HeadReport, tmp_path: Path
+) -> None:
+    folder = folder_with(trained_folder, tmp_path / "aligned", report)
+    gold = GoldFigures("gold", 100, 23.1)
+    settings = AlignmentSettings(0, 1, "reads", "weights", "mutual", gold)
+    (folder / alignment_settings.FILE).write_text(settings.to_json())
+    url = {"checkpoint": folder, "text": SENTENCE, "roles_view": "Roles", "kind": "cross"}
+    trace = translator.trace(SENTENCE)
+    roles = head_roles(by_pieces(trace, "cross"), "cross")
+
+    app = serve("roles", layer="1", head="2", **url)
+    (title,) = [element.value for element in app.subheader if "L1 H2 · cross" in element.value]
+    assert f"on this sentence {roles[0][1] or 'no one role'}" in title
+    assert f"on the corpus {report.head(Head('cross', 0, 1)).role or 'no one role'}" in title
+    (text,) = [text for text in texts(app) if "AER" in text]
+    assert "It is the head whose links between words stand on Translate: AER 23.1 %" in text
+    assert "those that chose this map" in text
+
+    app = serve("roles", layer="2", head="3", **url)
+    measured, own = (
+        {pair[:2] for pair in align(translator, trace, replace(settings, layer=n, head=h))}
+        for n, h in ((0, 1), (1, 2))
+    )
+    (text,) = [text for text in texts(app) if "AER" in text]
+    assert f"it has {len(own)} link" in text
+    assert f"of L1 H2's {len(measured)}, {len(measured & own)} are among them" in text
+    app = serve("roles", **{**url, "kind": "encoder"})
+    assert not any("AER" in text for text in texts(app))
+
+
+def test_a_report_with_the_role_under_its_name_of_before_is_read(
+    trained_folder: Path, tmp_path: Path, translator: Translator
+) -> None:
+    place = Head("cross", 0, 1)
+    report = head_report_of(translator)
+    figures = made_figures(place, **{"one-to-one": 0.9})
+    heads = tuple(figures if head.place == place else head for head in report.heads)
+    folder = folder_with(trained_folder, tmp_path / "old", replace(report, heads=heads))
+    text = (folder / FILE).read_text()
+    (folder / FILE).write_text(text.replace('"one-to-one"', '"aligns"'))
+    result = head_report.read(folder, translator.model.config)
+    assert result is not None
+    assert result.head(place).role == "one-to-one"
+    assert result.head(place).measures["one-to-one"].value == pytest.approx(0.9)
+
+
+def test_in_order_is_said_with_the_share_that_is_in_order(translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    weights = np.full_like(trace.cross, 0.001)
+    keys = [1, 0, *range(2, trace.cross.shape[-1])]
+    rows = range(min(trace.cross.shape[-2:]))
+    for row in rows:
+        weights[0, 0, row, keys[row]] = 1
+    text = sentence_role_text(replace(trace, cross=weights), Head("cross", 0, 0))
+    pairs = len(rows) * (len(rows) - 1) // 2
+    assert f"{100 * (pairs - 1) / pairs:.0f} % of the pairs of these links do not cross" in plain(
+        text
+    )
+    assert "most of them in order, right or wrong" in text
 
 
 def test_an_example_goes_into_the_bar_as_it_is_written(opened) -> None:

@@ -193,6 +193,18 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         assert any(f"choose one in the map to {click}." in body for body in html(app))
 
 
+def test_the_heads_of_a_link_have_their_names_on_the_screen_beside_it(opened) -> None:
+    app = opened(removed="L2 H4 cross, e0.0u")
+    assert "On the screen: L2 H4 · cross, L1 H1 · encoder." in [c.value for c in app.caption]
+    many = (
+        ",".join(f"c0.{head}" for head in range(4))
+        + ","
+        + ",".join(f"{kind}1.{head}" for kind in "ed" for head in range(4))
+    )
+    app = opened(removed=f"{many},c1.0")
+    assert any(c.value.endswith("L2 H4 · decoder, and 1 more.") for c in app.caption)
+
+
 def test_each_change_can_be_undone_and_done_again(opened) -> None:
     app = opened(removed="c1.3")
     app.text_input(key="removed").set_value(LINK).run()

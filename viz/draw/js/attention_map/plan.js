@@ -18,6 +18,7 @@ import { within } from "../core/text.js";
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {string[] | null} rowNames what the decoder reads and writes at each query
+ * @property {BothNames | null} both the names of each row of the decoder, where both are known
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
  * @property {boolean} [paints] pressed squares are sent to the page
  * @property {number | null} [pinned] row of the address, -1 for none; null where it has no part
@@ -27,6 +28,9 @@ import { within } from "../core/text.js";
  *
  * @typedef {MapTexts & import("../core/color.js").Scaling} MapData
  */
+
+/** What stands at the left and at the right of the rows.
+ * @typedef {{titles: [string, string], reads: string[], writes: string[]}} BothNames */
 
 /** Get the weights of one row. @param {MapData} data @param {number} row */
 export const rowOf = ({ weights, keys }, row) =>
@@ -71,6 +75,9 @@ const SLANT = Math.PI / 4;
 export const LONGEST = 320; // of a column's word, CSS pixels: the squares stay in sight under it
 export const AVERAGE = "average";
 
+/** List the words at the left of the rows. @param {Pick<MapData, "both" | "queries">} data */
+export const leftOf = ({ both, queries }) => both?.reads ?? queries;
+
 /**
  * @typedef {object} MapPlan
  * @property {number} square side of a square
@@ -85,35 +92,38 @@ export const AVERAGE = "average";
  */
 
 /**
- * @param {{queries: string[], keys: string[], tallBars: boolean}} data
+ * @param {Pick<MapData, "both" | "queries" | "keys" | "tallBars">} data
  * @param {number} width of the frame
  * @param {number} tallest height that is in sight; a long map may be taller
  * @param {import("../core/theme.js").Measure} measure
  * @returns {MapPlan}
  */
-export function planMap({ queries, keys, tallBars }, width, tallest, measure) {
+export function planMap(data, width, tallest, measure) {
+  const { both, queries, keys, tallBars } = data;
   const bars = tallBars ? BARS.tall : BARS.low;
   // the bold of a word that is pointed at is the widest
   /** @param {string} text */
   const wide = (text) => measure(text, LETTERS.largest, 600);
-  const rows = Math.max(wide(AVERAGE), ...queries.map(wide));
+  const rows = Math.max(wide(AVERAGE), ...leftOf(data).map(wide));
+  const right = both ? Math.max(...both.writes.map(wide)) : 0;
   const columns = keys.map(wide);
   for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
-    const plan = planSquares(rows, columns, queries.length, square, bars);
+    const plan = planSquares(rows, columns, right, queries.length, square, bars);
     if (plan.width <= width && (plan.height <= tallest || square <= SQUARE.easy)) return plan;
   }
-  return planSquares(rows, columns, queries.length, SQUARE.smallest, bars);
+  return planSquares(rows, columns, right, queries.length, SQUARE.smallest, bars);
 }
 
 /**
  * @param {number} rows width of the longest row's word
  * @param {number[]} columns widths of the columns' words
+ * @param {number} right width of the longest word at the right of a row; 0 for none
  * @param {number} count of rows
  * @param {number} square
  * @param {number} bars
  * @returns {MapPlan}
  */
-function planSquares(rows, columns, count, square, bars) {
+function planSquares(rows, columns, right, count, square, bars) {
   const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
   const scale = font / LETTERS.largest;
   const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
@@ -124,9 +134,10 @@ function planSquares(rows, columns, count, square, bars) {
   const lean = Math.max(0, ...lengths.map((length, key) =>
     length * Math.cos(angle) - (columns.length - key - 0.5) * square));
   const head = Math.ceil(longest * Math.sin(angle) + font * Math.cos(angle)) + 6;
+  const beside = right && Math.ceil(right * scale) + EDGE;
   return {
     square, font, angle, left, bars, head, top: head + bars,
-    width: left + columns.length * square + (angle ? Math.ceil(lean) + 4 : 0) + 2,
+    width: left + columns.length * square + Math.max(beside, angle ? Math.ceil(lean) + 4 : 0) + 2,
     height: head + bars + count * square + 2,
   };
 }

@@ -9,8 +9,8 @@ import { group, picture, rect, text } from "../core/scene.js";
 import { SharedChoice } from "../core/shared_choice.js";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.js";
 import {
-  AVERAGE, averageRow, columnAt, extended, LONGEST, originOf, paintedOf, pinOf, planMap, rowOf,
-  staying,
+  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, originOf, paintedOf, pinOf, planMap,
+  rowOf, staying,
 } from "./plan.js";
 
 /** @import { Scene } from "../core/picture_view.js" */
@@ -48,11 +48,12 @@ export function mapRaster(data, colors) {
 export function mapMarks(scene) {
   const { data, plan, origin: { edge }, width, height, at, pinned } = scene;
   const row = pinned ?? at?.row;
-  const name = row == null ? AVERAGE : isolate(data.queries[row]);
+  const name = row == null ? AVERAGE : isolate(leftOf(data)[row]);
   const middle = plan.top - (data.signed ? plan.bars / 2 : 11);
   return [
     group(squares(scene), { clip: [edge, plan.top, width, height] }),
     group(rowWords(scene), { clip: [0, plan.top, width, height] }),
+    group(writtenWords(scene), { clip: [edge, plan.top, width, height] }),
     group(columnWords(scene), { clip: [edge, 0, width, plan.head] }),
     group(barMarks(scene), { clip: [edge, plan.head, width, plan.bars] }),
     group([rowWord(scene, name, middle, row != null)], { clip: [0, plan.head, edge, plan.bars] }),
@@ -99,11 +100,29 @@ const seen = (origin, start, end, square, count) => [
 
 /** @param {MapScene} scene @returns {Mark[]} */
 function rowWords(scene) {
-  const { data, plan, origin: { y }, at, pinned } = scene;
-  return data.queries.flatMap((token, row) => {
+  return besideRows(scene, leftOf(scene.data), (word, middle, strong) =>
+    rowWord(scene, word, middle, strong));
+}
+
+/** Write what the decoder writes at the right of each row.
+ * @param {MapScene} scene @returns {Mark[]} */
+function writtenWords(scene) {
+  const { data, plan, theme, origin: { x } } = scene;
+  const right = x + data.keys.length * plan.square + EDGE;
+  return besideRows(scene, data.both?.writes ?? [], (word, middle, strong) => text({
+    text: word, x: right, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
+    middle: true, fill: theme.ink,
+  }));
+}
+
+/** Make a mark for the word of each row in the frame.
+ * @param {MapScene} scene @param {string[]} words
+ * @param {(word: string, middle: number, strong: boolean) => Mark} mark @returns {Mark[]} */
+function besideRows({ plan, origin: { y }, at, pinned, height }, words, mark) {
+  return words.flatMap((word, row) => {
     const middle = y + (row + 0.5) * plan.square;
-    if (middle < plan.top - plan.square || middle > scene.height + plan.square) return [];
-    return [rowWord(scene, isolate(token), middle, row === at?.row || row === pinned)];
+    if (middle < plan.top - plan.square || middle > height + plan.square) return [];
+    return [mark(isolate(word), middle, row === at?.row || row === pinned)];
   });
 }
 
@@ -324,15 +343,16 @@ export class AttentionMap extends PictureView {
 
   /** Write the table: for each row the key with the most weight, or the largest difference. */
   listLargest() {
-    const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
+    const { both, queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]
       : [looksMost(amount), amount];
-    fillTable(this.table, `${title}: where ${most}`, [rows, columns, held],
+    fillTable(this.table, `${title}: where ${most}`, [...both?.titles ?? [rows], columns, held],
       queries.map((token, row) => {
         const weights = rowOf(this.data, row);
         const sizes = weights.map(Math.abs);
         const key = sizes.indexOf(Math.max(...sizes));
-        return [token, keys[key], this.amount(weights[key])];
+        const names = both ? [both.reads[row], both.writes[row]] : [token];
+        return [...names, keys[key], this.amount(weights[key])];
       }));
   }
 
@@ -368,14 +388,15 @@ export class AttentionMap extends PictureView {
 
   /** @param {number} x @param {number} y @param {Place} visible */
   hit(x, y, visible) {
-    const { data: { queries, keys }, plan: { square, top } } = this;
+    const { data: { both, queries, keys }, plan: { square, top } } = this;
     const origin = originOf(this.plan, visible);
     const [right, down] = [x - visible.x, y - visible.y]; // in the frame
     const row = Math.floor((down - origin.y) / square);
     const key = Math.floor((right - origin.x) / square);
     if (down < top || row >= queries.length) return null;
-    if (right >= origin.edge && key >= keys.length) return null;
-    return { row, key: right < origin.edge ? null : key };
+    const beside = right < origin.edge || key >= keys.length;
+    if (beside && right >= origin.edge && !both) return null;
+    return { row, key: beside ? null : key };
   }
 
   /** @param {MapAt} at */
@@ -432,11 +453,21 @@ export class AttentionMap extends PictureView {
   }
 
   /** @param {MapAt} at */
+  sentence(at) {
+    return [...this.words(at), ...this.rowSentence(at)].join(" ");
+  }
+
+  /** Say what the decoder reads and writes in this row, if it is known. @param {MapAt} at */
+  rowSentence({ row }) {
+    const name = this.data.rowNames?.[row];
+    return name ? [`This row ${name}.`] : [];
+  }
+
+  /** @param {MapAt} at */
   tipNodes(at) {
     if (at.key == null) return null;
     const [square, amount] = this.words(at);
-    const name = this.data.rowNames?.[at.row];
-    const row = name ? [make("div", {}, `This row ${name}.`)] : [];
+    const row = this.rowSentence(at).map((part) => make("div", {}, part));
     return [square, make("strong", {}, amount), ...row];
   }
 
@@ -455,4 +486,7 @@ export class AttentionMap extends PictureView {
 }
 
 /** @param {MapData} data */
-const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];
+const axes = ({ both, rows, columns }) => [
+  ...(both ? [["Left", both.titles[0]], ["Right", both.titles[1]]] : [["Rows ↓", rows]]),
+  ["Columns →", columns],
+];

@@ -71,6 +71,7 @@ function paintShape(context, mark) {
   if (mark.type !== "circle" && mark.stroke) {
     context.strokeStyle = mark.stroke;
     context.lineWidth = mark.line ?? 1;
+    context.setLineDash(mark.dash ?? []);
     if (mark.type === "rect") context.strokeRect(mark.x, mark.y, mark.width, mark.height);
     else context.stroke(path);
   }

@@ -10,6 +10,7 @@
  * @property {string} [fill] nothing is filled without one
  * @property {string} [stroke] nor stroked
  * @property {number} [line] width of the stroke, 1 by default
+ * @property {number[]} [dash] lengths of the strokes and gaps of a dashed path
  * @property {number} [opacity]
  *
  * @typedef {Place & Paint & {type: "rect"}} Rect

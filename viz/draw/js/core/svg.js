@@ -50,6 +50,7 @@ function svgMark(mark, dx, dy, tools) {
     fill: mark.fill ?? "none",
     ...("stroke" in mark && mark.stroke
       ? { stroke: mark.stroke, "stroke-width": tidy(mark.line ?? 1) } : {}),
+    ...("dash" in mark && mark.dash ? { "stroke-dasharray": mark.dash.join(" ") } : {}),
     ...("opacity" in mark ? opaque(mark.opacity) : {}),
   };
   if (mark.type === "circle") {

@@ -80,7 +80,7 @@ export function weightsOf({ part, layer, head }) {
   return part.weights.subarray(number * count, (number + 1) * count);
 }
 
-/** Name a head in its note: `L3 H5 · cross · aligns`. @param {Cell} cell */
+/** Name a head in its note: `L3 H5 · cross · one-to-one`. @param {Cell} cell */
 export const titleOf = ({ name, part, role }) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 

@@ -9,8 +9,8 @@ import { runsLeft, shortened, within } from "../core/text.js";
 
 /** @typedef {"source" | "target"} Side */
 /** A word of one of the two sentences. @typedef {{side: Side, index: number}} Token */
-/** Two word numbers, from 0, and the strength between them.
- * @typedef {{source: number, target: number, strength: number}} Link */
+/** Two word numbers, from 0, the strength between them, and whether each is the other's strongest.
+ * @typedef {{source: number, target: number, strength: number, mutual: boolean}} Link */
 
 /**
  * @typedef {object} LinkData the message of `encode_links` in viz/draw/word_links.py

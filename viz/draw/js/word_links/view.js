@@ -14,6 +14,7 @@ import { leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./pl
 const FADED = { word: 0.38, link: 0.08 };
 const STROKE = { thinnest: 1.25, widest: 7 };
 const NONE = "no partner";
+const DASH = [7, 5]; // of a link that does not hold both ways
 const AIR = 3; // between a word and its links
 const EDGE = 8; // between a word and its number in a column
 
@@ -48,7 +49,7 @@ function strokes({ data, plan }, links, opacity) {
     return path({
       d: curve(plan, plan.places.source[link.source], plan.places.target[link.target]),
       stroke: data.color, line: STROKE.thinnest + share * (STROKE.widest - STROKE.thinnest),
-      opacity: opacity * (0.3 + 0.65 * share),
+      opacity: opacity * (0.3 + 0.65 * share), ...(link.mutual ? {} : { dash: DASH }),
     });
   });
 }
@@ -143,7 +144,7 @@ export class WordLinks extends PictureView {
   /** @param {import("../core/wire.js").Message} message @returns {LinkData} */
   static read({ meta, arrays: { ends, strengths } }) {
     return { ...meta, links: Array.from(strengths, (strength, n) =>
-      ({ source: ends[2 * n], target: ends[2 * n + 1], strength })) };
+      ({ source: ends[2 * n], target: ends[2 * n + 1], strength, mutual: meta.mutual[n] })) };
   }
 
   constructor() {
@@ -246,7 +247,7 @@ export class WordLinks extends PictureView {
   sentence(at) {
     const [{ data }, { side, index }] = [this, at];
     const partners = linksOf(data, at).map((link) =>
-      `${quote(data[OTHER[side]][link[OTHER[side]]])} ${digits(link.strength)}`);
+      `${quote(data[OTHER[side]][link[OTHER[side]]])} ${strengthOf(link)}`);
     return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
   }
 
@@ -269,6 +270,9 @@ export class WordLinks extends PictureView {
   }
 }
 
+/** Write the strength of a link, and whether it is dashed. @param {Link} link */
+const strengthOf = ({ strength, mutual }) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
+
 /**
  * A row for each pair in the order of the translation, then the words that are left over.
  * @param {LinkData} data
@@ -279,7 +283,7 @@ export function pairRows(data) {
   const rows = target.flatMap((word, index) => {
     const partners = linksOf(data, { side: "target", index });
     return partners.length
-      ? partners.map((link) => [source[link.source], word, digits(link.strength)])
+      ? partners.map((link) => [source[link.source], word, strengthOf(link)])
       : [["", word, NONE]];
   });
   const linked = new Set(data.links.map((link) => link.source));

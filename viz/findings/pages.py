@@ -10,7 +10,7 @@ from transformer.analysis.corpus.head_report import HeadReport
 from viz.findings import passes, weights
 from viz.findings.finding import Finding
 
-MOST = 3
+MOST = 2
 """Largest number of findings of a page."""
 
 FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]

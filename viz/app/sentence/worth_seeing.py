@@ -34,10 +34,12 @@ def show(page: str) -> None:
         return  # the page itself says what is wrong with the sentence or the model
     if not results:
         return
-    with st.container(key="findings", gap=None):
-        for finding in results:
-            choices = {search_request.TEXT: bar.requested.text, **finding.choices}
-            navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+    with st.container(key="findings", horizontal=True, gap="small"):
+        st.text("Look at")
+        with st.container(key="findings-links", gap=None):
+            for finding in results:
+                choices = {search_request.TEXT: bar.requested.text, **finding.choices}
+                navigation.plain_link(finding.page, as_markdown(finding.text), choices)
 
 
 def _findings(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:

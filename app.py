@@ -6,7 +6,7 @@ from starlette.middleware import Middleware
 from viz.app import served
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.pages import (
     architecture,
     heads,
@@ -48,6 +48,7 @@ def main() -> None:
     with menu.kept_for_run():
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
+            worth_seeing.show(path)
             page.run()
         finally:
             sentence_bar.let_go()

@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     app,
     confidence,
+    findings,
     huggingface,
     inference,
     layers,
@@ -25,7 +26,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, marian, models, profile, readers, scale),
-    *(confidence, sentences, examples, jupyter, huggingface),
+    *(confidence, sentences, findings, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

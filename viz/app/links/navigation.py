@@ -55,9 +55,14 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
 
 
 def link(path: str, why: str, choices: Mapping[str, str]) -> None:
-    """Draw a link to a page with these choices in its URL, beside the sentence.
+    """Draw a link that names a page, with these choices in its URL, beside the sentence.
 
     `why` says in Markdown of our own what the page has to say here.
     """
+    plain_link(path, f"{TITLES[path]}: {why}", choices)
+
+
+def plain_link(path: str, label: str, choices: Mapping[str, str]) -> None:
+    """Draw a link to a page; see `link`."""
     # Streamlit finds the page of a link by its path alone, whatever draws it
-    st.page_link(page(path, lambda: None), label=f"{TITLES[path]}: {why}", query_params=choices)
+    st.page_link(page(path, lambda: None), label=label, query_params=choices)

@@ -1,8 +1,9 @@
-// A picture as a file, PNG or SVG: all of it, what is scrolled out of sight too, with its title,
-// the words on its axes and its legend.
+// A picture as a file, PNG, SVG or PDF: all of it, what is scrolled out of sight too, with its
+// title, the words on its axes and its legend.
 
 import { canvasOf, paint, sharpnessOf } from "./canvas.js";
 import { button, choice, make, penOf } from "./dom.js";
+import { pdfOf } from "./pdf.js";
 import { group, rect, text } from "./scene.js";
 import { svgOf } from "./svg.js";
 import { measureIn } from "./theme.js";
@@ -27,19 +28,24 @@ import { measureIn } from "./theme.js";
  */
 
 export const SHARP = 2; // pixels for each unit of a drawing
+const PRINTED = 4; // likewise, on paper: 384 for each inch
 const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
 const GAP = 9; // between two items of the legend
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
-/** Two quiet buttons, and the choice of white paper under what they save.
- * @param {(white: boolean) => Drawing} drawing */
-export function saveButtons(drawing) {
+/** Quiet buttons, and the choice of white paper under what they save.
+ * @param {(white: boolean) => Drawing} drawing
+ * @param {() => string[]} caption of the picture, for a reference to it */
+export function saveButtons(drawing, caption) {
   const { input, label } = choice({ type: "checkbox" }, "white ground");
   return make("span", { class: "hl-save", role: "group", "aria-label": "Save the picture" },
     button("PNG", () => savePng(drawing(input.checked)), { "aria-label": "Save as PNG" }),
-    button("SVG", () => saveSvg(drawing(input.checked)), { "aria-label": "Save as SVG" }), label);
+    button("SVG", () => saveSvg(drawing(input.checked)), { "aria-label": "Save as SVG" }),
+    button("PDF", () => savePdf(drawing(input.checked)), { "aria-label": "Save as PDF" }),
+    button("BibTeX", () => saveReference(drawing(input.checked), caption()),
+      { "aria-label": "Save a BibTeX entry" }), label);
 }
 
 /** @param {Drawing} drawing */
@@ -54,14 +60,49 @@ function saveSvg({ name, width, height, marks, theme }) {
 }
 
 /** @param {Drawing} drawing */
-function savePng({ name, width, height, marks, theme }) {
-  const sharp = sharpnessOf(width, height, SHARP);
+function savePng(drawing) {
+  const canvas = rasterOf(drawing, SHARP);
+  canvas.toBlob((blob) => blob && offer(blob, `${drawing.name}.png`), "image/png");
+}
+
+/** @param {Drawing} drawing */
+async function savePdf(drawing) {
+  const canvas = rasterOf(drawing, PRINTED);
+  const { data: pixels, width, height } = penOf(canvas).getImageData(
+    0, 0, canvas.width, canvas.height);
+  const file = await pdfOf({ pixels, width, height }, drawing);
+  offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
+}
+
+/** @param {Drawing} drawing @param {number} most pixels for each unit of the drawing */
+function rasterOf({ width, height, marks, theme }, most) {
+  const sharp = sharpnessOf(width, height, most);
   const canvas = make("canvas",
     { width: Math.round(width * sharp), height: Math.round(height * sharp) });
   const context = penOf(canvas);
   context.scale(sharp, sharp);
   paint(context, marks, theme.font);
-  canvas.toBlob((blob) => blob && offer(blob, `${name}.png`), "image/png");
+  return canvas;
+}
+
+/** @param {Drawing} drawing @param {string[]} caption */
+function saveReference({ name }, caption) {
+  offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
+}
+
+/** Write an entry of a picture, whose note says what it was made from.
+ * @param {string} name of its file @param {string[]} caption */
+export function bibtexOf(name, caption) {
+  // what TeX reads as a command, and the marks that only set a text apart from its direction
+  const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
+    .replace(/[$&#_%]/g, "\\$&");
+  return `@misc{${name},
+  author = {{Headlight contributors}},
+  title = {{Headlight}: attention of a Transformer on one sentence},
+  year = {${new Date().getFullYear()}},
+  note = {${note}},
+}
+`;
 }
 
 /** @param {Blob} blob @param {string} download name of the file */

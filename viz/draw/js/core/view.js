@@ -102,7 +102,7 @@ export class View {
 
   /** Make the buttons that save the result of `drawing`. */
   saveButtons() {
-    return saveButtons((white) => this.saved(white));
+    return saveButtons((white) => this.saved(white), () => this.data.caption ?? []);
   }
 
   /** Lay out a file: the picture, and its caption under it.

@@ -1,0 +1,210 @@
+"""Are the findings true? Each number is computed again from the model by other, plainer code.
+
+The sentences are one a line of a file; without one, those that were written for the benchmark of
+confidence. Printed are the sentences that have a finding on each page, the time of a page, and the
+numbers that differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from benchmarks.confidence import groups
+from benchmarks.machine import describe
+from transformer import AttentionTrace, Kind, Translator
+from transformer.analysis.corpus import head_report
+from transformer.analysis.heads.head import Head
+from transformer.config import BOS, EOS
+from viz.findings import PAGES, Claim, findings
+
+TOLERANCE = 1e-4
+
+
+class Recomputation:
+    """One sentence with the values of a plain pass of the model over it."""
+
+    def __init__(self, translator: Translator, trace: AttentionTrace) -> None:
+        self.model = translator.model
+        self.source = [piece.id for piece in trace.source_pieces]
+        self.target = [piece.id for piece in trace.target_pieces]
+        self.logits, self.values = self.run()
+
+    @torch.inference_mode()
+    def run(self, edits: dict[str, Callable[[Tensor, str], Tensor]] | None = None) -> tuple:
+        """Run the model over the pair; return its logits and the values at its hook points."""
+        inputs = torch.tensor([self.source]), torch.tensor([[BOS, *self.target[:-1]]])
+        with self.model.hooks(edits or {}):
+            logits, values = self.model.run_with_cache(*inputs)
+        return logits[0].double(), values
+
+    def attention(self, kind: Kind, layer: int) -> str:
+        """Return the dotted name of an attention sub-layer."""
+        stack = "encoder" if kind == "encoder_self" else "decoder"
+        return f"{stack}.layers.{layer}.{'cross' if kind == 'cross' else 'self'}_attention"
+
+    def maps(self, kind: Kind) -> list[np.ndarray]:
+        """Return the weights of every head of a kind, `[query, key]` each, layer by layer."""
+        points = [f"{self.attention(kind, n)}.hook_pattern" for n in range(self.model.config.N)]
+        return [head for point in points for head in self.values[point][0].double().numpy()]
+
+    def log_p(self, logits: Tensor) -> float:
+        """Sum the log probabilities of the written pieces."""
+        steps = range(len(self.target))
+        return sum(float(logits[n].log_softmax(-1)[self.target[n]]) for n in steps)
+
+    def scores(self, head: Head, query: int) -> np.ndarray:
+        """Compute q·k of one row of a head, `[key]`."""
+        name = self.attention(head.kind, head.layer)
+        q = self.values[f"{name}.hook_q"][0, head.head, query].double()
+        return (self.values[f"{name}.hook_k"][0, head.head].double() @ q).numpy()
+
+    def value(self, claim: Claim) -> float:
+        """Compute the value of a claim again."""
+        return _MEASURES[claim.measure](self, *claim.arguments)
+
+
+def _weight(s: Recomputation, head: Head, query: int, key: int) -> float:
+    return float(s.maps(head.kind)[head.layer * s.model.config.h + head.head][query, key])
+
+
+def _agreeing(s: Recomputation, query: int, key: int) -> float:
+    return sum(weights[query, key] >= 0.5 for weights in s.maps("cross"))
+
+
+def _neighbour_shares(s: Recomputation, kind: Kind, layer: int) -> list[float]:
+    h = s.model.config.h
+    shares = []
+    for weights in s.maps(kind)[layer * h : layer * h + h]:
+        rows = range(1, len(weights))
+        before = sum(weights[n, n - 1] for n in rows) / len(rows)
+        after = sum(weights[n - 1, n] for n in rows) / len(rows)
+        shares.append(float(max(before, after)))
+    return [share for share in shares if share >= 0.5]
+
+
+def _on_the_end(s: Recomputation, kind: Kind) -> float:
+    keys = s.target if kind == "decoder_self" else s.source
+    ends = [n for n, piece in enumerate(keys) if piece == EOS]
+    first = 1 if kind == "decoder_self" and len(keys) > 1 else 0
+    return sum(weights[first:, ends].sum(-1).mean() > 0.5 for weights in s.maps(kind))
+
+
+def _largest(s: Recomputation, head: Head) -> float:
+    weights = s.maps(head.kind)[head.layer * s.model.config.h + head.head]
+    first = 1 if head.kind == "decoder_self" and len(weights) > 1 else 0
+    keys = [BOS, *s.target[:-1]] if head.kind == "decoder_self" else s.source
+    words = [n for n, piece in enumerate(keys) if piece != EOS]
+    return float(np.mean([max(row[words], default=0) for row in weights[first:]]))
+
+
+def _rescaled(s: Recomputation, head: Head, query: int, key: int, d_k: float) -> float:
+    scores = s.scores(head, query) * d_k**0.5
+    exponents = np.exp(scores - scores.max())
+    return float(exponents[key] / exponents.sum())
+
+
+def _later(s: Recomputation) -> float:
+    names = [s.attention("decoder_self", layer) for layer in range(s.model.config.N)]
+    _, values = s.run({f"{n}.hook_mask": lambda mask, _: torch.ones_like(mask) for n in names})
+    maps = [values[f"{name}.hook_pattern"][0].double().numpy() for name in names]
+    return float(np.mean([np.triu(rows, 1).sum(-1).mean() for heads in maps for rows in heads]))
+
+
+def _without_positions(s: Recomputation) -> float:
+    point = "encoder.embedding.hook_positions"
+    return s.log_p(s.run({point: lambda positions, _: positions * 0})[0])
+
+
+def _without_head(s: Recomputation, head: Head) -> float:
+    def silence(z: Tensor, _name: str) -> Tensor:
+        z = z.clone()
+        z[:, head.head] = 0
+        return z
+
+    edited, _ = s.run({f"{s.attention(head.kind, head.layer)}.hook_z": silence})
+    return s.log_p(edited) - s.log_p(s.logits)
+
+
+def _parameters(s: Recomputation, part: str = "") -> float:
+    return sum(p.numel() for name, p in s.model.named_parameters() if part in name)
+
+
+def _parameter_share(s: Recomputation, part: str) -> float:
+    return (_parameters(s, f"{part}.")) / _parameters(s)
+
+
+_MEASURES: dict[str, Callable[..., float]] = {
+    "weight": _weight,
+    "heads that agree on a cell": _agreeing,
+    "heads that look at a neighbour": lambda s, *place: len(_neighbour_shares(s, *place)),
+    "least of their shares": lambda s, *place: min(_neighbour_shares(s, *place)),
+    "heads on the end token": _on_the_end,
+    "largest weight of a row": _largest,
+    "probability": lambda s, step: float(s.logits[step].softmax(-1)[s.target[step]]),
+    "score": lambda s, head, query, key: s.scores(head, query)[key] / s.model.config.d_k**0.5,
+    "weight at another scale": _rescaled,
+    "share on later words": _later,
+    "log probability": lambda s: s.log_p(s.logits),
+    "log probability without encoder positions": _without_positions,
+    "change of log probability without a head": _without_head,
+    "parameters": _parameters,
+    "share of parameters": _parameter_share,
+}
+
+
+def wrong_claims(translator: Translator, trace: AttentionTrace) -> tuple[int, list[str]]:
+    """Compute every number of the findings of all pages again.
+
+    Returns:
+        The number of findings, and a line for each wrong number.
+    """
+    report = head_report.read(translator.folder, translator.model.config)
+    again = Recomputation(translator, trace)
+    results = [f for page in PAGES for f in findings(page, trace, translator, report)]
+    wrong = [
+        f"{finding.text} {claim.measure}{claim.arguments}: {claim.value}, not {value}"
+        for finding in results
+        for claim in finding.claims
+        if abs((value := again.value(claim)) - claim.value) > TOLERANCE * max(1, abs(value))
+    ]
+    return len(results), wrong
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks findings`."""
+    parser = commands.add_parser("findings", help="the findings of every page, computed again")
+    parser.add_argument("--text", type=Path, help="sentences, one a line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    if options.text:
+        sentences = options.text.read_text("utf-8").splitlines()
+    else:
+        sentences = [sentence for group in groups().values() for sentence in group]
+    translator = Translator.load()
+    report = head_report.read(translator.folder, translator.model.config)
+    seconds: dict[str, list[float]] = {page: [] for page in PAGES}
+    counts = dict.fromkeys(PAGES, 0)
+    wrong: list[str] = []
+    for sentence in sentences:
+        trace = translator.trace(sentence)
+        for page in PAGES:
+            began = time.perf_counter()
+            counts[page] += bool(findings(page, trace, translator, report))
+            seconds[page].append(time.perf_counter() - began)
+        wrong += wrong_claims(translator, trace)[1]
+    print(describe())
+    for page in PAGES:
+        median = 1000 * float(np.median(seconds[page]))
+        print(f"{page:12} {counts[page]:4} of {len(sentences)} sentences, median {median:.0f} ms")
+    print(f"wrong numbers: {len(wrong)}", *wrong[:10], sep="\n")

@@ -1,0 +1,68 @@
+"""Findings are true: every number is computed again by other code, and nothing else is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.findings import wrong_claims
+from tests.conftest import Pair
+from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
+from transformer.checkpoints import checkpoint
+from viz.app.sentence.source_box import EXAMPLES
+from viz.findings import PAGES, findings
+
+
+def test_every_number_is_true_of_a_model_that_learnt_nothing(
+    translator: Translator, pairs: list[Pair]
+) -> None:
+    for english, german in pairs[::8]:
+        count, wrong = wrong_claims(translator, translator.trace(english, target=german))
+        assert wrong == []
+        assert count >= len(PAGES) - 2  # no report of heads, and no head looks at a word
+
+
+@pytest.mark.slow
+def test_every_page_has_a_true_finding_on_the_examples() -> None:
+    translator = Translator.load()
+    for text in EXAMPLES:
+        trace = translator.trace(text)
+        assert wrong_claims(translator, trace)[1] == []
+        first, *_ = findings("heads", trace)
+        ((query, key), *_), claim = (claim.arguments for claim in first.claims), first.claims[1]
+        assert trace.cross[:, :, query, key].max() == pytest.approx(claim.value)
+        for page in set(PAGES) - {"roles"}:
+            assert findings(page, trace, translator), page
+
+
+@pytest.mark.parametrize("text", ["Dog", "… — !!", "的", "dog " * 60])
+def test_odd_sentences_have_true_findings(translator: Translator, text: str) -> None:
+    assert wrong_claims(translator, translator.trace(text))[1] == []
+
+
+def test_a_model_of_one_layer_and_three_heads_has_true_findings(
+    tmp_path, tokenizer: Tokenizer
+) -> None:
+    config = TransformerConfig(
+        vocab_size=tokenizer.vocab_size, N=1, d_model=24, d_ff=48, h=3, d_k=8, d_v=8
+    )
+    checkpoint.save(tmp_path / "small", Transformer(config), tokenizer)
+    small = Translator.load(tmp_path / "small")
+    count, wrong = wrong_claims(small, small.trace("The dog sings.", target="Der Hund singt."))
+    assert (wrong, count > 0) == ([], True)
+
+
+def test_weights_of_another_model_say_what_they_hold() -> None:
+    weights = np.full((2, 3, 4, 4), 0.1, np.float32)
+    weights[1, 2] = 0.01
+    weights[1, 2, range(1, 4), range(3)] = 0.97
+    weights[0] = np.eye(4)
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
+    first, *_ = findings("heads", trace)
+    assert first.claims[0].arguments == ("encoder_self", 1)
+    assert (first.claims[0].value, first.claims[1].value) == (1, pytest.approx(0.97))
+    assert (first.choices["layer"], first.choices["head"]) == ("2", "3")
+    # without words and an end token nothing is said of them
+    assert {claim.measure for claim in first.claims} == {
+        "heads that look at a neighbour", "least of their shares",
+    }  # fmt: skip

@@ -1,0 +1,74 @@
+// A picture as a PDF of one page: its pixels without loss. Letters stay pixels, so that a page
+// needs no font of the reader's.
+
+const POINTS = 0.75; // of a CSS pixel
+
+/**
+ * Write a PDF (ISO 32000-1, §7.5) with one image that fills its page.
+ * @param {{pixels: Uint8ClampedArray, width: number, height: number}} image RGBA on opaque paper
+ * @param {{width: number, height: number}} size of the page in CSS pixels
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+export async function pdfOf({ pixels, width, height }, size) {
+  const data = await deflated(opaque(pixels));
+  const [wide, high] = [size.width * POINTS, size.height * POINTS];
+  const content = `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`;
+  const objects = [
+    ["<< /Type /Catalog /Pages 2 0 R >>"],
+    ["<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+    [`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${wide} ${high}] /Contents 4 0 R`
+      + " /Resources << /XObject << /Picture 5 0 R >> >> >>"],
+    stream("", new TextEncoder().encode(content)),
+    stream(`/Type /XObject /Subtype /Image /Width ${width} /Height ${height}`
+      + " /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode ", data),
+  ];
+  return joined(objects);
+}
+
+/** @param {string} entries @param {Uint8Array} data @returns {(string | Uint8Array)[]} */
+const stream = (entries, data) =>
+  [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
+
+/** Number the objects, and list where each begins. @param {(string | Uint8Array)[][]} objects */
+function joined(objects) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  let length = 0;
+  /** @param {string | Uint8Array} part */
+  const add = (part) => {
+    const bytes = typeof part === "string" ? new TextEncoder().encode(part) : part;
+    parts.push(bytes);
+    length += bytes.length;
+  };
+  add("%PDF-1.4\n");
+  const places = objects.map((object, n) => {
+    const place = length;
+    [`${n + 1} 0 obj\n`, ...object, "\nendobj\n"].forEach(add);
+    return `${String(place).padStart(10, "0")} 00000 n \n`;
+  });
+  const table = length;
+  add(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join("")}`);
+  add(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
+  const file = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    file.set(part, at);
+    at += part.length;
+  }
+  return file;
+}
+
+/** Drop the fourth byte of each pixel. @param {Uint8ClampedArray} pixels */
+function opaque(pixels) {
+  const colors = new Uint8Array((pixels.length / 4) * 3);
+  for (let from = 0, to = 0; from < pixels.length; from += 4, to += 3) {
+    colors.set(pixels.subarray(from, from + 3), to);
+  }
+  return colors;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+async function deflated(bytes) {
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}

@@ -1,0 +1,47 @@
+"""A finding: a sentence, the numbers that it states, and the view that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from transformer.analysis.heads.head import Head
+from viz.draw.labels import SCREEN_NAMES
+
+
+class Claim(NamedTuple):
+    """One number of a finding, which can be computed again from the same sentence.
+
+    `measure` names the computation, and `arguments` are its arguments, such as a head and a cell,
+    all from 0.
+    """
+
+    measure: str
+    arguments: tuple[object, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is worth seeing on a sentence: where, how much or what changed, never why.
+
+    Args:
+        text: one plain sentence.
+        claims: the numbers of the sentence.
+        strength: how much it is worth seeing, from 0 to 1, by which findings are ranked.
+        page: path of the page that shows it.
+        choices: its parameters in the URL.
+    """
+
+    text: str
+    claims: tuple[Claim, ...]
+    strength: float
+    page: str
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+def head_choices(head: Head) -> dict[str, str]:
+    """Return the URL parameters that open a head."""
+    kind, layer, number = head
+    return {"kind": SCREEN_NAMES[kind], "layer": str(layer + 1), "head": str(number + 1)}

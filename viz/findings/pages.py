@@ -1,0 +1,60 @@
+"""Findings of each page, the most worth seeing first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.corpus.head_report import HeadReport
+from viz.findings import passes, weights
+from viz.findings.finding import Finding
+
+MOST = 2
+"""Largest number of findings of a page."""
+
+FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]
+FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
+
+FROM_WEIGHTS: tuple[FromWeights, ...] = (
+    weights.looked_at,
+    weights.neighbours,
+    weights.sinks,
+    weights.most_decided,
+)
+FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
+    "translate": (passes.least_sure,),
+    "inside": (passes.scaled_score,),
+    "masks": (passes.unmasked,),
+    "positions": (passes.without_positions,),
+    "architecture": (passes.shares_of_parameters,),
+}
+"""By the path of the page; “translate” and “heads” also have those of the weights."""
+
+PAGES = ("heads", "roles", *FROM_MODEL)
+"""Paths of the pages that have findings on a sentence."""
+
+
+def findings(
+    page: str,
+    trace: AttentionTrace,
+    translator: Translator | None = None,
+    report: HeadReport | None = None,
+) -> list[Finding]:
+    """Find what is worth seeing of a sentence on a page, at most `MOST`, the strongest first.
+
+    Args:
+        page: path of the page.
+        trace: the trace of the sentence.
+        translator: the model, if it is there; without it, findings of the weights alone.
+        report: measurements of its heads on a corpus, where there are some.
+    """
+    results: list[Finding | None] = []
+    if page in ("translate", "heads"):
+        results += [find(trace) for find in FROM_WEIGHTS]
+    if translator is not None:
+        results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]
+        if page == "roles" and report is not None:
+            results.append(passes.costliest_head(translator, trace, report))
+    present = [finding for finding in results if finding is not None]
+    return sorted(present, key=lambda finding: -finding.strength)[:MOST]

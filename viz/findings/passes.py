@@ -1,0 +1,160 @@
+"""Findings that take one more pass of the model over the sentence and its translation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.corpus.head_report import HeadReport
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.heads.removal_text import format_removals
+from transformer.analysis.paper.arithmetic import sublayer_values
+from transformer.analysis.paper.costs import (
+    CROSS_ATTENTION,
+    DECODER_ATTENTION,
+    ENCODER_ATTENTION,
+    FEED_FORWARD,
+    parameters_of_model,
+)
+from transformer.analysis.paper.masking import leak
+from transformer.analysis.paper.positions import Edit, log_probs
+from transformer.analysis.paper.scaling import softmax
+from transformer.analysis.teacher_forcing import batch_traces
+from viz.draw.formatting import format_number, per_cent
+from viz.draw.labels import display_tokens, head_name, quoted
+from viz.findings.finding import Claim, Finding, head_choices
+from viz.findings.weights import word_cells
+
+ATTENTION = (ENCODER_ATTENTION, DECODER_ATTENTION, CROSS_ATTENTION)
+NO_EDIT = Edit("removed", ())
+"""An edit of the positions of no stack."""
+SHARPENED = 0.85
+"""Largest weight that another scale still changes visibly."""
+NOTABLE = 0.005
+"""Change of a log probability that its two decimals show."""
+
+
+def least_sure(_translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find the written piece of the lowest probability."""
+    if not len(trace.log_probs):
+        return None
+    step = int(trace.log_probs.argmin())
+    probability = float(np.exp(trace.log_probs[step]))
+    written = display_tokens(trace.target_tokens)[step]
+    return Finding(
+        f"The least certain step is {quoted(written)}, with a probability of "
+        f"{per_cent(probability)}.",
+        (Claim("probability", (step,), probability),),
+        strength=1 - probability,
+        page="translate",
+    )
+
+
+def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Compare the weight of a word with what √d_k, multiplied instead of divided, would give it."""
+    cells = word_cells(trace)
+    if cells is None:
+        return None
+    weights = np.where(cells & (trace.cross <= SHARPENED), trace.cross, 0)
+    layer, number, query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
+    head = Head("cross", layer, number)
+    values = sublayer_values(translator.model, trace, "cross", layer)
+    scores = values.scores[number, query].astype(np.float64)
+    weight, score = float(values.weights[number, query, key]), float(scores[key])
+    d_k = values.q.shape[-1]
+    sharper = float(softmax(scores * d_k)[key])  # q·k / √d_k times d_k is q·k times √d_k
+    word = quoted(display_tokens(trace.source_tokens)[key])
+    return Finding(
+        f"In {head_name(layer, number)}, {word} scores {format_number(score)} and gets "
+        f"{per_cent(weight)}; multiplied by √d_k instead of divided, it would get "
+        f"{per_cent(sharper)}.",
+        (
+            Claim("score", (head, query, key), score),
+            Claim("weight", (head, query, key), weight),
+            Claim("weight at another scale", (head, query, key, float(d_k)), sharper),
+        ),
+        strength=sharper - weight,
+        page="inside",
+        choices=head_choices(head),
+    )
+
+
+def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Measure the attention that would go to later words without the causal mask."""
+    if len(trace.target_pieces) < 2:
+        return None
+    share = float(
+        leak(translator.model, batch_traces([trace]), "decoder_self", masked=False).to_later.mean()
+    )
+    return Finding(
+        f"Without its mask, the decoder would give {per_cent(share)} of its attention to words "
+        f"that come later.",
+        (Claim("share on later words", (), share),),
+        strength=share,
+        page="masks",
+        choices={"kind": "decoder", "mask-view": "take it away"},
+    )
+
+
+def without_positions(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Measure how log P of the translation changes when the encoder does not see positions."""
+    if not len(trace.log_probs):
+        return None
+    before = float(trace.log_probs.sum())
+    after = float(log_probs(translator.model, trace, Edit("removed", ("encoder",))).sum())
+    if abs(after - before) < NOTABLE:
+        return None
+    return Finding(
+        f"Without positions in the encoder, the log probability of this translation goes from "
+        f"{format_number(before)} to {format_number(after)}.",
+        (
+            Claim("log probability", (), before),
+            Claim("log probability without encoder positions", (), after),
+        ),
+        strength=1 - float(np.exp(-abs(after - before))),
+        page="positions",
+        choices={"pe_view": "Without"},
+    )
+
+
+def costliest_head(
+    translator: Translator, trace: AttentionTrace, report: HeadReport
+) -> Finding | None:
+    """Measure on this sentence what the head costs whose removal costs most on a corpus."""
+    if not len(trace.log_probs):
+        return None
+    head = max(report.heads, key=lambda figures: figures.measures["loss without"].value).place
+    before = float(trace.log_probs.sum())
+    with removed(translator, [Removal(*head)]):
+        after = float(log_probs(translator.model, trace, NO_EDIT).sum())
+    name = f"{head_name(head.layer, head.head)} ({head.title.split(' · ')[1]})"
+    change = format_number(after - before, sign=True)
+    return Finding(
+        f"On {report.sentences:,} sentences the loss grows most without {name}; here its removal "
+        f"changes the log probability of the translation by {change}.",
+        (Claim("change of log probability without a head", (head,), after - before),),
+        strength=1 - float(np.exp(-abs(after - before))) / 2,
+        page="roles",
+        choices={"roles_view": "Take away", "removed": format_removals([Removal(*head)])},
+    )
+
+
+def shares_of_parameters(translator: Translator, _trace: AttentionTrace) -> Finding:
+    """Compare the parameters of attention with those of the feed-forward networks."""
+    parts = parameters_of_model(translator.model)
+    total = sum(parts.values())
+    attention = sum(parts[part] for part in ATTENTION) / total
+    feed_forward = parts[FEED_FORWARD] / total
+    return Finding(
+        f"Attention holds {per_cent(attention)} of this model's {total / 1e6:.1f} M parameters, "
+        f"the feed-forward networks {per_cent(feed_forward)}.",
+        (
+            Claim("share of parameters", ("attention",), attention),
+            Claim("share of parameters", ("feed_forward",), feed_forward),
+            Claim("parameters", (), float(total)),
+        ),
+        strength=0.3,
+        page="architecture",
+        choices={},
+    )

@@ -79,11 +79,12 @@ test("a line leads into each box but the foot's, and the memory into cross-atten
 });
 
 test("what passes through layers that are not drawn says which, and leaves no drawn one", () => {
-  const layers = 6;
+  const layers = { encoder: 6, decoder: 6 };
   for (const width of WIDTHS) {
-    for (const [layer, before, after] of /** @type {[number, string, string][]} */ (
+    for (const [drawn, before, after] of /** @type {[number, string, string][]} */ (
       [[0, "", "layers 2–6"], [2, "layers 1–2", "layers 4–6"], [4, "layers 1–4", "layer 6"],
         [5, "layers 1–5", ""]])) {
+      const layer = { encoder: drawn, decoder: drawn };
       const plan = planModel(DATA.boxes, width, 600, measure, { layer, layers });
       assert.deepEqual(plan.skipped.map(({ text }) => text),
         [before, after, before, after].filter(Boolean));

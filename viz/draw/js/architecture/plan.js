@@ -60,6 +60,9 @@ import { within } from "../core/text.js";
 
 const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 
+/** A model of one layer. @type {Pick<ModelData, "layer" | "layers">} */
+const FIRST_LAYER = { layer: { encoder: 0, decoder: 0 }, layers: { encoder: 1, decoder: 1 } };
+
 const NARROW = 560; // of the page; below it everything is closer
 const BOX = { smallest: 110, largest: 330 };
 const MAP = { apart: 3, share: 0.25 }; // of a head; at most this share stays empty
@@ -94,7 +97,7 @@ export const INSIDE = 7; // between a box's edge and what stands in it
  * @param {Pick<ModelData, "layer" | "layers">} [drawn]
  * @returns {ModelPlan}
  */
-export function planModel(boxes, width, tallest, measure, drawn = { layer: 0, layers: 1 }) {
+export function planModel(boxes, width, tallest, measure, drawn = FIRST_LAYER) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
   /** @param {Layout} layout */
   const planned = (layout) => planWith(layout, heads, width, drawn);
@@ -230,7 +233,8 @@ const SUBLAYERS = ["self_attention", "cross_attention", "feed_forward"];
  * @param {Place & {stack: string}} frame
  * @param {Pick<ModelData, "layer" | "layers">} drawn
  * @returns {Skipped[]} */
-function skippedOf(boxes, { stack, y }, { layer, layers }) {
+function skippedOf(boxes, { stack, y }, drawn) {
+  const [layer, layers] = [drawn.layer[stack], drawn.layers[stack]];
   const first = boxes[`${stack}.${FRAME.first}`];
   const middle = first.x + first.width / 2;
   // away from residuals and from the frame's words
@@ -265,7 +269,8 @@ function linesOf(boxes, encoder, layout, { layer, layers }) {
       around(at(name), at(`${name}_norm`), off));
     return [...ups, ...residuals];
   });
-  return [...lines, ...across(boxes, encoder, layout.between, layer === layers - 1)];
+  const isLast = layer.encoder === layers.encoder - 1;
+  return [...lines, ...across(boxes, encoder, layout.between, isLast)];
 }
 
 /** Draw a line from the middle of the smaller box straight up into the other box.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import sacrebleu
 
 from transformer.errors import ConfigError
@@ -25,7 +27,7 @@ def tokens_of(language: str) -> tuple[str, str]:
 
     The second is a sentence on the choice, "" where it is the usual one.
     """
-    name = _OF_LANGUAGE.get(language, DEFAULT)
+    name = _OF_LANGUAGE.get(re.split("[-_]", language)[0], DEFAULT)
     if name == DEFAULT:
         return name, ""
     if not _is_installed(name):

@@ -116,9 +116,5 @@ def open_prepared(folder: Path) -> Prepared:
 
 
 def prepared_endings(folder: Path) -> Endings:
-    """Return the languages of a prepared folder.
-
-    Raises:
-        CorpusError: if its manifest is damaged.
-    """
+    """Return the languages of a prepared folder; CorpusError if its manifest is damaged."""
     return Endings.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -32,11 +33,10 @@ def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
     """
     units = _Units(path, codes)
     try:
-        for block in blocks(path, at_most):
-            units.parser.Parse(block, False)
+        for block in chain(blocks(path, at_most), [b""]):  # the empty one is the end
+            units.parser.Parse(block, not block)
             yield from units.pairs
             units.pairs.clear()
-        units.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise CorpusError(
             f"{path} line {error.lineno:,} is no XML, {expat.ErrorString(error.code)}: bring the "

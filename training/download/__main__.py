@@ -285,7 +285,7 @@ def _lines(archives: Path, where: str) -> Iterator[str]:
     try:
         yield from chain.from_iterable(line_chunks(path, MOST_BYTES_OF_STREAM))
     except CorpusError as error:
-        raise _removed(archives, name, "is not UTF-8, one sentence a line") from error
+        raise _removed(archives, name, "is not UTF-8 with one sentence a line") from error
 
 
 def _clean(sentence: str) -> str:

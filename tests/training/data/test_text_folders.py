@@ -121,6 +121,7 @@ def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
         (Endings("pt_BR", "pt-PT"), ["um", "dois"]),
         (Endings("pt_PT", "pt_BR"), ["dois", "um"]),
         (Endings("por", "zh"), ["um", "san"]),
+        (Endings("pt-PT", "zh"), ["dois", "san"]),
     ],
 )
 def test_a_region_that_is_asked_for_is_no_other(

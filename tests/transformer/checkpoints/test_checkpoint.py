@@ -12,6 +12,7 @@ import torch
 from tests.transformer.damaged import FILES, folder, refusal, replace, tensors_of
 from transformer import CheckpointError, Transformer, TransformerConfig
 from transformer.checkpoints import checkpoint
+from transformer.text.languages import OURS, Languages
 
 __all__ = ["folder"]  # a fixture: used by name
 
@@ -70,6 +71,18 @@ def test_the_manifest_holds_the_checksum_of_every_file(tmp_path, model, tokenize
     }
     assert {path.name for path in others} == {*FILES[:3], *extra}
     assert (tmp_path / "model" / "MODEL_CARD.md").read_text() == "# A tiny model\n"
+
+
+def test_the_languages_come_back_and_without_them_it_is_english_and_german(
+    tmp_path, model, tokenizer
+):
+    folder, french_dutch = tmp_path / "model", Languages("French", "Dutch")
+    for languages in (french_dutch, OURS, french_dutch):  # each replaces the one before
+        checkpoint.save(folder, model, tokenizer, languages=languages)
+        assert checkpoint.load(folder).languages == languages
+        assert checkpoint.read_languages(folder) == languages
+        manifest = json.loads((folder / "MANIFEST.json").read_bytes())
+        assert ("languages" in manifest) == (languages != OURS)
 
 
 def test_saving_removes_nothing_but_a_checkpoint(tmp_path, model, tokenizer):
@@ -146,6 +159,10 @@ def test_a_missing_or_damaged_file_is_named(folder, name, kind, sentence):
     [
         *(({"format": other}, f"says format {other!r}, but") for other in (0, 2, "1", None, [1])),
         *((name, f"does not list {name}") for name in FILES[:3]),
+        *(
+            ({"languages": names}, "is not a manifest of ours")
+            for names in (["French"], ["French", 1], ["French", "<b>"], "French", 7)
+        ),
         ({"config.json": None}, "config.json is damaged"),
         *(
             ({name: "0" * 64}, "which is no file of the folder")
@@ -158,7 +175,7 @@ def test_a_manifest_of_another_content_is_refused(folder, change, sentence):
     manifest = json.loads(path.read_bytes())
     if isinstance(change, str):
         del manifest["sha256"][change]
-    elif "format" in change:
+    elif change.keys() & {"format", "languages"}:
         manifest |= change
     else:
         manifest["sha256"] |= change

@@ -20,7 +20,7 @@ from training.train import main
 from transformer import AttentionTrace, Translator
 from transformer.text.languages import Languages
 from viz.app.links.navigation import ROLES, TITLES, VIEW
-from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE, reads_same_language
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
@@ -143,6 +143,7 @@ def test_the_languages_of_a_run_are_in_all_that_it_leaves(
     french_dutch = Languages("French", "Dutch")
     for folder in (*checkpoints(run), run / "averaged"):
         assert Translator.load(folder).languages == french_dutch
+        assert not reads_same_language(Translator.load(), folder)
     for probe in (run / "probes").iterdir():
         assert AttentionTrace.load(probe).languages == french_dutch
     assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0

@@ -14,6 +14,7 @@ from transformer.checkpoints.export import ctranslate2
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.engine import CTranslate2Translator
 from transformer.export import main
+from transformer.text.languages import Languages
 
 TEXT = "The dog waits beside the river."
 
@@ -38,6 +39,13 @@ def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpo
         path.name for path in exported.iterdir()
     }
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
+
+
+def test_the_languages_of_the_checkpoint_are_those_of_the_export(tmp_path, checkpoint_folder):
+    given, french_dutch = checkpoint.load(checkpoint_folder), Languages("French", "Dutch")
+    checkpoint.save(tmp_path / "model", given.model, given.tokenizer, languages=french_dutch)
+    ctranslate2.write(checkpoint.load(tmp_path / "model"), tmp_path / "out")
+    assert CTranslate2Translator.load(tmp_path / "out").languages == french_dutch
 
 
 def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsys, monkeypatch):

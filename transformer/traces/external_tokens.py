@@ -272,10 +272,8 @@ def _is_byte_level(
     “Ġorġ” is a name that begins with the mark. Without a mark, bytes make a text in UTF-8 that is
     another than they look: “KÃ¶ln”.
     """
-    own = [token for token in spelt if token not in (added or ())]
-    if any(_CONTROLS.intersection(token) for token in own):
-        return False
-    if any(token.startswith(_MARKS) and not _in_alphabet(token) for token in own):
+    own = [token for token in spelt if token.startswith(_MARKS) and token not in (added or ())]
+    if own and 2 * sum(map(_may_be_bytes, own)) <= len(own):
         return False
     marked = sum(token.startswith(_MARKS) for token in tokens)
     words = sum(token.startswith(WORD_START) for token in tokens)
@@ -289,34 +287,40 @@ def _is_byte_level(
     return not text.isascii()
 
 
-def _in_alphabet(token: str) -> bool:
-    return all(character in _BYTE_OF for character in token)
+def _may_be_bytes(token: str) -> bool:
+    """Return whether a token is written in the byte alphabet, without control characters."""
+    return all(c in _BYTE_OF and c not in _CONTROLS for c in token)
 
 
 def _bytes_of(tokens: Sequence[str], added: Collection[str] | None) -> list[bytes | None]:
     """Return the bytes that each token of byte-level BPE stands for, None for one that is text.
 
-    A token that was added as text may hold other characters, or such as “Müller” do, whose ü is no
-    byte of UTF-8. Where `added` does not tell them, these are the tokens with letters in which a
-    byte is left over.
+    A token that was added as text may hold other characters, or such as “Müller” and “Čapek” do:
+    ü is no byte of UTF-8, and Č a control character. Where `added` does not tell them, these are
+    the tokens with letters in which a byte is left over, or such a character is.
     """
     contents = [
-        bytes(_BYTE_OF[character] for character in token)
-        if token not in (added or ()) and _in_alphabet(token)
-        else None
+        None
+        if token in (added or ()) or not all(character in _BYTE_OF for character in token)
+        else bytes(_BYTE_OF[character] for character in token)
         for token in tokens
     ]
     if added is None:
-        spelt = [
-            token.encode() if content is None else content
-            for token, content in zip(tokens, contents, strict=True)
-        ]
-        for character, (number, *_) in _characters(spelt):
-            token = tokens[number]
-            marked = token.startswith(_MARKS)
-            if _is_half(character) and not marked and re.search("[A-Za-z0-9]", token):
+        characters = _characters(_as_bytes(tokens, contents))
+        stray = {owners[0] for character, owners in characters if _is_half(character)}
+        for number, token in enumerate(tokens):
+            odd = number in stray or _CONTROLS.intersection(token)
+            if odd and not token.startswith(_MARKS) and re.search("[A-Za-z0-9]", token):
                 contents[number] = None
     return contents
+
+
+def _as_bytes(tokens: Sequence[str], contents: Sequence[bytes | None]) -> list[bytes]:
+    """Fill in the bytes of the tokens that are text; one that was added with a mark has a space."""
+    return [
+        re.sub("^Ġ", " ", token).encode() if content is None else content
+        for token, content in zip(tokens, contents, strict=True)
+    ]
 
 
 def _as_words(tokens: Sequence[str]) -> _Spelt:
@@ -333,13 +337,7 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
 
 
 def _byte_level(tokens: Sequence[str], added: Collection[str] | None) -> _Spelt:
-    contents = _bytes_of(tokens, added)
-    return _from_bytes(
-        [
-            token.encode() if content is None else content
-            for token, content in zip(tokens, contents, strict=True)
-        ]
-    )
+    return _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
 
 
 def _wordpiece(tokens: Sequence[str]) -> _Spelt:

@@ -277,7 +277,7 @@ def _from_fields(outputs: Any) -> Outputs:
     cross = layers["cross_attentions"]
     if fields["sequences"] is not None:
         encoder, own = layers["encoder_attentions"], decoder or single
-        if len(getattr(fields["sequences"], "shape", (0, 0))) == 1:  # a segment of Whisper's
+        if all(isinstance(id_, int) for id_ in _plain(fields["sequences"])):  # a Whisper segment
             encoder = _in_batch(encoder)
             own, cross = [*map(_in_batch, own)], [*map(_in_batch, cross)]
         return Outputs(

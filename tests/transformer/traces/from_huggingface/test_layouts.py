@@ -61,6 +61,7 @@ ENCODERS = {
     "as many offsets as tokens": per_layer([in_a_window(5, 2)] * 2),
     "as many with a token that all see": per_layer([in_a_window(5, 1, all_see=2)] * 2),
     "pooled, Funnel": (torch.ones(2, 3, 5, 5), torch.ones(2, 3, 3, 5)),
+    "fewer positions than cross-attention sees": (torch.ones(2, 3, 4, 4),) * 2,
 }
 
 
@@ -311,7 +312,7 @@ def test_two_models_in_one_output_are_both_named() -> None:
     for outputs, paths in (
         (pair, r"outputs\.text_model_output, outputs\.vision_model_output"),
         ((states, (states, text), (states, image)), r"outputs\[1\], outputs\[2\]"),
-        ({"logits": states, "past_key_values": ((keys, keys),) * 2}, r"fused attention"),
+        ({"logits": states, "past_key_values": ((keys, keys),)}, r"fused attention"),
     ):
         with pytest.raises(InputError, match=paths):
             AttentionTrace.from_huggingface(outputs, [*"abc"])

@@ -218,7 +218,7 @@ def _parser() -> Parser:
         "--align",
         action="store_true",
         help="after each translation ||| and its word pairs in Pharaoh format: source-target, "
-        "counted from 0, words as blanks cut them",
+        "counted from 0, words as blanks cut them, or pieces where there are none",
     )
     _add_search(parser)
     _add_score(parser)

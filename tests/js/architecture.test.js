@@ -142,7 +142,8 @@ test("every value has its colour, in the palette of its box", () => {
   const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
   const message = {
     meta: {
-      layers: { encoder: 1 }, layer: { encoder: 0 }, selected: "", memoryColor: "#d55e00", palettes: ["difference", "cross"],
+      layers: { encoder: 1 }, layer: { encoder: 0 }, selected: "",
+      memoryColor: "#d55e00", palettes: ["difference", "cross"],
       boxes: [
         { ...DATA.boxes[2], name: "encoder.sum", kind: null },
         { ...DATA.boxes[2], name: "decoder.cross_attention", kind: "cross", color: "#d55e00" },
@@ -181,6 +182,9 @@ test("titles, shapes and the layer are told once each", () => {
   assert.deepEqual(texts(780), ["3 × · layer 2 is drawn", "3 × · layer 2 is drawn",
     ...DATA.boxes.flatMap(({ title, shape }) => [title, shape])]);
   assert.equal(texts(390).filter((text) => text === "layer 2 of 3").length, 2);
+  const data = { ...DATA, layers: { encoder: 6, decoder: 1 }, layer: { encoder: 4, decoder: 0 } };
+  assert.deepEqual(textsOf(modelMarks({ data, plan: planAt(780), theme, ratio: 1 })).slice(0, 2),
+    ["6 × · layer 5 is drawn", "1 × · layer 1 is drawn"]);
 });
 
 test("a line bends in round corners and its head points the way it goes", () => {

@@ -125,7 +125,8 @@ export const maskGrid = (queries, keys, more = {}) => ({
  * @returns {import("../../viz/draw/js/architecture/plan.js").ModelData}
  */
 export const modelData = (names, { heads = 8 } = {}) => ({
-  layers: { encoder: 3, decoder: 3 }, layer: { encoder: 1, decoder: 1 }, selected: names[0], memoryColor: "#d55e00",
+  layers: { encoder: 3, decoder: 3 }, layer: { encoder: 1, decoder: 1 },
+  selected: names[0], memoryColor: "#d55e00",
   boxes: names.map((name) => {
     const kind = name.endsWith("attention") ? "cross" : null;
     const maps = kind ? heads : name.endsWith("tokens") ? 0 : 1;

@@ -118,6 +118,7 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         stored = pd.read_parquet(folder / f"{name}.parquet")
         assert (stored["weight"] == frame["weight"]).all()
         assert [*stored["key_token"]] == [*frame["key_token"]]
+        assert (folder / f"{name}.csv").read_bytes().startswith(b"\xef\xbb\xbf")  # for Excel
         table = pd.read_csv(folder / f"{name}.csv", keep_default_na=False)
         assert [*table["query_token"]] == [*frame["query_token"]]
         assert np.abs(table["weight"] - frame["weight"]).max() < 1e-7

@@ -7,7 +7,9 @@ import pytest
 
 from transformer import KINDS, AttentionTrace, InputError, Piece
 from transformer.analysis.axes import (
+    APART,
     LabelledWeights,
+    apart_note,
     by_pieces,
     by_words,
     first_pieces,
@@ -16,6 +18,8 @@ from transformer.analysis.axes import (
 )
 from transformer.text.tokenizer import with_end
 from transformer.trace import Labels
+from viz.draw.explorer import encode_page
+from viz.draw.heads_view import ExplorerOptions
 
 # 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
 SOURCE = with_end([Piece(5, "▁A", 0), Piece(6, "▁fris", 1), Piece(7, "bee", 1), Piece(1, "▁Σ", 2)])
@@ -51,6 +55,19 @@ def test_pieces_are_the_trace_as_it_is(made):
         assert axes.labels == made.labels(kind)
         assert axes.reads == (made.decoder_tokens if kind == "cross" else None)
         assert axes.writes == (made.target_tokens if kind == "decoder_self" else None)
+
+
+def test_pieces_of_a_script_without_spaces_stay_apart_and_that_is_said(made):
+    tokens = ["▁我爱", "北京", "。", "▁i", "Phone", "手机"]
+    trace = AttentionTrace.from_arrays(
+        encoder_self=np.full((1, 1, 6, 6), 1 / 6, np.float32), source_tokens=tokens
+    )
+    words = ("我爱", "北京", "。", "iPhone", "手机")
+    assert by_words(trace, "encoder_self").labels.keys == words
+    assert apart_note(trace) == APART
+    assert apart_note(made) == ""
+    assert encode_page(trace, ExplorerOptions(words=True)).notes == (APART,)
+    assert encode_page(trace, ExplorerOptions()).notes == ()
 
 
 def test_words_are_named_as_they_were_typed(made):

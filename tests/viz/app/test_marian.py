@@ -13,6 +13,7 @@ from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
+from transformer.analysis.axes import APART
 from viz.app.links.navigation import TITLES, VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import KINDS_BY_NAME, quoted
@@ -76,6 +77,17 @@ def test_the_last_head_of_each_kind_opens(
     assert not app.error
     chosen = {box.key: box.value for box in app.selectbox}
     assert page == "masks" or (chosen["layer"], chosen["head"]) == (url["layer"], url["head"])
+
+
+def test_words_of_a_script_without_spaces_are_said_to_stay_apart(
+    visit: Callable[..., AppTest],
+) -> None:
+    for page, text, shown in (
+        ("heads", "The cat 我爱北京.", True), ("translate", "The cat 我爱北京.", True),
+        ("heads", SENTENCE, False), ("translate", SENTENCE, False),
+    ):  # fmt: skip
+        app = visit(page, text=text, words="true")
+        assert (APART in [caption.value for caption in app.caption]) == shown
 
 
 @pytest.mark.parametrize("layer", ["1", "3"])

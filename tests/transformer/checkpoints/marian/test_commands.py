@@ -13,6 +13,8 @@ import torch
 from tests.transformer.checkpoints.marian import marian_folder
 from training import evaluate
 from transformer import Translator, __main__, export
+from transformer.analysis import alignment
+from transformer.analysis.axes import APART
 from transformer.analysis.corpus import head_report
 from transformer.analysis.heads import means as means_file
 from viz import __main__ as report
@@ -55,6 +57,25 @@ def test_a_sentence_and_lines_are_translated_and_aligned(
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n".encode())))
     assert __main__.main(chosen) == 0
     assert capsys.readouterr().out == alone
+
+
+def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The cat 我 old爱."
+    translator = Translator.load(folder)
+    trace = translator.trace_of(translator.translate(text, beam_size=1))
+    expected = alignment.pharaoh(alignment.align(translator, trace))
+    chosen = ["--checkpoint", str(folder), "--beam", "1", "--align"]
+    assert __main__.main([*chosen, text]) == 0
+    said = capsys.readouterr()
+    assert said.out.strip().endswith(f" ||| {expected}".rstrip())
+    assert APART in said.err
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n{text}\n".encode())))
+    assert __main__.main(chosen) == 0
+    lines = capsys.readouterr()
+    assert lines.out.splitlines()[1] == said.out.splitlines()[0]
+    assert lines.err.count(APART) == 1
 
 
 def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:

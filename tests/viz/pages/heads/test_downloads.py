@@ -38,6 +38,18 @@ def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
     assert tuple(frame.key_token[: len(shown.labels.keys)]) == shown.labels.keys
 
 
+def test_a_spreadsheet_knows_the_letters_of_every_csv() -> None:
+    trace = AttentionTrace.from_arrays(
+        encoder_self=np.full((1, 1, 2, 2), 0.5, np.float32), source_tokens=["▁Männer", "桌子"]
+    )
+    shown = open_map(heads_of_kind(trace, "encoder_self", words=False, special=True), 0, 0)
+    for content in (csv(shown), all_csv(trace, "weights")):
+        assert content.startswith(b"\xef\xbb\xbf")
+        assert content.count(b"\xef\xbb\xbf") == 1
+        assert "▁Männer" in content.decode("utf-8-sig")
+        assert "桌子" in content.decode("utf-8-sig")
+
+
 def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
     trace = made_trace(5, 2, 3, 0)
     frame = pd.read_csv(io.BytesIO(all_csv(trace, "weights")))

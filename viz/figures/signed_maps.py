@@ -35,12 +35,16 @@ MOST_CELLS = 256
 Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
+MOST_DIMENSIONS = 128
+"""Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""
+
+
 def drawn_dimensions(count: int) -> list[int]:
     """Select the dimensions that a map draws: all, or evenly spaced pairs of sine and cosine.
 
     The mean of a pair would hide its wave: of the long ones it is the same at all positions.
     """
-    step = block_size(count, MOST_CELLS)
+    step = block_size(count, MOST_DIMENSIONS)
     return [dimension for dimension in range(count) if dimension // 2 % step == 0]
 
 

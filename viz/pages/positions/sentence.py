@@ -84,8 +84,8 @@ def embeddings() -> None:
         times = "times √d_model (§3.4) " if config.scale_embedding else ""
         explain(
             f"The first layer reads the embedding {times}plus the position (§3.5): "
-            f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all numbers "
-            "of a map"
+            f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all "
+            "tokens and dimensions"
             + (
                 ": a position has 1/√2 = 0.7071, as sin² + cos² = 1 in each pair. "
                 if sinusoidal

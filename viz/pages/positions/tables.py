@@ -38,7 +38,7 @@ from viz.figures.positions import (
     wavelength_chart,
 )
 from viz.figures.signed_maps import (
-    MOST_CELLS,
+    MOST_DIMENSIONS,
     axis_title,
     drawn_dimensions,
     maps,
@@ -84,7 +84,7 @@ def encoding() -> None:
         )
         explain(
             "Each column is what is added to the token at one position, each row one dimension; "
-            f"of more than {MOST_CELLS}, some pairs of dimensions are drawn, and means of "
+            f"of more than {MOST_DIMENSIONS}, some pairs of dimensions are drawn, and means of "
             "neighbouring positions: the axis says so. Two dimensions are the sine and the cosine "
             f"of one wave, and the waves grow longer downwards, from 2π positions to "
             f"{waves[-1]:,.0f} here (§3.5): {code_line(sinusoidal_positions)}. Purple is above 0, "

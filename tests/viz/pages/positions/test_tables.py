@@ -34,9 +34,9 @@ def test_the_encoding_is_drawn_for_any_size(opened) -> None:
     np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
     app.number_input(key="pe_length").set_value(1024).run()
     app.number_input(key="pe_width").set_value(1024).run()
-    # each fourth pair of dimensions, and the mean of four positions
-    pairs = sinusoidal_positions(1024, 1024).numpy().T.reshape(512, 2, 1024)[::4]
-    means = pairs.reshape(256, 256, 4).mean(2)
+    # each eighth pair of dimensions, and the mean of four positions
+    pairs = sinusoidal_positions(1024, 1024).numpy().T.reshape(512, 2, 1024)[::8]
+    means = pairs.reshape(128, 256, 4).mean(2)
     np.testing.assert_allclose(map_values(picture(app)), means, atol=1e-6)
 
 
@@ -47,7 +47,7 @@ def test_the_page_opens_on_dimensions_and_not_on_means_that_hide_the_waves(opene
     assert cosines[-1].min() > 0.99
     np.testing.assert_allclose(sines**2 + cosines**2, 1, atol=1e-5)
     whole = map_values(picture(opened("Rotation", pe_part="whole")))
-    np.testing.assert_allclose(whole @ whole.T, np.eye(256), atol=1e-6)
+    np.testing.assert_allclose(whole @ whole.T, np.eye(128), atol=1e-6)
 
 
 @pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])

@@ -35,6 +35,7 @@ class Recomputation:
         self.model = translator.model
         self.source = [piece.id for piece in trace.source_pieces]
         self.target = [piece.id for piece in trace.target_pieces]
+        self.heads = {kind: trace.weights(kind).shape[:2] for kind in trace.kinds}
         self.logits, self.values = self.run()
 
     @torch.inference_mode()
@@ -52,8 +53,13 @@ class Recomputation:
 
     def maps(self, kind: Kind) -> list[np.ndarray]:
         """Return the weights of every head of a kind, `[query, key]` each, layer by layer."""
-        points = [f"{self.attention(kind, n)}.hook_pattern" for n in range(self.model.config.N)]
+        layers, _ = self.heads[kind]
+        points = [f"{self.attention(kind, n)}.hook_pattern" for n in range(layers)]
         return [head for point in points for head in self.values[point][0].double().numpy()]
+
+    def map(self, head: Head) -> np.ndarray:
+        """Return the weights of a head, `[query, key]`."""
+        return self.maps(head.kind)[head.layer * self.heads[head.kind][1] + head.head]
 
     def log_p(self, logits: Tensor) -> float:
         """Sum the log probabilities of the written pieces."""
@@ -72,7 +78,7 @@ class Recomputation:
 
 
 def _weight(s: Recomputation, head: Head, query: int, key: int) -> float:
-    return float(s.maps(head.kind)[head.layer * s.model.config.h + head.head][query, key])
+    return float(s.map(head)[query, key])
 
 
 def _agreeing(s: Recomputation, query: int, key: int) -> float:
@@ -80,7 +86,7 @@ def _agreeing(s: Recomputation, query: int, key: int) -> float:
 
 
 def _neighbour_shares(s: Recomputation, kind: Kind, layer: int) -> list[float]:
-    h = s.model.config.h
+    h = s.heads[kind][1]
     shares = []
     for weights in s.maps(kind)[layer * h : layer * h + h]:
         rows = range(1, len(weights))
@@ -98,7 +104,7 @@ def _on_the_end(s: Recomputation, kind: Kind) -> float:
 
 
 def _largest(s: Recomputation, head: Head) -> float:
-    weights = s.maps(head.kind)[head.layer * s.model.config.h + head.head]
+    weights = s.map(head)
     first = 1 if head.kind == "decoder_self" and len(weights) > 1 else 0
     keys = [BOS, *s.target[:-1]] if head.kind == "decoder_self" else s.source
     words = [n for n, piece in enumerate(keys) if piece != EOS]
@@ -112,7 +118,7 @@ def _rescaled(s: Recomputation, head: Head, query: int, key: int, d_k: float) ->
 
 
 def _later(s: Recomputation) -> float:
-    names = [s.attention("decoder_self", layer) for layer in range(s.model.config.N)]
+    names = [s.attention("decoder_self", layer) for layer in range(s.heads["decoder_self"][0])]
     _, values = s.run({f"{n}.hook_mask": lambda mask, _: torch.ones_like(mask) for n in names})
     maps = [values[f"{name}.hook_pattern"][0].double().numpy() for name in names]
     return float(np.mean([np.triu(rows, 1).sum(-1).mean() for heads in maps for rows in heads]))

@@ -297,13 +297,14 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert "<b>" in page.texts()
     dropped.uncheck()
     assert "<b>" not in page.texts()
-    assert len(page.picked()) == 2
+    picked = lambda: [choice for choice in page.picked() if "node" in choice]  # noqa: E731
+    assert len(picked()) == 2
 
     page.page.mouse.move(1, 890)
     page.press("ArrowRight", "ArrowRight", "ArrowDown")
     assert page.read_out().startswith("“laufen” 0.368. “Hunde laufen”. log P of")
     page.press("Enter")
-    assert page.picked()[2] == {"node": 4, "prefix": "▁Hunde▁laufen"}
+    assert picked()[2] == {"node": 4, "prefix": "▁Hunde▁laufen"}
     assert page.read_out() == "“Hunde laufen” is forced"
     # in the new tree the same prefix is pointed at
     room = page.scroll.bounding_box()["height"]
@@ -311,7 +312,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert page.readout().startswith("“laufen”")
     assert page.scroll.bounding_box()["height"] == room  # what stands below does not move
     page.press("ArrowRight", "Enter")
-    assert page.picked()[3]["node"] == 2
+    assert picked()[3]["node"] == 2
     rows = page.page.locator(".hl-unseen table tbody tr")
     assert rows.locator("td").all_text_contents() == ["Hunde laufen", "−0.75", "−1.5", "3"]
     path = page.save("SVG", tmp_path)

@@ -71,6 +71,7 @@ def align(
             fit the model.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
+    require_loaded(translator)
     chosen = read_alignment(translator) if settings is None else settings
     return strongest(aligned_shares(translator, trace, chosen, words=words), chosen.links)
 

@@ -25,6 +25,7 @@ from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED,
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
+from transformer.text.languages import OURS
 from viz.app.cache.memory import server_wide
 from viz.app.cache.progress import progress_bar
 from viz.app.links import address
@@ -108,11 +109,13 @@ def reads_same_language(first: Translator, folder: Path) -> bool:
 def _source_language(folder: str, _state: Hashable) -> str:
     """Return the language that a model reads, without loading it; "" if unknown."""
     path = Path(folder)
+    is_marian = marian.is_marian(path)
     try:
-        is_marian = marian.is_marian(path)
         known = read_languages(path, (), sha256()) if is_marian else checkpoint.read_languages(path)
     except CheckpointError:
-        return ""  # which says so when it is chosen
+        # a folder of ours that names no languages is English and German; what is wrong with it is
+        # said when it is chosen
+        return "" if is_marian else OURS.source
     return known.source
 
 

@@ -172,7 +172,7 @@ const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left
 const STRIPS = "Strips: a row for each token, a column for each feature;";
 const SCALES = "each strip on its own scale.";
 const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
-const AROUND = 175; // bar, controls and foot, CSS pixels
+const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 const DOT = 12; // of the legend in what is saved
 const [BELOW, ABOVE] = [28, 228]; // places in the colours of differences, for the legend
 

@@ -32,8 +32,12 @@ SENTENCE = "The old cat sleeps."
 
 
 FOLDERS: dict[str, dict[str, Any]] = {
-    "two vocabularies": {"separate": True},
-    "deeper encoder": {"layers": 3, "decoder": (1, 4, 40), "tied": False, "scaled": False},
+    "deeper encoder, two vocabularies": {
+        "separate": True,
+        "layers": 3,
+        "decoder": (1, 4, 40),
+        "scaled": False,
+    },
     "deeper decoder": {"layers": 1, "h": 4, "decoder": (3, 2, 20), "tied": False},
 }
 

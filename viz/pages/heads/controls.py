@@ -12,12 +12,15 @@ from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
     HEAD,
+    KIND,
     UrlNames,
     choose,
+    first_head,
     pick_head_number_or_mean,
     pick_kind,
     pick_layer_or_mean,
 )
+from viz.app.sentence import worth_seeing
 from viz.draw.attention_map import Scale
 from viz.draw.caption import ALL_HEADS, tells_heads
 from viz.draw.head_grid import SORTS
@@ -36,10 +39,12 @@ _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
-        kind = pick_kind()
+        choices = worth_seeing.default_choices("heads")
+        kind = pick_kind(default=choices.get(KIND, "cross"))
         layers, heads = trace.weights(kind).shape[:2]
         lens = pick_lens(LENS)
-        layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
+        first = first_head(choices, kind) or (layers - 1, 0)
+        layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
         words = st.toggle(
             "Words",
@@ -113,15 +118,15 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
 
 
 def pick_head_or_mean(
-    names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
+    names: UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer, by default `layer`, and head, from 0; None is a mean of them.
+    """Draw the menus of layer and head, from 0, at first `default`; None is a mean of them.
 
     Under a lens without single heads, the menu of heads rests, and the head is None.
     """
-    choice = pick_layer_or_mean(names.layer, layers, default=layer)
+    choice = pick_layer_or_mean(names.layer, layers, default=default[0])
     if tells_heads(lens):
-        return choice, pick_head_number_or_mean(names.head, heads)
+        return choice, pick_head_number_or_mean(names.head, heads, default=default[1])
     # Streamlit keeps the value of the menu of heads, which is bound to the address
     resting = f"{names.head}-resting"
     st.selectbox(

@@ -27,7 +27,7 @@ from viz.app.chrome.head_picker import UrlNames, link_parameters, pick_row
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.navigation import REMOVED, ROLES, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import sentence_bar, source_box
 from viz.app.sentence.other_model import pick_other
 from viz.app.sentence.sentence_bar import origin_of
@@ -50,7 +50,7 @@ def show_open(view: HeadsView) -> ExplorerOptions:
         head = Head(view.kind, options.layer, options.head)
         url = link_parameters(*head)
         navigation.link("inside", "how this head comes to its weights", url)
-        removal_url = {**url, VIEW: TAKE_AWAY, REMOVED: format_removals([Removal(*head)])}
+        removal_url = {**url, VIEW: REMOVE_HEADS, REMOVED: format_removals([Removal(*head)])}
         navigation.link("roles", "take this head away", removal_url)
         navigation.link("roles", "all that was measured of this head", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
@@ -133,7 +133,7 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
 
 
 def _another_head(options: ExplorerOptions, layers: int, heads: int) -> ExplorerOptions:
-    layer, head = pick_head_or_mean(SECOND, layers, heads, layer=0, lens=options.lens)
+    layer, head = pick_head_or_mean(SECOND, layers, heads, default=(0, 0), lens=options.lens)
     return replace(options, layer=layer, head=head)
 
 

@@ -28,12 +28,19 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_layer_and_head
+from viz.app.chrome.head_picker import (
+    HEAD,
+    KIND,
+    first_head,
+    link_parameters,
+    pick_kind,
+    pick_layer_and_head,
+)
 from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.address import choose_by_number
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
@@ -139,9 +146,11 @@ def show() -> None:
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
     with row:
-        kind = pick_kind()
-        layer, head = pick_layer_and_head(HEAD, *trace.weights(kind).shape[:2])
-        word = _word(trace, kind)
+        first = worth_seeing.default_choices("inside")
+        kind = pick_kind(default=first.get(KIND, "cross"))
+        shape, place = trace.weights(kind).shape[:2], first_head(first, kind)
+        layer, head = pick_layer_and_head(HEAD, *shape, place)
+        word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         scale: Scale = menu(
             "Scale",
             get_args(Scale),
@@ -171,8 +180,8 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
     return Choices(kind, layer, head, word, scale, float(temperature), every_head)
 
 
-def _word(trace: AttentionTrace, kind: Kind) -> int:
-    """Draw the menu of the query; return its position from 0."""
+def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
+    """Draw the menu of the query, at first `first`; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         reads, writes = map(display_tokens, (trace.decoder_tokens, trace.target_tokens))
@@ -186,7 +195,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     label = "Reads → writes"
     if kind == "encoder_self":
         label = f"Row of {trace.languages.source or 'the source'}"
-    first = min(2, len(names) - 1)
+    first = min(first, len(names) - 1)
     places, named = range(len(names)), names.__getitem__
     return menu(label, places, WORD, width=290, index=first, format_func=named)
 

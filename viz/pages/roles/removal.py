@@ -1,4 +1,4 @@
-"""The view “Take away”: heads are removed or patched, and what changes is shown, never why."""
+"""The view “Remove heads”: heads are removed or patched, and what changes is shown, never why."""
 
 from __future__ import annotations
 

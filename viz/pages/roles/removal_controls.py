@@ -1,4 +1,4 @@
-"""Controls of the view “Take away”: menus, undo, painted rows, and the order of importance."""
+"""Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, te
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
-from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import format_number
@@ -175,9 +175,9 @@ def second_sentence(
 
 
 def open_removal(head: Head) -> None:
-    """Open the view “Take away” in the next run, with this head removed and open."""
+    """Open the view “Remove heads” in the next run, with this head removed and open."""
     open_head(head)
-    st.session_state[VIEW] = TAKE_AWAY
+    st.session_state[VIEW] = REMOVE_HEADS
     st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address;
     # after a double click it is, and does so by itself

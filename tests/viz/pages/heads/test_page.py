@@ -19,6 +19,7 @@ from transformer.trace import Labels
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
+from viz.findings import findings
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
@@ -45,6 +46,21 @@ def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
     assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
     assert shown["Largest weight"] == f"{expected.largest:.2f}"
     assert ("Offset" in shown) == (kind != "cross")
+
+
+@pytest.mark.usefixtures("given_translations")
+def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    finding = findings("heads", trace)[0]
+    assert finding.choices["layer"] + finding.choices["head"] != "21"  # the plain default
+    app = serve("heads", text=SENTENCE)
+    shown = [app.selectbox(key=name).value for name in ("layer", "head")]
+    assert shown == [finding.choices["layer"], finding.choices["head"]]
+    assert not {"layer", "head"} & {*app.query_params}
+    app.text_area(key="text").set_value("Dog.").run()
+    assert shown == [app.selectbox(key=name).value for name in ("layer", "head")]
+    app = serve("heads", text=SENTENCE, head="1")
+    assert app.selectbox(key="head").value == "1"
 
 
 @pytest.mark.usefixtures("given_translations")

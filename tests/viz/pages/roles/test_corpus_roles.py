@@ -254,7 +254,7 @@ def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
     for _ in range(2):  # a double click: the second comes when the field is there
         button.click().run()
         assert not app.exception
-        assert in_url(app, "roles_view") == "Take away"
+        assert in_url(app, "roles_view") == "Remove heads"
         assert app.text_input(key="removed").value == in_url(app, "removed") == "c1.2"
 
 

@@ -1,4 +1,4 @@
-"""The view “Take away” shows what the model itself does without these heads."""
+"""The view “Remove heads” shows what the model itself does without these heads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
-URL = {"text": SENTENCE, "roles_view": "Take away"}
+URL = {"text": SENTENCE, "roles_view": "Remove heads"}
 
 
 def candidate(app: AppTest) -> str:

@@ -150,7 +150,7 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     np.testing.assert_allclose(bars(app, FIRST_ORDER)[1]["value"], keys, atol=1e-5)
     app.button(key="why-remove").click().run()
     letter = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}[kind]
-    assert app.button_group(key="roles_view").value == "Take away"
+    assert app.button_group(key="roles_view").value == "Remove heads"
     assert app.text_input(key="removed").value == f"{letter}{layer}.{head}"
 
 

@@ -51,10 +51,10 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
         most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
         offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
         squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
-    yield f"Entropy: {np.mean(entropies):.2f} bit"
+    yield f"Entropy: {np.mean(entropies):.2f} bits"
     yield (
-        f"Mean over the rows: 0 where each looks at one piece alone, {np.mean(most):.2f} where "
-        "each looks at all pieces that it sees alike."
+        "How evenly a row is spread. 0 bits: each row looks at one subword; "
+        f"{np.mean(most):.2f}: evenly all."
     )
     if kind != "cross":
         offset = float(np.mean(offsets))
@@ -109,7 +109,13 @@ def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
         if score > 1 - ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
             maybe = MAYBE if score < 1 + ROUNDING else ""
+            role = {"end token": "</s>", "first": _first(kind)}.get(role, role)
             yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {role}"
+
+
+def _first(kind: Kind) -> str:
+    """Name the token of the first column."""
+    return "start <s>" if kind == "decoder_self" else "first word"
 
 
 def _grid_name(kind: Kind) -> str:

@@ -47,11 +47,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
         words = st.toggle(
-            "Words",
+            "Merge subwords",
             key="words",
             bind="query-params",
-            help="Whole words instead of pieces: the sum over the pieces that are looked at, the "
-            "mean over those that look.",
+            help="Shows whole words. Rows are the mean over the subwords of a word, columns the "
+            "sum.",
         )
         # without special tokens the decoder's two kinds would have rows of different steps
         stepping = mode == "step by step"
@@ -70,8 +70,8 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
                 key="special",
                 bind="query-params",
                 disabled=stepping,
-                help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
-                "do not need.",
+                help="`<s>` starts a sentence and `</s>` ends it. Many heads give them most of "
+                "their weight.",
             )
             every = list(KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
@@ -85,11 +85,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
             selected = st.pills(
                 "Layers in the grid", names, default=names, key="layers", **_SEVERAL
             )
-            text = "How a weight becomes a colour on the large map. The numbers stay what they are."
+            text = "How a weight becomes a colour on the large map. Its number stays the same."
             scale = st.selectbox(
                 "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
             )
-            text = "They are not drawn, but the map still tells their numbers."
+            text = "They are not drawn. Point at or tap a square to read its number."
             threshold = st.slider(
                 "Hide weights below",
                 0.0,

@@ -88,7 +88,7 @@ def map_table(page):
 
 def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
     page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
-    page.get_by_text("Words", exact=True).click()
+    page.get_by_text("Merge subwords", exact=True).click()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Special tokens", exact=True).click()
     page.keyboard.press("Escape")

@@ -223,7 +223,11 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
         assert 1 <= at <= len(trace.target_pieces)
         if then is not None:
             text = trace.target_pieces[at - 1].text if then == "written" else then
-            wrong = [{"<pad>": "never written", "written": "that was written"}.get(then, "goes on")]
+            wrong = [
+                {"<pad>": "never written", "written": "that was written"}.get(
+                    then, "No subword inside a word"
+                )
+            ]
             app.text_input(key="other").set_value(text).run()
 
 

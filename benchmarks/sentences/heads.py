@@ -51,10 +51,10 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
         most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
         offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
         squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
-    yield f"Entropy: {np.mean(entropies):.2f} bit"
+    yield f"Entropy: {np.mean(entropies):.2f} bits"
     yield (
-        f"Mean over the rows: 0 where each looks at one piece alone, {np.mean(most):.2f} where "
-        "each looks at all pieces that it sees alike."
+        "How evenly a row is spread. 0 bits: each row looks at one subword; "
+        f"{np.mean(most):.2f}: evenly all."
     )
     if kind != "cross":
         offset = float(np.mean(offsets))
@@ -109,7 +109,13 @@ def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
         if score > 1 - ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
             maybe = MAYBE if score < 1 + ROUNDING else ""
+            role = {"end token": "</s>", "first": _first(kind)}.get(role, role)
             yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {role}"
+
+
+def _first(kind: Kind) -> str:
+    """Name the token of the first column."""
+    return "start <s>" if kind == "decoder_self" else "first word"
 
 
 def _grid_name(kind: Kind) -> str:
@@ -208,18 +214,18 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
     kind = KINDS[kind_name]
     weights = facts.trace.weights(kind)[layer, head].astype(np.float64)
     role, strength = role_of(weights, kind, facts.trace.labels(kind).keys, facts)
-    unit = "of the largest possible entropy" if role == "spread" else "beyond chance"
-    score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% {unit}"
+    unit = "100 = perfectly even" if role == "spread" else "0 = even attention, 100 = all weight"
+    score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% ({unit})"
     if strength < 1:
-        yield f"On the sentence in the bar nothing dominates: nearest is “{role}”, {score}."
+        yield f"On this sentence it is mixed. Closest role: {role}, {score}."
     else:
         looks = ROLE_TEXTS[role]
         if role == "one-to-one":
             share = f"{100 * _linked(weights)[1]:.0f}\u00a0%"
             score += f"; {share} of the pairs of these links do not cross"
-        yield f"On the sentence in the bar it {looks[0].lower()}{looks[1:]} ({score})."
+        yield f"On this sentence it {looks[0].lower()}{looks[1:]}: {score}."
     figures = _stored_head(facts, kind, layer, head)
-    corpus, here = figures["role"] or "no one role", role if strength >= 1 else "no one role"
+    corpus, here = figures["role"] or "mixed", role if strength >= 1 else "mixed"
     name = f"L{layer + 1} H{head + 1} · {kind_name}"
     yield f"{name} · on the corpus {corpus} · on this sentence {here}"
     if kind == "cross":
@@ -245,15 +251,14 @@ def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
     )
     place = settings["layer"], settings["head"]
     if (layer, head) == place:
-        yield f"It is the head whose links between words stand on Translate: {error}."
+        yield f"Translate draws its word links from this head: {error}."
         return
     own, measured = word_links(facts, layer, head), word_links(facts, *place)
     named = f"L{place[0] + 1} H{place[1] + 1}"
-    count = f"{len(own)} link{'s' * (len(own) != 1)}"
+    count = f"{len(own)} word pair{'s' * (len(own) != 1)}"
     yield (
-        f"On the sentence in the bar it has {count} between words by the same rule as {named} on "
-        f"Translate, whose links were measured ({error}); of {named}'s {len(measured)}, "
-        f"{len(own & measured)} are among them."
+        f"On this sentence it links {count}. {len(own & measured)} of the {len(measured)} links of "
+        f"{named}, which Translate shows, are among them ({error})."
     )
 
 
@@ -336,8 +341,8 @@ def uniform(facts: Facts, kind_name: str) -> Iterator[str]:
     change = facts.score(facts.target, edits) - facts.score(facts.target)
     total, per_piece = signed(change), signed(change / len(facts.target))
     yield (
-        f"With uniform attention in all heads of {KIND_TITLES[kind]}, all layers, log P of "
-        f"the translation in the bar changes by {total}, {per_piece} a piece."
+        f"With uniform attention in all heads of {KIND_TITLES[kind]}, all layers, the log "
+        f"probability of the translation changes by {total}, {per_piece} per subword."
     )
 
 
@@ -361,17 +366,17 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     edits = {f"{attention_name(kind, layer)}.hook_z": _zero(head) for kind, layer, head in heads}
     new = facts.translated(edits)
     total = len(KINDS) * facts.config.N * facts.config.h
-    yield f"{len(heads)} of {total} heads are changed, and the model writes:"
+    yield f"{len(heads)} of {total} heads changed. The model writes:"
     short = {kind: name for name, kind in KINDS.items()}
     named = (f"L{layer + 1} H{head + 1} · {short[kind]}" for kind, layer, head in heads)
-    yield f"On the screen: {', '.join(named)}."
+    yield f"That is {', '.join(named)}."
     yield Marked(new.text, facts.translation.text)
     pieces = list(new.best.hypothesis.tokens)
     written = facts.score(pieces, edits)
     before, now = facts.score(facts.target), facts.score(facts.target, edits)
     yield (
-        f"log p {number(written)} · of the translation in the bar {number(now)}, "
-        f"{signed(round(now, 2) - round(before, 2))} by the change"
+        f"log probability {number(written)} · original translation: {number(before)} → "
+        f"{number(now)}"
     )
     yield _difference(facts.translation.text, new.text, before, now)
     yield from unsure(facts, written / len(pieces))
@@ -387,7 +392,7 @@ def _difference(old: str, new: str, before: float, now: float) -> str:
     moved = round(now, 2) - round(before, 2)
     course = "stays the same" if abs(moved) < 0.005 else f"{'falls' if moved < 0 else 'rises'} by "
     course += "" if abs(moved) < 0.005 else number(abs(moved))
-    end = f", and log p of the translation in the bar {course}."
+    end = f". The log probability of the original translation {course}."
     if old.split() == new.split():
         return f"It writes the same words{end}"
     added = [word for word in new.split() if word not in old.split()]

@@ -189,11 +189,11 @@ def why(
     for piece in others[:_OFFERED]:
         yield f"{_name(facts, piece)} {probability(log_p[piece])}"
     odds = log_p[facts.target[at]] - log_p[other]
-    yield f"Why “{written}” and not “{another}”?"
+    yield f"Why “{written}” rather than “{another}”?"
     yield (
-        f"P is {probability(log_p[facts.target[at]])} for “{written}” and "
-        f"{probability(log_p[other])} for “{another}”: log-odds {signed(odds)} nats, for "
-        f"“{written if odds >= 0 else another}”."
+        f"Probability {probability(log_p[facts.target[at]])} for “{written}”, "
+        f"{probability(log_p[other])} for “{another}”. Log-odds, the logarithm of their ratio: "
+        f"{signed(odds)} nats."
     )
     slope = slopes(facts, at, other)
     by_gradient = {n: slope[kind] for n, kind in KINDS.items()}
@@ -206,9 +206,9 @@ def why(
     if kind_name in by_logit:
         about += f", {signed(by_logit[kind_name][layer, head])} by direct logits"
     yield f"{about}: above 0 it speaks for “{written}”, below for “{another}”."
-    yield f"…Above 0 a piece speaks for “{written}”, below for “{another}”.…"
+    yield f"…Above 0 a subword speaks for “{written}”, below for “{another}”.…"
     if (count := len(facts.source)) > _MOST_ROWS:
-        yield (f"These are the {_MOST_ROWS} largest of {count} pieces, in the order of the text.")
+        yield (f"These are the {_MOST_ROWS} largest of {count} subwords, in reading order.")
 
 
 def _shown_step(facts: Facts, step: int | None) -> tuple[int, list[str]]:
@@ -219,9 +219,7 @@ def _shown_step(facts: Facts, step: int | None) -> tuple[int, list[str]]:
     at = least_certain_step(facts)
     if step is None:
         return at, []
-    return at, [
-        f"The translation has {count} pieces and no piece {step + 1}: this is piece {at + 1}."
-    ]
+    return at, [f"The translation has {count} steps and no step {step + 1}: this is step {at + 1}."]
 
 
 def probability(log_p: float) -> str:
@@ -241,8 +239,8 @@ def _heads(values: dict[str, Floats], own: str, another: str) -> Iterator[str]:
         yield f"{kind_name} {signed(heads.sum())}"
     most = max(float(np.abs(heads).max()) for heads in values.values())
     yield (
-        f"Purple speaks for “{own}”, olive for “{another}”; the full colour is {most:.2f} nats. "
-        "Beside each kind stands the sum of its heads."
+        f"Purple speaks for “{own}”, olive for “{another}”; full colour: {most:.2f} nats. "
+        "Beside each kind: the sum of its heads."
     )
     every = [
         (float(heads[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
@@ -296,10 +294,10 @@ def _at_step(facts: Facts, read: list[Floats], step: int) -> Iterator[str]:
     written = display_tokens(facts.trace.target_tokens)[step]
     stays = _stays([_ranks(facts, p[step], step) for p in read])
     yield (
-        f"The last layer finds another piece more probable than “{written}”: the search kept this "
-        "one."
+        f"The last layer finds another subword more probable than “{written}”: the search kept "
+        "this one."
         if stays is None
-        else f"“{written}” is the most probable piece from layer {stays + 1} on."
+        else f"“{written}” is the most probable subword from layer {stays + 1} on."
     )
     for layer, p in enumerate(read, start=1):
         yield f"L{layer}"
@@ -338,12 +336,12 @@ def _best(facts: Facts, p: Floats) -> list[tuple[str, str]]:
 
 def _sum(facts: Facts, step: int) -> Iterator[str]:
     """The logit, in how many parts, and which head adds most."""
-    yield f"What makes the logit {number(logits(facts)[step, facts.target[step]])}"
+    yield f"What adds up to its score (logit) {number(logits(facts)[step, facts.target[step]])}"
     # token, position and biases beside the sub-layers
     parts = len(SUBLAYERS) * facts.config.N + 3
     yield (
-        f"The {parts} parts add up to the logit. Each figure is rounded by itself, so the printed "
-        f"ones may miss it by up to {(parts + 1) * 0.005:.2f}."
+        f"The {parts} parts add up to the score; rounded as printed, they may miss it by up to "
+        f"{(parts + 1) * 0.005:.2f}."
     )
     by_kind = direct(facts, step, output_matrix(facts)[facts.target[step]])
     every: list[tuple[float, str]] = []
@@ -357,6 +355,6 @@ def _sum(facts: Facts, step: int) -> Iterator[str]:
     most = max(abs(value) for value, _ in every)
     value, head = max(every)
     yield (
-        f"Purple adds to the logit, olive takes from it; the full colour is {most:.2f}. Most is "
-        f"added by {head}, {signed(value)}."
+        f"Purple adds, olive takes away; full colour: {most:.2f}. Most is added by {head}, "
+        f"{signed(value)}."
     )

@@ -143,18 +143,18 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
     kind = KINDS[kind_name]
     rows = facts.rows(kind)
     name = rows[min(2, len(rows) - 1)]
-    yield f"inside_head query: {name} looks"
+    yield f"inside_head query: where does {name} look?"
     keys, c = facts.keys(kind), facts.config
     yield (
-        f"inside_head step x: The residual stream at {name}: the embedding and what every "
-        "sub-layer before made of it."
+        f"inside_head step x: The residual stream at {name}: the embedding plus what every "
+        "sub-layer before added."
     )
     for step, shape in {
         "All": f"{keys} keys, each {c.d_k} wide, to {c.d_model} numbers in the stream",
         "q, k, v": f"q: {c.d_k}; k: {keys} × {c.d_k}; v: {keys} × {c.d_v}",
         "q · k": f"{keys} × {c.d_k} products, {keys} sums",
         "scale": f"{keys} numbers, times {c.d_k**-0.5 if scale is None else scale:.4g}",
-        "mask": f"{keys} booleans",
+        "mask": f"{keys} times True or False",
         "softmax": f"{keys} weights, which sum to 1",
         "Σ α v": f"{keys} × {c.d_v} to {c.d_v}",
     }.items():
@@ -171,10 +171,10 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
         new = facts.translated({f"{place}.hook_attn_scores": rescale})
         verdict = "the same words"
         if new.text != facts.translation.text:
-            verdict = "new words in bold, words that were left out struck through"
+            verdict = "new words in bold, dropped ones struck through"
         yield (
-            f"translated with no scale in L{c.N} H1 · {kind_name}: {verdict} · log p "
-            f"{number(new.log_prob)}"
+            f"translated with no scale in L{c.N} H1 · {kind_name}: {verdict} · log "
+            f"probability {number(new.log_prob)}"
         )
         yield Marked(new.text, facts.translation.text)
         yield from noticed(facts, new)

@@ -31,7 +31,7 @@ def views(translator: Translator) -> tuple[View, ...]:
         ("heads", f"kind=cross&layer=2&head=5&{step_by_step}", heads, ("cross", 1, 4, 2)),
         ("inside", "kind=encoder&head=1", inside, ("encoder", None)),
         ("inside", "kind=decoder&head=1", inside, ("decoder", None)),
-        ("inside", "kind=cross&head=1&scale_of=none", inside, ("cross", 1.0)),
+        ("inside", f"kind=cross&{last_layer}&head=1&scale_of=none", inside, ("cross", 1.0)),
         (
             "roles",
             f"roles_view=Roles&kind=cross&{last_layer}&head=1",
@@ -47,7 +47,7 @@ def views(translator: Translator) -> tuple[View, ...]:
         ),
         (
             "roles",
-            f"roles_view=Take away&kind=cross&{last_layer}&head=8&removed={link(translator)}",
+            f"roles_view=Remove heads&kind=cross&{last_layer}&head=8&removed={link(translator)}",
             taken_away,
             (),
         ),

@@ -62,7 +62,7 @@ def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
     head = alone((2, 5, HOT), (2, 0, 1 - HOT), (1, 1, 0.2), (3, 3, 0.009))
     page = still(ribbons_of(("L1 H1", head), reads=("<s>", *GERMAN[:-1])))
     note = page.page.locator(".hl-foot > span").first
-    assert note.inner_text() == "Ribbons from 0.01 up; numbers are exact."
+    assert note.inner_text() == "Weights under 0.01 are not drawn."
     assert [inked(page, word) for word in ("Zwei", "schwarze", "Hun", "·de")] == [
         False, True, True, False,
     ]  # fmt: skip

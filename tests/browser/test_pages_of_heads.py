@@ -88,7 +88,7 @@ def map_table(page):
 
 def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
     page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
-    page.get_by_text("Words", exact=True).click()
+    page.get_by_text("Merge subwords", exact=True).click()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Special tokens", exact=True).click()
     page.keyboard.press("Escape")
@@ -235,7 +235,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
 
 
 def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
-    page = visit("roles", text=SENTENCE, roles_view="Take away")
+    page = visit("roles", text=SENTENCE, roles_view="Remove heads")
     removed = lambda: url(page).get("removed", "")  # noqa: E731
     page.get_by_role("gridcell", name="encoder, layer 1, head 2").click()
     off = page.get_by_role("gridcell", name="encoder, layer 1, head 2, switched off")
@@ -253,7 +253,7 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
 
     # squares of a row are painted by keys, and by dragging in one step
     chosen = {"removed_how": "painted", "kind": "encoder", "layer": "1", "head": "1"}
-    page = visit("roles", text=SENTENCE, roles_view="Take away", **chosen)
+    page = visit("roles", text=SENTENCE, roles_view="Remove heads", **chosen)
     squares = page.locator(".st-key-roles-map .hl-scroll")
     squares.wait_for()
     for _ in range(2):  # from the row's word to its first square, and on

@@ -15,7 +15,7 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     "inside": ({},),
     "roles": (
         {},
-        *({"roles_view": "Take away", "removed_how": how} for how in ("painted", "patched z")),
+        *({"roles_view": "Remove heads", "removed_how": how} for how in ("painted", "patched z")),
         *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
         {"roles_view": "Faithful?", "faithful_test": "permuted attention"},
     ),

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
 
-NOTE = "Each row is one position that looks; its weights sum to 1."
+NOTE = "The weights of each row sum to 1."
 SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
 MOST_HEADS = 8
-RIBBONS_NOTE = "Ribbons from {from_weight:g} up; numbers are exact."
+RIBBONS_NOTE = "Weights under {from_weight:g} are not drawn."
 FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
 

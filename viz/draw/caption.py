@@ -48,12 +48,12 @@ _SHARES: dict[AnyLens, str] = {
     "norm_layer_norm": "‖αf(x)‖ after LayerNorm",
     "norm_residual": "‖Σαf(x) + x‖ after LayerNorm",
     "alti": "contributions",
-    "rollout": "weights, followed down to the input",
+    "rollout": "weights, traced down to the input",
     "gradient": "|gradient × weight|",
     "value_zeroing": "changes, each with one value at zero",
 }
 
-_DROPPED = "what special tokens absorb is left out of"
+_DROPPED = "what special tokens get is left out of"
 
 
 def tells_heads(lens: AnyLens) -> bool:
@@ -79,7 +79,7 @@ def amount(lens: AnyLens) -> str:
 def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
     """Return the note under a map that says what a row is; without `special`, it is cut short."""
     if lens == "weights":
-        return NOTE if special else f"Each row is one position that looks; {_DROPPED} its sum."
+        return NOTE if special else f"In each row, {_DROPPED} the sum."
     note = f"Each square is its share of its row's {_SHARES[lens]}"
     if lens in ("alti", "norm_residual") and kind == "cross":
         note += ", the residual aside"

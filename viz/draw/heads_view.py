@@ -41,6 +41,7 @@ from viz.draw.open_head import (
 from viz.draw.wire import is_index
 
 if TYPE_CHECKING:
+    from transformer.analysis.axes import LabelledWeights
     from transformer.analysis.lenses import AnyLens
     from transformer.text.languages import Languages
     from transformer.trace import AttentionTrace
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
 
-_NOT_ONE = "Each row is one position that looks; not every row sums to 1."
+_NOT_ONE = "Not every row of weights sums to 1."
 
 
 class SecondMap(NamedTuple):
@@ -274,13 +275,21 @@ class HeadsView:
             kind,
             heads.axes.weights,
             heads.axes.labels,
-            self._remember(("roles", *key), lambda: head_roles(in_shares(whole), kind)),
+            self._remember(("roles", *key), lambda: self._role_names(whole, kind)),
             values,
             together=not tells_heads(heads.lens),
             counts=heads.counts,
             causal=heads.axes.causal,
             amount=amount(heads.lens),
         )
+
+    def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
+        """Name the roles of a kind's heads on the screen, `[layer][head]`."""
+        keys, special = whole.labels.keys, self.trace.special
+        names = {"first": f"start {keys[0]}" if keys[0] in special.tokens else "first word"}
+        names["end token"] = next((key for key in keys if key in special.ends), "end token")
+        roles = head_roles(in_shares(whole), kind)
+        return [[names.get(role, role) for role in layer] for layer in roles]
 
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
         """Encode the grid; with a key, `encode_selection` says which head is outlined."""
@@ -403,8 +412,8 @@ class HeadsView:
         note = row_note(drawn.lens, self.kind)
         if drawn.absorbed is not None:
             left_out = (
-                f"Special tokens are left out: {drawn.absorbed:.0%} of these rows' "
-                f"{amount(drawn.lens)} goes there."
+                f"Special tokens are hidden: {drawn.absorbed:.0%} of these rows' "
+                f"{amount(drawn.lens)} goes to them."
             )
             return left_out if drawn.lens == "weights" else f"{note} {left_out}"
         return note if drawn.lens != "weights" or _sums_to_one(drawn.weights) else _NOT_ONE

@@ -76,7 +76,7 @@ def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | Non
         ),
         strength=sharper - weight,
         page="inside",
-        choices=head_choices(head),
+        choices={**head_choices(head), "word": str(query + 1)},
     )
 
 
@@ -136,7 +136,7 @@ def costliest_head(
         (Claim("change of log probability without a head", (head,), after - before),),
         strength=1 - float(np.exp(-abs(after - before))) / 2,
         page="roles",
-        choices={"roles_view": "Take away", "removed": format_removals([Removal(*head)])},
+        choices={"roles_view": "Remove heads", "removed": format_removals([Removal(*head)])},
     )
 
 

@@ -26,7 +26,7 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     header, colors, weights = unpack(
         encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=reads, languages=OURS)
     )
-    assert header["note"] == "Each row is one position that looks; its weights sum to 1."
+    assert header["note"] == "The weights of each row sum to 1."
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
@@ -104,7 +104,7 @@ def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, shown):
         encode_ribbons([("a", WEIGHTS)], LABELS, "cross", threshold=threshold, languages=OURS)
     )
     assert header["from"] == drawn
-    assert header["note"] == f"Ribbons from {shown} up; numbers are exact."
+    assert header["note"] == f"Weights under {shown} are not drawn."
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,9 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
 def test_no_note_claims_a_sum_that_is_not_there():
     trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
     _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
-    assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
+    assert "Not every row of weights sums to 1" in inner["encoder_self.map"]["note"]
     _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
-    assert "weights sum to 1" in inner["encoder_self.map"]["note"]
+    assert "weights of each row sum to 1" in inner["encoder_self.map"]["note"]
 
 
 PAIR = ("[CLS]", "un", "##do", "it", "[SEP]", "it", "works", "[SEP]")

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 IMPORTANCE: dict[str, str] = {
     "gradient": "how much the loss depends on a gate of the head, within its layer",
-    "loss without": "how much the loss of a piece grows without the head, in nats",
+    "loss without": "how much the loss of a subword grows without the head, in nats",
     "BLEU without": "how much BLEU changes without the head",
 }
 """`gradient` is normalised within its layer (l2); its order is that of Michel et al. 2019."""

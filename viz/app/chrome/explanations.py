@@ -29,6 +29,11 @@ def explain(text: str) -> None:
         st.markdown(text)
 
 
+def sources(paper: str, *functions: Callable[..., object]) -> str:
+    """Return the last line of an explanation: where paper and code have what the page shows."""
+    return f"\n\nIn the paper: {paper} · In the code: {', '.join(map(code_line, functions))}"
+
+
 @cache
 def code_line(function: Callable[..., object]) -> str:
     """Return where a function begins, as `file:line name`, in Markdown."""

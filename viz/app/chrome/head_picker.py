@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import streamlit as st
@@ -38,6 +38,7 @@ HEAD = UrlNames("layer", "head")
 
 def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
     """Draw the choice among the three kinds of attention, at first `default` as on the screen."""
+    _keep_in_link(KIND, list(KINDS_BY_NAME), default)
     name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)
     return KINDS_BY_NAME[name]
 
@@ -69,10 +70,20 @@ def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) 
     return _number_or_mean(_menu("Head", name, [MEAN, *_names(heads)], default))
 
 
-def pick_layer_and_head(names: UrlNames, layers: int, heads: int) -> tuple[int, int]:
+def pick_layer_and_head(
+    names: UrlNames, layers: int, heads: int, default: tuple[int, int] | None = None
+) -> tuple[int, int]:
     """Draw the menus of layer and head, from 0; at first the first head of the last layer."""
-    layer = pick_layer(names.layer, layers, default=layers - 1)
-    return layer, _number(_menu("Head", names.head, _names(heads), 0))
+    first = default or (layers - 1, 0)
+    layer = pick_layer(names.layer, layers, default=first[0])
+    return layer, _number(_menu("Head", names.head, _names(heads), first[1]))
+
+
+def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None:
+    """Return layer and head of a finding's URL parameters, from 0; None for another kind."""
+    if choices.get(KIND) != SCREEN_NAMES[kind]:
+        return None
+    return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
 
 
 def pick_head(translator: Translator) -> Head:
@@ -124,7 +135,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
-    """Put the choice into the address if another model's first choice was left out of it."""
+    """Put the choice into the address where the first choice, left out of it, is another now."""
     state, before = st.session_state, f"head_picker.first.{name}"
     if state.get(before, first) != first and state.get(name) in options:
         state[name] = state[name]  # setting it puts it there, or takes it out

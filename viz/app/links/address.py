@@ -61,7 +61,10 @@ def longest(name: str) -> int:
 OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
-OLD_VALUES = {"roles_measure": {"alignment": "one-to-one"}}
+OLD_VALUES = {
+    "roles_measure": {"alignment": "one-to-one"},
+    "roles_view": {"Take away": "Remove heads"},
+}
 """By name: values in links that were made earlier, and what they are called now."""
 
 LARGEST = 2.0**53

@@ -24,11 +24,11 @@ TITLES = {
 VIEW = "roles_view"
 """Name in the URL of the choice among the views of “What heads do”."""
 
-ROLES, TAKE_AWAY = "Roles", "Take away"
+ROLES, REMOVE_HEADS = "Roles", "Remove heads"
 WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
 
 REMOVED = "removed"
-"""Name in the URL of the heads that the view “Take away” takes away."""
+"""Name in the URL of the heads that the view “Remove heads” removes."""
 
 
 def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Page:

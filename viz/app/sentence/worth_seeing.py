@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -24,15 +25,8 @@ LONGEST = 100
 
 def show(page: str) -> None:
     """Draw the findings of a page, each a link to the view that shows it."""
-    bar = sentence_bar.current()
-    if bar is None or page not in PAGES:
-        return
-    try:
-        trace = cached_results.trace(bar.translator, bar.translation)
-        results = _findings(page, bar.translator, trace)
-    except HeadlightError:
-        return  # the page itself says what is wrong with the sentence or the model
-    if not results:
+    bar, results = sentence_bar.current(), findings_of(page)
+    if bar is None or not results:
         return
     with st.container(key="findings", horizontal=True, gap="small"):
         st.text("Look at")
@@ -40,6 +34,23 @@ def show(page: str) -> None:
             for finding in results:
                 choices = {search_request.TEXT: bar.requested.text, **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+
+
+def findings_of(page: str) -> list[Finding]:
+    """Find what is worth seeing on a page of the sentence in the bar, if there is one."""
+    bar = sentence_bar.current()
+    if bar is None or page not in PAGES:
+        return []
+    try:
+        trace = cached_results.trace(bar.translator, bar.translation)
+        return _findings(page, bar.translator, trace)
+    except HeadlightError:
+        return []  # the page itself says what is wrong with the sentence or the model
+
+
+def default_choices(page: str) -> Mapping[str, str]:
+    """Return the parameters in the URL of the view that a page opens on: its first finding's."""
+    return next((finding.choices for finding in findings_of(page)), {})
 
 
 def _findings(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:

@@ -12,12 +12,15 @@ from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
     HEAD,
+    KIND,
     UrlNames,
     choose,
+    first_head,
     pick_head_number_or_mean,
     pick_kind,
     pick_layer_or_mean,
 )
+from viz.app.sentence import worth_seeing
 from viz.draw.attention_map import Scale
 from viz.draw.caption import ALL_HEADS, tells_heads
 from viz.draw.head_grid import SORTS
@@ -36,17 +39,19 @@ _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
-        kind = pick_kind()
+        choices = worth_seeing.default_choices("heads")
+        kind = pick_kind(default=choices.get(KIND, "cross"))
         layers, heads = trace.weights(kind).shape[:2]
         lens = pick_lens(LENS)
-        layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
+        first = first_head(choices, kind) or (layers - 1, 0)
+        layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
         words = st.toggle(
-            "Words",
+            "Merge subwords",
             key="words",
             bind="query-params",
-            help="Whole words instead of pieces: the sum over the pieces that are looked at, the "
-            "mean over those that look.",
+            help="Shows whole words. Rows are the mean over the subwords of a word, columns the "
+            "sum.",
         )
         # without special tokens the decoder's two kinds would have rows of different steps
         stepping = mode == "step by step"
@@ -65,8 +70,8 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
                 key="special",
                 bind="query-params",
                 disabled=stepping,
-                help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
-                "do not need.",
+                help="`<s>` starts a sentence and `</s>` ends it. Many heads give them most of "
+                "their weight.",
             )
             every = list(KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
@@ -80,11 +85,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
             selected = st.pills(
                 "Layers in the grid", names, default=names, key="layers", **_SEVERAL
             )
-            text = "How a weight becomes a colour on the large map. The numbers stay what they are."
+            text = "How a weight becomes a colour on the large map. Its number stays the same."
             scale = st.selectbox(
                 "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
             )
-            text = "They are not drawn, but the map still tells their numbers."
+            text = "They are not drawn. Point at or tap a square to read its number."
             threshold = st.slider(
                 "Hide weights below",
                 0.0,
@@ -113,15 +118,15 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
 
 
 def pick_head_or_mean(
-    names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
+    names: UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer, by default `layer`, and head, from 0; None is a mean of them.
+    """Draw the menus of layer and head, from 0, at first `default`; None is a mean of them.
 
     Under a lens without single heads, the menu of heads rests, and the head is None.
     """
-    choice = pick_layer_or_mean(names.layer, layers, default=layer)
+    choice = pick_layer_or_mean(names.layer, layers, default=default[0])
     if tells_heads(lens):
-        return choice, pick_head_number_or_mean(names.head, heads)
+        return choice, pick_head_number_or_mean(names.head, heads, default=default[1])
     # Streamlit keeps the value of the menu of heads, which is bound to the address
     resting = f"{names.head}-resting"
     st.selectbox(

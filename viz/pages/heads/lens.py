@@ -21,7 +21,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app.cache.cached_results import identity, trace_identity
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
-from viz.app.chrome.explanations import code_line
+from viz.app.chrome.explanations import code_line, sources
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
@@ -29,16 +29,16 @@ LENS, SECOND_LENS = "lens", "lens2"
 """Names in the URL."""
 
 _HELP: dict[AnyLens, str] = {
-    "weights": "what the softmax gives (§3.2.1)",
+    "weights": "what attention computes: each row sums to 1",
     "norm": "how long the vector is that a head brings from a token (Kobayashi et al. 2020)",
     "norm_layer_norm": "how long that vector is after the layer's Add & norm (Kobayashi et al. "
     "2021)",
     "norm_residual": "how long the vectors of all heads and the residual are, added up, after "
     "LayerNorm (Kobayashi et al. 2021)",
     "alti": "how much nearer a token brings a layer's output; all heads (Ferrando et al. 2022)",
-    "rollout": "weights followed through all layers; all heads (Abnar and Zuidema 2020)",
-    "gradient": "what log P of the translation would lose without a weight, to first order, "
-    "without its sign (after Hao et al. 2021)",
+    "rollout": "weights traced through all layers; all heads (Abnar and Zuidema 2020)",
+    "gradient": "about how much the log probability of the translation depends on a weight "
+    "(after Hao et al. 2021)",
     "value_zeroing": "how much a layer's output turns without the value of a token; all heads "
     "(Mohebbi et al. 2023)",
 }
@@ -145,13 +145,12 @@ def through_lens(
 def explanation(name: AnyLens) -> str:
     """Describe a square of the map under a lens, with source and line of code, in Markdown."""
     if name == "weights":
-        return (
-            f"A row is $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the "
-            f"heads of §3.2.2: {code_line(attention_scores)}, "
-            f"{code_line(MultiHeadAttention.attend)}."
+        return r"A row is $\mathrm{softmax}(QK^\top/\sqrt{d_k})$ of equation 1." + sources(
+            "§3.2.1, §3.2.2", attention_scores, MultiHeadAttention.attend
         )
     definition, function = _DEFINITIONS[name]
     return (
-        f"A square is its share in its row of {definition}: {code_line(function)}. It says where "
-        f"this lens sees something, not why the model wrote what it wrote."
+        f"A square is its share in its row of {definition}. It says where this lens sees "
+        f"something, not why the model wrote what it wrote."
+        f"\n\nIn the code: {code_line(function)}"
     )

@@ -27,7 +27,7 @@ from viz.app.chrome.head_picker import UrlNames, link_parameters, pick_row
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.navigation import REMOVED, ROLES, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import sentence_bar, source_box
 from viz.app.sentence.other_model import pick_other
 from viz.app.sentence.sentence_bar import origin_of
@@ -50,9 +50,9 @@ def show_open(view: HeadsView) -> ExplorerOptions:
         head = Head(view.kind, options.layer, options.head)
         url = link_parameters(*head)
         navigation.link("inside", "how this head comes to its weights", url)
-        removal_url = {**url, VIEW: TAKE_AWAY, REMOVED: format_removals([Removal(*head)])}
-        navigation.link("roles", "take this head away", removal_url)
-        navigation.link("roles", "all that was measured of this head", {**url, VIEW: ROLES})
+        removal_url = {**url, VIEW: REMOVE_HEADS, REMOVED: format_removals([Removal(*head)])}
+        navigation.link("roles", "what changes without this head", removal_url)
+        navigation.link("roles", "all measurements of this head", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
     translator = sentence_bar.drawn_from().translator
     rows = pick_row(translator, disabled=view.kind == "encoder_self")
@@ -93,7 +93,7 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> SecondMap | None:
         mount_map("heads-second", second.map.labels, encode)
     with columns[2]:
         if not mount_map("heads-difference", first, partial(view.difference, second)):
-            st.text("A difference needs the same tokens along both axes; these maps differ there.")
+            st.text("There is no difference to draw: the two maps have different tokens.")
             return second
     if view.options.lens != other.options.lens:
         show_disagreement(view, other)
@@ -108,7 +108,7 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 SHOWN = 5
 """Length of each list of differences."""
 
-_INCLUDED = " Special tokens count here, although they are hidden."
+_INCLUDED = " Hidden special tokens count, too."
 
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
@@ -133,7 +133,7 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
 
 
 def _another_head(options: ExplorerOptions, layers: int, heads: int) -> ExplorerOptions:
-    layer, head = pick_head_or_mean(SECOND, layers, heads, layer=0, lens=options.lens)
+    layer, head = pick_head_or_mean(SECOND, layers, heads, default=(0, 0), lens=options.lens)
     return replace(options, layer=layer, head=head)
 
 
@@ -189,18 +189,17 @@ def show_numbers(view: HeadsView) -> None:
     options, opened, heads = view.options, view.opened, view.cropped[view.kind]
     causal = heads.whole.is_causal(heads.kind)
     numbers = summarise(mean(heads.whole.weights, options.layer, options.head), causal=causal)
-    unit = "word" if options.words else "piece"
+    unit = "word" if options.words else "subword"
     quantity = amount(heads.lens)
     weights = heads.lens == "weights"
-    verb, gives = ("looks at", "looks at") if weights else ("has", "gives it to")
-    low, high = f"{verb} one {unit} alone", f"{verb} all {unit}s that it sees alike"
+    verb, most = ("looks at", " looks at") if weights else ("has", ": most goes to")
     included = "" if options.special else _INCLUDED
     with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
-            f"{numbers.entropy:.2f} bit",
-            help=f"Mean over the rows: 0 where each {low}, {numbers.max_entropy:.2f} where each "
-            f"{high}.{included}",
+            f"{numbers.entropy:.2f} bits",
+            help=f"How evenly a row is spread. 0 bits: each row {verb} one {unit}; "
+            f"{numbers.max_entropy:.2f}: evenly all.{included}",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
@@ -208,13 +207,13 @@ def show_numbers(view: HeadsView) -> None:
             st.metric(f"Largest {quantity}", f"{weight:.2f}", width="content")
             name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
-            st.text(f"{capitalised(name)} {gives} {key}")
+            st.text(f"{capitalised(name)}{most} {key}")
         if heads.kind != "cross":
             st.metric(
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
-                help=f"How far from itself a position looks, in {unit}s: mean and standard "
-                f"deviation over all {quantity}s; below 0 is back, above 0 is ahead.{included}",
+                help=f"How many {unit}s away a row looks: mean and standard deviation. Below 0: "
+                f"back; above 0: ahead.{included}",
                 width="content",
             )
 
@@ -236,8 +235,8 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     st.subheader("Where the two lenses disagree most", anchor=False)
     hidden = "" if first.options.special else _INCLUDED
     st.text(
-        "The share of a row that one lens has for other tokens than the other one does: 0 where "
-        f"they say the same, 1 where they agree on nothing.{hidden}"
+        "The share of a row that the two lenses give to different tokens. 0: they agree; 1: they "
+        f"agree on nothing.{hidden}"
     )
     heads = first.cropped[first.kind], second.cropped[second.kind]
     by_head, by_row = st.columns(2, gap="medium")

@@ -12,6 +12,7 @@ from transformer.analysis.axes import LabelledWeights, apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import LEAST_ROWS
 from transformer.analysis.lenses import AnyLens
+from transformer.kinds import KIND_TITLES
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import clamp_state, controls_row
@@ -41,7 +42,7 @@ def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
     options, mode = menus.draw(row, trace)
-    st.markdown(_lead(options, trace.languages.name("source")))
+    st.markdown(_lead(options, trace))
     if options.words and (note := apart_note(trace)):
         st.caption(note)
     try:
@@ -56,20 +57,19 @@ def show_trace(trace: AttentionTrace) -> None:
         download_menu(lens_trace, opened, options)
 
 
-def _lead(options: ExplorerOptions, source: str) -> str:
+def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     kind, lens = options.kind or "cross", options.lens
-    rows_and_columns = {
-        "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
-        "decoder_self": (
-            "each row of the decoder reads the token at its left and writes the one at its right; "
-            "it looks at itself and the rows before it, for what comes later is masked"
-        ),
-        "cross": (
-            "each row of the decoder reads the token at its left and writes the one at its right; "
-            f"it looks at the {source} tokens (columns)"
-        ),
+    source, target = map(trace.languages.name, ("source", "target"))
+    token = "word" if options.words else "subword"
+    rows_and_squares = {
+        "encoder_self": f"Each row is one {source} {token}; dark squares are the {token}s it "
+        f"attends to.",
+        "decoder_self": f"Each row is one {target} step; dark squares are the {token}s read so far "
+        f"that it attends to. Later ones are masked.",
+        "cross": f"Each row is one {target} step; dark squares are the {source} {token}s it "
+        f"attends to.",
     }
-    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {rows_and_columns[kind]}."
+    text = f"**Where does each head look?** {rows_and_squares[kind]}"
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."
@@ -129,7 +129,7 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
     if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
     else:
-        kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in shown.kinds)} attention"
+        kinds = f"of {' and '.join(KIND_TITLES[kind] for kind in shown.kinds)}"
     layers = len(shown.layers)
     if tells_heads(lens):
         shapes = {view.trace.weights(kind).shape[:2] for kind in shown.kinds}
@@ -139,7 +139,7 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
         layer_text = f"each of the {layers} layers" if layers > 1 else "one layer"
         maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"
     text = (
-        f"One small map for {maps}, all on one scale from 0 to 1; the word under it says what "
+        f"One small map for {maps}, all coloured from 0 to 1; the word under it says what "
         f"{subject} does most {extent}. {explanation(lens)}"
     )
     if compared is not None and compared.map.lens != lens:

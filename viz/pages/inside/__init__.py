@@ -26,14 +26,21 @@ from transformer.kinds import KINDS, attention_name
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import HEAD, link_parameters, pick_kind, pick_layer_and_head
+from viz.app.chrome.head_picker import (
+    HEAD,
+    KIND,
+    first_head,
+    link_parameters,
+    pick_kind,
+    pick_layer_and_head,
+)
 from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.address import choose_by_number
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
@@ -108,48 +115,51 @@ def show() -> None:
             ("attended", choices.kind, choices.layer, choices.cache_key),
             lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
         )
+        st.markdown(
+            "**How does one head come to its weights?** Follow one row from left to right: point "
+            "at or tap any square to read it."
+        )
         _picture(translator, trace, values, choices)
         navigation.link(
             "heads", "the map of this head, among all others", link_parameters(*choices.place)
         )
         card = {**link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
-        navigation.link("roles", "all that was measured of this head", card)
+        navigation.link("roles", "all measurements of this head", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)
         return
     explain(
-        "Every number is the model’s own, read at its hook points in one pass over the sentence "
-        f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
-        "scale. Left: where the scores are large, the softmax looks at one token alone, and its "
-        "gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model learns, goes towards 0; where they "
-        "are small, all weights are nearly equal. "
-        "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
-        "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
+        "Every number is the model’s own, from one pass over the sentence and its translation. "
+        "Left: large scores leave one token with all the weight, and the gradient, from which the "
+        "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
+        "how evenly a row is spread. "
+        "Right: if the numbers in q and k were independent with variance 1, q · k would have "
+        "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
+        "independent." + sources("equation 1, §3.2.1", scaling.rescale)
     )
     with below, st.container(gap=None):
         if choices.as_trained:
-            st.text(
-                "Scale and temperature are the paper's: choose others to see the translation that "
-                "they lead to, in this head alone or in every head."
-            )
+            st.text("Change scale or temperature to see what the model then writes.")
         else:
             show_rescaled_translation(translator, translation, edits, choices.in_words)
 
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
     with row:
-        kind = pick_kind()
-        layer, head = pick_layer_and_head(HEAD, *trace.weights(kind).shape[:2])
-        word = _word(trace, kind)
+        first = worth_seeing.default_choices("inside")
+        kind = pick_kind(default=first.get(KIND, "cross"))
+        shape, place = trace.weights(kind).shape[:2], first_head(first, kind)
+        layer, head = pick_layer_and_head(HEAD, *shape, place)
+        word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         scale: Scale = menu(
             "Scale",
             get_args(Scale),
             "scale_of",
             width=150,
             format_func=shown_scale,
-            help="What q · k is multiplied by. Equation 1 divides by √dₖ. None leaves q · k as it "
-            "is; × √dₖ is a misprint that is often copied.",
+            help="What the scores q · k are multiplied by. The paper divides by √dₖ; × √dₖ is a "
+            "misprint that is often copied.",
         )
         temperature = st.select_slider(
             "Temperature",
@@ -158,21 +168,22 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
             key="temperature",
             bind="query-params",
             width=200,
-            help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
+            help="Divides the scores once more; the paper has 1. Low: one word gets most; high: "
+            "all get nearly the same.",
         )
+    heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in KINDS)
     every_head = below.toggle(
-        "In every head",
+        f"Apply to all {heads} heads",
         key="every",
         bind="query-params",
         disabled=as_in_paper(scale, temperature),
-        help="Scale and temperature of all heads of all layers, not of this one alone. There "
-        "is nothing to change in them while both are the paper's.",
+        help="Otherwise scale and temperature change in this head alone. First change one.",
     )
     return Choices(kind, layer, head, word, scale, float(temperature), every_head)
 
 
-def _word(trace: AttentionTrace, kind: Kind) -> int:
-    """Draw the menu of the query; return its position from 0."""
+def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
+    """Draw the menu of the query, at first `first`; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         reads, writes = map(display_tokens, (trace.decoder_tokens, trace.target_tokens))
@@ -185,8 +196,8 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         choose_by_number(WORD, names)
     label = "Reads → writes"
     if kind == "encoder_self":
-        label = f"Row of {trace.languages.source or 'the source'}"
-    first = min(2, len(names) - 1)
+        label = f"{trace.languages.source or 'Source'} subword"
+    first = min(first, len(names) - 1)
     places, named = range(len(names)), names.__getitem__
     return menu(label, places, WORD, width=290, index=first, format_func=named)
 
@@ -225,7 +236,7 @@ def _picture(
     data = encode_inside(
         arithmetic(values, choices.head, choices.word, factor),
         axes.labels.keys,
-        f"{row} looks",
+        f"where does {row} look?",
         choices.kind,
         title=choices.place.title,
         steps=steps,
@@ -247,7 +258,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
     dots = dots[values.seen[choices.word]]
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("The softmax saturates", anchor=False)
+        st.subheader("Large scores: one token takes all", anchor=False)
         scales = factors()
         row = scaling.saturation(dots, scales)
         maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
@@ -259,7 +270,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
     with right:
-        st.subheader("The variance of q · k grows with dₖ", anchor=False)
+        st.subheader("Wider q and k: larger scores", anchor=False)
         q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
         key = ("dot variance", *choices.place, choices.cache_key)
         head = memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
@@ -288,11 +299,11 @@ def show_rescaled_translation(
         return
     verdict = "the same words"
     if edited.text != translation.text:
-        verdict = "new words in bold, words that were left out struck through"
+        verdict = "new words in bold, dropped ones struck through"
     show_candidate(
         edited.text,
         translation.text,
-        f"translated with {name}: {verdict} · log p {format_number(edited.log_prob)}",
+        f"translated with {name}: {verdict} · log probability {format_number(edited.log_prob)}",
     )
     sentence_bar.show_notices_of(edited)
 
@@ -300,7 +311,7 @@ def show_rescaled_translation(
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
+MEASURES = ("largest weight", "entropy (share of maximum)", "gradient norm")
 """Measures of a row of the softmax, in the order of the curves."""
 VARIANCES = (
     "predicted: the width itself",

@@ -62,15 +62,15 @@ def walk_steps(
             "All",
             row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
-            "One row, from the residual stream and back into it; point at a value to read it.",
+            "One row, from the stream of vectors that runs through the model and back into it.",
             code_line(_ATTEND).strip("`"),
         ),
         WalkStep(
             "x",
             row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
-            f"The residual stream at {row_name}: the embedding and what every sub-layer before "
-            "made of it.",
+            f"The residual stream at {row_name}: the embedding plus what every sub-layer before "
+            "added.",
             source_line(layer.forward, source_text),
         ),
         WalkStep(
@@ -95,16 +95,15 @@ def walk_steps(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
-            "As in the paper: sums of many products are divided by the root of their number."
+            "As in the paper: a sum of many products is divided by the root of their number."
             if scale == "÷ √d_k" and temperature == 1
-            else "Not what the paper has, and not what this model was trained with: see the "
-            "softmax.",
+            else "Neither the paper's scale nor the one this model was trained with.",
             source_line(attention_scores, "math.sqrt"),
         ),
         WalkStep(
             "mask",
             row(s, "=", "−", "∞", text_in(" where hidden")),
-            f"{keys} booleans",
+            f"{keys} times True or False",
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"
             else "Only padding is hidden, and a single sentence has none.",
@@ -124,7 +123,7 @@ def walk_steps(
             "Σ α v",
             row("z", "=", sum_over("j"), alpha, v),
             f"{keys} × {d_v} to {d_v}",
-            "Each value vector counts as much as its weight says; the sum is what the head found.",
+            "Each value vector counts as much as its weight says; the sum is the head's output.",
             source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
         ),
         WalkStep(

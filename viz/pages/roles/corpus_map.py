@@ -36,8 +36,8 @@ ROLE_TEXTS: dict[str, str] = {
     "first": "Looks at the first token",
     "end token": "Looks at the end token </s>",
     "punctuation": "Looks at punctuation",
-    "same word": "Looks at the same word again, or at the other pieces of its word",
-    "one-to-one": "Pairs rows and tokens one to one, most of them in order, right or wrong",
+    "same word": "Looks at the same word again, or at the other subwords of its word",
+    "one-to-one": "Pairs rows and tokens one to one, most of them in order, rightly or wrongly",
     "spread": "Looks at everything nearly alike",
     "rare word": "Looks at the least frequent word that it may see",
 }
@@ -45,7 +45,7 @@ ROLE_TEXTS: dict[str, str] = {
 
 SHORT: dict[str, str] = {
     "previous": "prev",
-    "end token": "end",
+    "end token": "</s>",
     "punctuation": "punct",
     "same word": "same",
     "one-to-one": "1 : 1",
@@ -91,29 +91,21 @@ def role_text(figures: HeadFigures) -> str:
     measure, figure, threshold = deciding_measure(figures)
     value, bound = as_text(measure, figure.value), per_cent(threshold)
     if not figures.role:
-        return (
-            f"Nothing dominates on this corpus: the nearest is “{measure}” with {value}, and the "
-            f"page gives a name from {bound}."
-        )
+        return f"Closest role: {measure}, {value} (named from {bound})."
     if measure == "positional":
         return (
-            f"{_at_offset(figures.offset)}: {value} of its largest weights lie there. Voita et al. "
-            f"2019 call a head positional from {bound}."
+            f"{_at_offset(figures.offset)}: {value} of its largest weights lie there (named from "
+            f"{bound}, as in Voita et al. 2019)."
         )
     if measure == "rare word":
         return (
-            f"{ROLE_TEXTS[measure]}: {value} of its largest weights lie there. Voita et al. 2019 "
-            f"describe such heads and give no threshold; {bound} is a choice of this page."
+            f"{ROLE_TEXTS[measure]}: {value} of its largest weights lie there (named from {bound})."
         )
     if measure == "spread":
-        return (
-            f"{ROLE_TEXTS[measure]}: its entropy is {value} of the largest possible one. The name "
-            f"is given from {bound}, a choice of this page."
-        )
+        return f"{ROLE_TEXTS[measure]}: {value} (100 = perfectly even; named from {bound})."
     return (
-        f"{ROLE_TEXTS[measure]}: {value} of the way from what even attention would put there to "
-        f"all of its weight. The name is given from {bound}, a choice of this page."
-        f"{_not_positional(figures)}"
+        f"{ROLE_TEXTS[measure]}: {value} (0 = even attention, 100 = all weight; named from "
+        f"{bound}).{_not_positional(figures)}"
     )
 
 
@@ -126,10 +118,10 @@ def interval_verdict(figures: HeadFigures, sentences: int) -> str:
     if figures.role:
         if figure.low >= threshold:
             return f"{bounds} lies above {bound}."
-        return f"{bounds} reaches below {bound}: another sample could name the head otherwise."
+        return f"{bounds} reaches below {bound}: another sample could give another role."
     if figure.high < threshold:
         return f"{bounds} lies below {bound}."
-    return f"{bounds} reaches above {bound}: another sample could give the head this name."
+    return f"{bounds} reaches above {bound}: another sample could give this role."
 
 
 def importance_text(report: HeadReport, figures: HeadFigures) -> str:
@@ -138,10 +130,6 @@ def importance_text(report: HeadReport, figures: HeadFigures) -> str:
     gradient = figures.measures["gradient"]
     losses = [other.measures["loss without"].value for other in report.heads]
     rank = 1 + sum(value > loss.value for value in losses)
-    amount = format_number(abs(loss.value), 3)
-    changes = f"{'raises' if loss.value >= 0 else 'lowers'} the loss by {amount} nats a piece"
-    if float(amount) == 0:
-        changes = "leaves the loss where it is"
     gradients = [
         other.measures["gradient"].value
         for other in report.heads
@@ -149,11 +137,11 @@ def importance_text(report: HeadReport, figures: HeadFigures) -> str:
     ]
     rank_in_layer = 1 + sum(value > gradient.value for value in gradients)
     return (
-        f"Taking it away {changes} "
+        f"Without it: loss {as_text('loss without', loss.value)} per subword "
         f"({interval_text('loss without', loss)}{_includes_zero(loss)}), rank {rank} of "
-        f"{len(losses)}. BLEU changes by {as_text('BLEU without', bleu.value)} "
-        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). By its gradient it has "
-        f"rank {rank_in_layer} of {len(gradients)} in its layer."
+        f"{len(losses)}; BLEU {as_text('BLEU without', bleu.value)} "
+        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). Rank by gradient: "
+        f"{rank_in_layer} of {len(gradients)} in its layer."
     )
 
 
@@ -163,7 +151,7 @@ def corpus_text(report: HeadReport) -> str:
     return (
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
-        f"sentences."
+        f"sentences. Loss: how improbable the reference is; 1 nat more is 2.7 times less probable."
     )
 
 
@@ -200,14 +188,14 @@ def _not_positional(figures: HeadFigures) -> str:
         return ""
     share = as_text("positional", figures.measures["positional"].value)
     return (
-        f" At one offset ({format_number(figures.offset, 0, sign=True)}) lie {share} of its "
-        f"largest weights: fewer than the {per_cent(POSITIONAL)} from which Voita et al. 2019 call "
-        f"a head positional."
+        f" {share} of its largest weights lie at one offset "
+        f"({format_number(figures.offset, 0, sign=True)}): not positional, which Voita et al. 2019 "
+        f"call a head from {per_cent(POSITIONAL)}."
     )
 
 
 def _includes_zero(figure: Figure) -> str:
-    return ", which holds 0" if figure.low <= 0 <= figure.high else ""
+    return ", includes 0" if figure.low <= 0 <= figure.high else ""
 
 
 PALEST, DEEPEST = 0.05, 0.6
@@ -349,11 +337,11 @@ def describe_quantity(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
-            "What each head does most; the deeper, the more of its weight or of its rows. A faint "
-            "name on a pale cell only comes nearest: there nothing dominates."
+            "Deeper colour: more of the head's weight or rows. Pale cell: a mixed head, with its "
+            "closest role."
         )
     description = (MEASURES | IMPORTANCE)[measure]
-    colours = " Olive is below 0 and purple above." if is_signed(quantity) else ""
+    colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""
     return f"{capitalised(description)}.{colours}"
 
 
@@ -416,7 +404,7 @@ def _role_cell(figures: HeadFigures) -> Cell:
 
 
 def _role_name(role: str, nearest: str) -> str:
-    return role or f"no one role, nearest {nearest}"
+    return role or f"mixed, closest {nearest}"
 
 
 def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:

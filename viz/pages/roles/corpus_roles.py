@@ -32,7 +32,7 @@ from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
@@ -66,7 +66,7 @@ from viz.pages.roles.head_charts import draw_clickable
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
-_ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
+_ON_SENTENCE = "What each head does most on this sentence."
 
 
 def show() -> None:
@@ -103,15 +103,19 @@ def show() -> None:
             st.table(table(report.head(opened)), border="horizontal", hide_index=True)
             st.caption(corpus_text(report))
     explain(
-        f"Each measure is the mean over the rows of one head on a corpus, "
-        f"{code_line(measure_sentence)}; the strongest, by its threshold, names the head: "
-        f"{code_line(corpus_role)}, and on one sentence {code_line(head_roles)}. Positional heads, "
-        f"rare words and confidence are those of Voita et al. 2019; importance is |∂L/∂ξ| of a "
-        f"gate ξ on the head (Michel et al. 2019), {code_line(gradient_importance)}, and the loss "
-        f"with the head's output at 0, {code_line(losses_without)}. Heads are alike by the root "
-        f"mean square of their differences in standard deviations: "
-        f"{code_line(nearest_by_measures)}. All of it says where a head looked and what changed "
-        f"when it was removed, never why the model decided."
+        "Each measure is the mean over the rows of a head; the one farthest above its threshold "
+        "names the role. Positional heads, rare words and confidence follow Voita et al. 2019, "
+        "importance by gradient Michel et al. 2019. All of it says where a head looked and what "
+        "changed without it, never why the model decided."
+        + sources(
+            "§3.2.2",
+            measure_sentence,
+            corpus_role,
+            head_roles,
+            gradient_importance,
+            losses_without,
+            nearest_by_measures,
+        )
     )
 
 
@@ -126,7 +130,7 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
             f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
             f"{translator.folder.name} --src FILE --ref FILE --examples FILE, with "
             f"{translator.source_language} and {translator.target_language} text line by line. "
-            f"Until then the page shows the sentence in the bar alone."
+            f"Until then the page shows this sentence alone."
         )
     return report, ""
 
@@ -144,8 +148,8 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
         kind,
         opened,
         shape,
-        f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands before it, "
-        f"and the menus above open a head.",
+        f"{quantity} of each {SCREEN_NAMES[kind]} head; the table before it has the same, and the "
+        f"menus above open a head.",
     )
 
 
@@ -157,7 +161,7 @@ def _card(
     names = {"on this sentence": sentence_roles(trace, head.kind)[head].role}
     if figures is not None:
         names = {"on the corpus": figures.role, **names}
-    roles = (f"{where} {role or 'no one role'}" for where, role in names.items())
+    roles = (f"{where} {role or 'mixed'}" for where, role in names.items())
     st.subheader(" · ".join([head_title(*head), *roles]), anchor=False)
     if report is not None and figures is not None:
         st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
@@ -168,25 +172,24 @@ def _card(
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        navigation.link("heads", "its map on the sentence in the bar", link_parameters(*head))
+        navigation.link("heads", "where it looks in this sentence", link_parameters(*head))
         navigation.link("inside", "how it comes to its weights", link_parameters(*head))
-        st.button("Take it away", key="measured-take-away", on_click=open_removal, args=(head,))
+        st.button("Remove it", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
 def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
     """Describe the role of a head on the sentence in the bar."""
     result = sentence_roles(trace, head.kind)[head]
-    unit = "of the largest possible entropy" if result.nearest == "spread" else "beyond chance"
-    score = f"{per_cent(result.score)} {unit}"
+    even = result.nearest == "spread"
+    unit = "100 = perfectly even" if even else "0 = even attention, 100 = all weight"
+    score = f"{per_cent(result.score)} ({unit})"
     if not result.role:
-        return (
-            f"On the sentence in the bar nothing dominates: nearest is “{result.nearest}”, {score}."
-        )
+        return f"On this sentence it is mixed. Closest role: {result.nearest}, {score}."
     action = ROLE_TEXTS[result.role]
     if result.role == ONE_TO_ONE:
         keys = one_to_one_keys(trace.weights(head.kind)[head.layer, head.head])
         score += f"; {per_cent(share_in_order(keys))} of the pairs of these links do not cross"
-    return f"On the sentence in the bar it {action[:1].lower()}{action[1:]} ({score})."
+    return f"On this sentence it {action[:1].lower()}{action[1:]}: {score}."
 
 
 def measured_links_text(translator: Translator, trace: AttentionTrace, head: Head) -> str:
@@ -196,7 +199,7 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
         return ""
     aer = error_text(settings.gold)
     if (head.layer, head.head) == (settings.layer, settings.head):
-        return f"It is the head whose links between words stand on Translate: {aer}."
+        return f"Translate draws its word links from this head: {aer}."
     lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
     own, measured = (
@@ -204,9 +207,9 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
         for chosen in (own_settings, settings)
     )
     return (
-        f"On the sentence in the bar it has {counted(len(own), 'link')} between words by the same "
-        f"rule as {settings.map_title} on Translate, whose links were measured ({aer}); of "
-        f"{settings.map_title}'s {len(measured)}, {len(own & measured)} are among them."
+        f"On this sentence it links {counted(len(own), 'word pair')}. {len(own & measured)} of the "
+        f"{len(measured)} links of {settings.map_title}, which Translate shows, are among them "
+        f"({aer})."
     )
 
 
@@ -225,8 +228,8 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
     """Draw the examples of a head, or nothing where its report has none."""
     if not figures.examples:
         return
-    title = "it does this most" if figures.role else "it is most confident, having no one role"
-    st.subheader(f"Where {title}", anchor=False)
+    title = "it does this most" if figures.role else "it is most decided"
+    st.subheader(f"Sentences where {title}", anchor=False)
     columns = st.columns(len(figures.examples), gap="small")
     for number, example in enumerate(figures.examples):
         with columns[number]:
@@ -249,7 +252,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     st.text(example.source)
     st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
     st.button(
-        "Put into the bar",
+        "Use this sentence",
         key=f"measured-show-{number}",
         on_click=search_request.put_text,
         args=(example.source,),
@@ -307,16 +310,16 @@ def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: H
     st.subheader("Heads like this one", anchor=False)
     if report is not None:
         by_measures = nearest_by_measures(report, head, SHOWN)
-        _buttons("By what was measured on the corpus", "measures", by_measures)
+        _buttons("By these measures", "measures", by_measures)
     by_attention = memo_per_trace(
         trace, ("heads like", head), lambda: nearest_by_attention(trace, head, SHOWN)
     )
-    _buttons("By where they look on the sentence in the bar", "attention", by_attention)
+    _buttons("By where they look in this sentence", "attention", by_attention)
 
 
 def _buttons(title: str, name: str, heads: Sequence[tuple[Head, float]]) -> None:
     if not heads:
         st.caption(f"{title}: there is no other head.")
         return
-    st.caption(f"{title}, with the distance")
+    st.caption(f"{title} (0 = the same)")
     head_buttons(f"similar-{name}", [(head, f"{distance:.2f}") for head, distance in heads])

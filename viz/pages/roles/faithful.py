@@ -34,7 +34,7 @@ from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.problems import say, without_paths
@@ -57,9 +57,9 @@ from viz.pages.roles.removal import word_log_probs
 TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
 
 TITLES = {
-    "comprehensiveness": "Comprehensiveness: how much log P of a piece falls with the first words "
-    "erased",
-    "sufficiency": "Sufficiency: how much log P of a piece falls with all others erased",
+    "comprehensiveness": "Comprehensiveness: fall of a subword's log probability with the lens's "
+    "top words erased (higher is better)",
+    "sufficiency": "Sufficiency: the same fall with all other words erased (lower is better)",
 }
 """Titles of the fields of `Curves`."""
 
@@ -85,7 +85,7 @@ def show() -> None:
         requested = test == ERASE and _erase_requested(translator, trace)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("On the sentence in the bar", anchor=False)
+        st.subheader("On this sentence", anchor=False)
         try:
             if kind is None:
                 _erase(translator, trace, seed, requested=requested)
@@ -126,17 +126,13 @@ def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
 def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
     measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
     if not requested:
-        st.text(
-            "For each written piece the words that a lens ranks first are erased from the source, "
-            "then all others, and so for random words. This takes some seconds: press the button "
-            "above."
-        )
+        st.text("Press “Erase on this sentence” for the same test here; it takes some seconds.")
         return
     with progress_bar("Erasing") as report:
         erased = erase_by_lenses(translator, trace, seed, report)
     if erased.missing:
         names = ", ".join(map(screen_name, erased.missing))
-        st.text(f"The time for one go is up: press the button again to go on with {names}.")
+        st.text(f"Time is up: press the button again to go on with {names}.")
     if not erased.lenses:
         return
     named = {screen_name(name): result for name, result in erased.lenses.items()}
@@ -150,9 +146,7 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
     measured, written = erased.pieces
     if measured < written:
-        st.caption(
-            f"Erasing was measured on {measured} of the {written} written pieces, evenly spaced."
-        )
+        st.caption(f"Measured on {measured} of the {written} written subwords, evenly spaced.")
 
 
 def _stored_erasing(report: FaithfulnessReport) -> None:
@@ -186,7 +180,9 @@ def _curves(
 
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:
-    st.caption("Agreement of the lens's order with what erasing each word by itself says")
+    st.caption(
+        "Agreement of the lens's order with erasing word by word (1 = same order, 0 = unrelated)"
+    )
     st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
 
 
@@ -204,14 +200,14 @@ def _replace(
     words, by_word = word_log_probs(trace, changes)
     scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
-        f"With {test} in all heads of {KIND_TITLES[kind]}, {scope}, log P of the translation in "
-        f"the bar changes by {format_number(changes.sum(), sign=True)}, "
-        f"{format_number(changes.mean(), sign=True)} a piece."
+        f"With {test} in all heads of {KIND_TITLES[kind]}, {scope}, the log probability of the "
+        f"translation changes by {format_number(changes.sum(), sign=True)}, "
+        f"{format_number(changes.mean(), sign=True)} per subword."
     )
     altair_chart(
         changes_chart(words, by_word, kind),
         key="faithful-words",
-        alt=f"How log P of each word of the translation in the bar changes with {test}.",
+        alt=f"How the log probability of each word of the translation changes with {test}.",
     )
 
 
@@ -222,7 +218,7 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
     altair_chart(
         kinds_chart(changes),
         key="faithful-kinds",
-        alt=f"Change of log P of a written piece with {weights} weights, by kind of attention.",
+        alt=f"Change of the log probability of a subword with {weights} weights, by kind.",
     )
     st.caption(corpus_text(report))
 
@@ -236,25 +232,21 @@ def _explain(test: str) -> None:
     if test == ERASE:
         explain(
             r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
-            r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$, where $r$ are the source "
-            r"words that a lens ranks first in the row that writes $y_t$, mean over layers and "
-            r"heads of cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with "
-            f"probabilities): {code_line(word_scores)}, {code_line(erase)}. High is good for the "
-            f"first and low for the second. Erased words are hidden from encoder and decoder by "
-            f"their masks. Kendall's τ compares the lens with the fall of log P without each word, "
-            f"and is 0 for a written piece to which all words are alike: "
-            f"{code_line(drops_without_each_word)}, {code_line(kendall)}. A word that can be "
-            f"erased without loss may still be one that the model used: others can take its place."
+            r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$: $r$ are the source words "
+            r"that a lens ranks first in the row that writes $y_t$, mean over the heads of "
+            r"cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with probabilities). "
+            r"Erased words are hidden by the masks. Log probabilities are in nats: 1 less is 2.7 "
+            r"times less probable. A word that can be erased without loss may still be one that "
+            r"the model used: others can take its place."
+            + sources("§3.2", word_scores, erase, drops_without_each_word, kendall)
         )
         return
     explain(
-        "If other weights give the same output, the weights alone do not explain it (Jain & "
-        "Wallace 2019, §4.2); whether that makes them no explanation is disputed, since a model "
-        "that must do without its own weights is another model (Wiegreffe & Pinter 2019). Uniform "
-        f"weights spread each row evenly over all that it may see: {code_line(uniform_changes)}; "
-        f"permuted ones deal a row's weights to other keys at random, mean over three deals: "
-        f"{code_line(permuted_changes)}. The words are those in the bar, all forced: only their "
-        f"probabilities change."
+        "Uniform: each row looks evenly at all that it may see. Permuted: a row's weights are "
+        "dealt to its tokens at random, mean over three deals. The words stay; only their "
+        "probabilities change. If other weights give the same output, the weights alone do not "
+        "explain it (Jain & Wallace 2019, §4.2); a model without its own weights is another model, "
+        "others say (Wiegreffe & Pinter 2019)." + sources("§3.2", uniform_changes, permuted_changes)
     )
 
 
@@ -298,7 +290,7 @@ def erasing_chart(
     )
     y = alt.Y(
         "value:Q",
-        title="nats",
+        title="fall, in nats",
         scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
         axis=alt.Axis(tickCount=5),
     )
@@ -308,7 +300,7 @@ def erasing_chart(
     tooltip = [
         alt.Tooltip("lens:N"),
         alt.Tooltip("fraction:Q", format=".0%", title="share"),
-        alt.Tooltip("value:Q", format=".2f", title="log P falls by"),
+        alt.Tooltip("value:Q", format=".2f", title="log probability falls by"),
         alt.Tooltip("interval:N", title="95 %"),
     ]
     base = alt.Chart(table, height=_HEIGHT + (_LEGEND if legend else 0))
@@ -338,7 +330,9 @@ def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Char
     table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
     bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
     tooltip = ["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")]
-    return bars.encode(word_axis(words), alt.Y("change:Q", title="nats"), tooltip=tooltip)
+    return bars.encode(
+        word_axis(words), alt.Y("change:Q", title="change, in nats"), tooltip=tooltip
+    )
 
 
 def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
@@ -351,13 +345,13 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
     y = alt.Y("kind:N", sort=names, title=None, axis=alt.Axis(labelLimit=200, grid=False))
     tooltip = [
         alt.Tooltip("kind:N"),
-        alt.Tooltip("value:Q", format="+.3f", title="log P changes by"),
+        alt.Tooltip("value:Q", format="+.3f", title="log probability changes by"),
         alt.Tooltip("low:Q", format="+.3f", title="95 % from"),
         alt.Tooltip("high:Q", format="+.3f", title="to"),
     ]
     base = alt.Chart(table, height=56 + 44 * len(names)).encode(y, color, tooltip=tooltip)
     x = alt.Scale(zero=True)
     rules = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", scale=x, title="log P of a piece changes by"), alt.X2("high:Q")
+        alt.X("low:Q", scale=x, title="log probability of a subword changes by"), alt.X2("high:Q")
     )
     return rules + base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("value:Q"))

@@ -160,14 +160,13 @@ def corpus_sentences(report: FaithfulnessReport) -> list[str]:
         or " No other lens has an interval that overlaps with its own at every share."
     )
     return [
-        f"The words that come first by {screen_name(best)} are those whose removal changed most: "
-        f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
-        f"shares, which has no interval, and by {format_number(chance)} with random words."
-        f"{overlapping}",
+        f"Erasing the top words of {screen_name(best)} changed most: a subword's log probability "
+        f"fell by {format_number(falls[best])} nats (average, no interval), with random words by "
+        f"{format_number(chance)}.{overlapping}",
         _against_random(comprehensiveness, report.random.comprehensiveness, report.fractions),
-        f"Kept alone, the first words by {screen_name(cheapest)} cost least: "
-        f"{format_number(costs[cheapest])} nats, mean over the shares, which has no interval, and "
-        f"{format_number(random_cost)} with random words.{_overlapping(cheapest, sufficiency)}",
+        f"With the top words alone, {screen_name(cheapest)} lost least: "
+        f"{format_number(costs[cheapest])} nats (average, no interval), random words "
+        f"{format_number(random_cost)}.{_overlapping(cheapest, sufficiency)}",
     ]
 
 
@@ -177,12 +176,12 @@ def sentence_text(erased: ErasingResult) -> str:
     best = max(falls, key=lambda name: falls[name])
     random = _mean(erased.random.comprehensiveness)
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
-    not_above = f" Not more than random words: {listing(below)}." if below else ""
+    not_above = f" No more than random words: {listing(below)}." if below else ""
     return (
-        f"On this sentence log P of a piece falls most where the first words by "
-        f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
-        f"shares); with random words by {format_number(random)}.{not_above} One sentence tells "
-        f"little of a lens: see the development set."
+        f"On this sentence, erasing the top words of {screen_name(best)} changes most: a subword's "
+        f"log probability falls by {format_number(falls[best])} nats (average), with random words "
+        f"by {format_number(random)}.{not_above} One sentence says little about a lens: see the "
+        f"development set."
     )
 
 
@@ -193,10 +192,10 @@ def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
         includes_zero = figure.low <= 0 <= figure.high
         parts.append(
             f"{KIND_TITLES[kind]} by {_signed(figure.value)} ({_signed(figure.low)} to "
-            f"{_signed(figure.high)}{', which holds 0' if includes_zero else ''})"
+            f"{_signed(figure.high)}{', includes 0' if includes_zero else ''})"
         )
     return (
-        f"With {weights} weights in all heads of one kind log P of a written piece changes: "
+        f"With {weights} weights in all heads of one kind, a subword's log probability changes: "
         f"{'; '.join(parts)}."
     )
 
@@ -206,7 +205,7 @@ def corpus_text(report: FaithfulnessReport) -> str:
     left_out = f", {report.left_out:,} left out" if report.left_out else ""
     translations = "the reference" if report.forced else "the model's own"
     return (
-        f"Measured on {report.sentences:,} sentences{left_out}, over pieces of {translations} "
+        f"Measured on {report.sentences:,} sentences{left_out}, over subwords of {translations} "
         f"translations, with 95 % bootstrap intervals over the sentences."
     )
 
@@ -237,7 +236,7 @@ def _against_random(
     parts = []
     if overlapping:
         parts.append(
-            f"Not to be told from random words by the 95 % intervals: {listing(overlapping)}."
+            f"Indistinguishable from random words (95 % intervals): {listing(overlapping)}."
         )
     if below:
         parts.append(f"Below random words: {listing(below)}.")
@@ -257,8 +256,8 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
     if not names:
         return ""
     return (
-        f" Its 95 % interval overlaps at every share with {listing(names)}: the intervals "
-        f"alone do not tell them apart."
+        f" Its 95 % interval overlaps at every share with {listing(names)}: by the intervals "
+        f"alone, they may be equal."
     )
 
 

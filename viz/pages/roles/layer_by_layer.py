@@ -20,7 +20,7 @@ from transformer.analysis.teacher_forcing import Array
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import as_markdown, code_line, explain
+from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, quoted
@@ -40,10 +40,6 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
-    st.markdown(
-        "Each decoder layer, read as if it were the last: the piece that it would write at each "
-        "step of the translation."
-    )
     step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if problem:
         st.text(problem)
@@ -52,23 +48,19 @@ def show() -> None:
     )
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
-        "Each cell has the layer's most probable piece, in a deeper colour where that is more "
-        "probable, and below it the probability of the written piece where it is that one, else "
-        f"its rank. A frame marks the layer from which it stays so. The {TOP} most probable pieces "
-        "of each layer stand under the table, for the chosen step."
+        "Each cell: what the layer would write; deeper is more probable. Below it: its probability "
+        "if that is the written subword, else the rank of the written one. A frame: from here on "
+        f"it stays first. Under the table: the {TOP} most probable subwords of the chosen step."
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
     explain(
-        f"The logit lens multiplies the output of each decoder layer by the vocabulary's matrix, "
-        f"as §3.4 does with the last: {code_line(layer_predictions)}. A layer below the last was "
-        f"never trained to be read so: it may hold in another form what the next layers use. The "
-        f"sum follows the residual stream with each norm (§3.1) held as it is on this sentence, "
-        f"{code_line(direct_logits)}; each norm divides what came before it by the deviation of "
-        f"the sum, so the last layers of a trained post-norm model mostly add most, and earlier "
-        f"heads act through what later layers read. "
-        f"The shares are ALTI+ (Ferrando et al. 2022), {code_line(whole_model)}: how much nearer "
-        f"each token brings a layer's output to what it is, through all layers."
+        "Each layer's output is multiplied by the vocabulary's matrix, as only the last one was "
+        "trained to be (the “logit lens”): a lower layer may hold in another form what the next "
+        "ones use. The sum holds each norm as it is on this sentence; later layers mostly add "
+        "most, since each norm shrinks what came before it. The shares (ALTI+, Ferrando et al. "
+        "2022) say how much nearer each token brings a layer's output to what it is, through all "
+        "layers." + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model)
     )
 
 
@@ -87,9 +79,9 @@ def _step(
     written = quoted(display_tokens(trace.target_tokens)[step])
     origin = "this one was given" if given else "the search kept this one"
     st.text(
-        f"{written} is the most probable piece from layer {stable_from + 1} on."
+        f"{written} is the most probable subword from layer {stable_from + 1} on."
         if stable_from is not None
-        else f"The last layer finds another piece more probable than {written}: {origin}."
+        else f"The last layer finds another subword more probable than {written}: {origin}."
     )
     st.html(top_html(layers, step))
     logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
@@ -97,15 +89,15 @@ def _step(
     parts = logit_parts(logits, step)
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
-        st.subheader(f"What makes the logit {format_number(total)}", anchor=False)
+        st.subheader(f"What adds up to its score (logit) {format_number(total)}", anchor=False)
         altair_chart(
             sum_chart(parts, total),
             key="layers-sum",
-            alt="What each part of the decoder adds to the logit of the written piece.",
+            alt="What each part of the decoder adds to the logit of the written subword.",
         )
         st.caption(
-            f"The {len(parts)} parts add up to the logit. Each figure is rounded by itself, so the "
-            f"printed ones may miss it by up to {(len(parts) + 1) * 0.005:.2f}."
+            f"The {len(parts)} parts add up to the score; rounded as printed, they may miss it by "
+            f"up to {(len(parts) + 1) * 0.005:.2f}."
         )
     with heads:
         st.subheader("Head by head", anchor=False)
@@ -116,22 +108,22 @@ def _step(
         for kind, array in values.items():
             st.text(f"{SCREEN_NAMES[kind]} {format_number(float(array.sum()), sign=True)}")
             altair_chart(
-                heads_chart(kind, array, maximum, "adds to the logit"),
+                heads_chart(kind, array, maximum, "adds to the score"),
                 key=f"layers-heads-{kind}",
                 alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
             )
         most, added = heads_by_value(values)[0]
         st.caption(
-            f"Purple adds to the logit, olive takes from it; the full colour is {maximum:.2f}. "
-            f"Most is added by {most.title}, {format_number(added, sign=True)}."
+            f"Purple adds, olive takes away; full colour: {maximum:.2f}. Most is added by "
+            f"{most.title}, {format_number(added, sign=True)}."
         )
 
 
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
-    st.subheader("From the source, or from what was written before", anchor=False)
+    st.subheader("From the source, or from what was already written?", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
     if pieces > MOST_UNASKED and not st.toggle(
-        f"Compute the shares of {pieces} pieces", key="shares", bind="query-params"
+        f"Compute the shares of {pieces} subwords", key="shares", bind="query-params"
     ):
         st.text("The shares take some seconds on a sentence of this length.")
         return

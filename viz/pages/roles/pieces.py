@@ -52,7 +52,7 @@ def pick_written(
     requested, problem = _requested_number(), ""
     if requested is not None and not 1 <= requested <= len(names):
         problem = (
-            f"The translation has {len(names)} pieces and no piece {requested}: this is piece "
+            f"The translation has {len(names)} steps and no step {requested}: this is step "
             f"{first + 1}."
         )
         requested = None
@@ -71,7 +71,7 @@ def pick_written(
 
     with st.container(key="written-controls", horizontal=True, gap="small"):
         number = st.number_input(
-            "Piece",
+            "Step",
             1,
             len(names),
             None,  # no default value: Streamlit would leave it out of the link
@@ -175,13 +175,12 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     piece, message = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
         entry = text_input(
-            "and not",
+            "rather than",
             key=OTHER,
             autocomplete="off",
             placeholder="type another one",
             width=290,
-            help="Its first piece is compared. `·es` is a piece that goes on with a word, "
-            "`</s>` the end of the sentence.",
+            help="Its first subword is compared. `·es` continues a word; `</s>` ends the sentence.",
         )
         # no lone surrogates, and single spaces between words
         typed = " ".join(entry.encode(errors="replace").decode().split())
@@ -190,13 +189,13 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
                 piece = find_piece(translator, typed)
                 if piece == written:
                     raise InputError(
-                        f"The first piece of {typed_text(typed)} is the one that was written: type "
-                        f"another one."
+                        f"The first subword of {typed_text(typed)} is the one that was written: "
+                        f"type another one."
                     )
                 text = piece_text(translator, piece)
                 if typed not in (shown_piece(text), text) and piece != EOS:
                     first = quoted(shown_piece(text))
-                    message = f"Of {quoted(typed)} the first piece is compared, {first}."
+                    message = f"Of {quoted(typed)} the first subword is compared, {first}."
         except InputError as error:
             piece, default = top[0], quoted(shown_piece(choices[0].piece))
             message = f"{without_paths(error)} Until then it is {default}."
@@ -225,16 +224,14 @@ def find_piece(translator: Translator, typed: str) -> int:
     if typed in (*SPECIAL.values(), _UNKNOWN):
         piece = {**{text: n for n, text in SPECIAL.items()}, _UNKNOWN: UNK}[typed]
         if piece in NEVER_WRITTEN:
-            raise InputError(f"{typed_text(typed)} is never written: choose another piece.")
+            raise InputError(f"{typed_text(typed)} is never written: choose another subword.")
         return piece
     exact = typed.removeprefix(_CONTINUES) if len(typed) > 1 else typed
     if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
         if exact in ids and ids[exact] not in NEVER_WRITTEN:
             return ids[exact]
         if exact != typed:
-            raise InputError(
-                f"No piece of the vocabulary goes on with {typed_text(exact)}: type another one."
-            )
+            raise InputError(f"No subword inside a word is {typed_text(exact)}: type another one.")
     pieces = translator.target_tokenizer.encode(typed)
     first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)
     if first == UNK:

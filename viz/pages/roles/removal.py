@@ -1,4 +1,4 @@
-"""The view “Take away”: heads are removed or patched, and what changes is shown, never why."""
+"""The view “Remove heads”: heads are removed or patched, and what changes is shown, never why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from transformer.kinds import KINDS
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import head_buttons, open_head
 from viz.app.chrome.mounts import (
@@ -87,27 +87,23 @@ def show() -> None:
         _map(controls, removals, effect)
         words, before = word_log_probs(trace, trace.log_probs)
         _, after = word_log_probs(trace, effect.after.log_probs)
-        st.subheader("The translation in the bar, word by word", anchor=False)
+        st.subheader("The original translation, word by word", anchor=False)
         altair_chart(
             words_chart(words, before, after),
             key="removal-words",
-            alt="log P of each word of the translation in the bar, before and after.",
+            alt="Log probability of each word of the original translation, before and after.",
         )
-        st.subheader("Attention that changed most", anchor=False)
+        st.subheader("Where attention changed most", anchor=False)
         if distances := most_changed(effect):
             head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
         else:
-            st.text("No head looks elsewhere.")
+            st.text("No head changed where it looks.")
         remove_by_importance(translator, removals)
     explain(
-        f"A head that is switched off stays in the model: a hook sets its output z, or its "
-        f"weights, in this page's search and in the pass over the translation in the bar alone, "
-        f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
-        f"removed, never why the model decided; other heads can take over what one of them did. "
-        f"The number at a head is the total variation between its rows before and after, mean "
-        f"over the rows, but the first of decoder self-attention, which sees one key alone: "
-        f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
-        f"{MARKS}"
+        f"The number at a head says how much of its attention moved to other tokens: 0 none, 1 "
+        f"all; mean over the rows, but the decoder's first, which sees one token alone. The page "
+        f"shows what changed without heads, never why the model decided; other heads can take "
+        f"over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
     )
 
 
@@ -168,16 +164,12 @@ def _translation(
     new, old = effect.translation, translation.log_prob
     now = float(effect.after.log_probs.sum())
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
-    does = "open it, then paint its rows" if controls.paints else "switch it off"
-    title = f"All {total} heads are there: choose one in the map to {does}."
-    figures = f"log p {format_number(new.log_prob)}"
+    does = "open it, then paint its rows" if controls.paints else "remove it"
+    title = f"All {total} heads are there. Click one to {does}."
+    figures = f"log probability {format_number(new.log_prob)}"
     if removals:
-        changed = "is changed" if len(removals) == 1 else "are changed"
-        title = f"{len(removals)} of {total} heads {changed}, and the model writes:"
-        figures += (
-            f" · of the translation in the bar {format_number(now)}, "
-            f"{format_difference(now, old)} by the change"
-        )
+        title = f"{len(removals)} of {total} heads changed. The model writes:"
+        figures += f" · original translation: {format_number(old)} → {format_number(now)}"
     with st.container(key="removal-translation"):
         show_candidate(
             new.text,
@@ -198,7 +190,7 @@ def describe_change(before: Translation, after: Translation, log_prob: float) ->
     """
     old, new = before.text.split(), after.text.split()
     replaced = [
-        " for ".join(
+        " instead of ".join(
             quoted(" ".join(words)) if words else "nothing"
             for words in (new[start:end], old[first:last])
         )
@@ -210,14 +202,14 @@ def describe_change(before: Translation, after: Translation, log_prob: float) ->
     if change == format_number(0):
         course = "stays the same"
     return (
-        f"It writes {listing(replaced) or 'the same words'}, and log p of the translation in the "
-        f"bar {course}."
+        f"It writes {listing(replaced) or 'the same words'}. The log probability of the original "
+        f"translation {course}."
     )
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
 """Replacements of a head's output, which leave its weights without use."""
-SWITCHED_OFF = "switched off: these weights are not used"
+SWITCHED_OFF = "removed: these weights are not used"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
@@ -243,8 +235,8 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         note = "Each square is after minus before; rows sum to 0."
     elif controls.paints:
         note = (
-            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
-            "at its painted squares."
+            "Click a square, or drag along its row, to paint: a painted row looks evenly at its "
+            "painted squares."
         )
     unused = which != "before" and any(
         removal.place == controls.head and removal.how in UNUSED for removal in removals
@@ -342,7 +334,7 @@ def effect_of(
 
 Floats = npt.NDArray[np.floating]
 
-BEFORE, AFTER = "before", "with heads taken away"
+BEFORE, AFTER = "before", "with heads removed"
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
@@ -359,11 +351,11 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
         for model, values in ((BEFORE, before), (AFTER, after))
     )
     x = word_axis(words)
-    y = alt.Y("log_p:Q", title="log p of the word", scale=alt.Scale(zero=True))
+    y = alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True))
     tooltip = [
         "word:N",
         "model:N",
-        alt.Tooltip("log_p:Q", title="log p", format=".3f"),
+        alt.Tooltip("log_p:Q", title="log probability", format=".3f"),
         alt.Tooltip("change:Q", title="changed by", format="+.3f"),
     ]
     wide = pd.DataFrame({**columns, "before": before, "after": after})

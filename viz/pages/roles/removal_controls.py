@@ -1,4 +1,4 @@
-"""Controls of the view “Take away”: menus, undo, painted rows, and the order of importance."""
+"""Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, te
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
-from viz.app.links.navigation import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import format_number
@@ -50,13 +50,13 @@ REPLACEMENTS: dict[str, Replacement] = {
 
 _HELP = "  \n".join(
     (
-        "What stands in the place of a head that is switched off.",
-        "**zero**: its output z is 0",
+        "What replaces the output of a removed head.",
+        "**zero**: zeros",
         "**uniform**: each row looks evenly at all that it may see",
-        "**mean**: z is its mean over a corpus, where that was measured",
-        "**painted**: rows of the open head look where you say",
-        "**patched z**, **patched map**: its z, or its weights, on a second sentence of the same "
-        "shape",
+        "**mean**: its mean output on many sentences, where that was measured",
+        "**painted**: rows of the open head look where you paint",
+        "**patched z**, **patched map**: its output z, or its weights, from a second sentence "
+        "with as many subwords",
     )
 )
 
@@ -86,11 +86,10 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     """Draw the controls, the field with the heads that are off into `below`."""
     with below:
         removed = text_input(
-            "Heads that are off, as in the link",
+            "Removed heads (link code)",
             key=REMOVED,
-            help="c1.3 in a link is L2 H4 · cross on the screen: a link counts from 0, with e for "
-            "the encoder and d for the decoder; u after it is uniform, m the mean, z and w "
-            "patched. You may write L2 H4 cross here as well.",
+            help="Write L2 H4 cross, or c1.3 as in the link, which counts from 0 (e: encoder, d: "
+            "decoder, c: cross; then u: uniform, m: mean, z or w: patched).",
             placeholder="none",
             autocomplete="off",
         )
@@ -100,10 +99,10 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
-        how = menu("By", list(REPLACEMENTS), HOW, width=185, help=_HELP)
+        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=185, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)
-        _undo_button("none", "All back", history.now, lambda: "")
+        _undo_button("none", "Restore all", history.now, lambda: "")
         which = choose_one("Map", get_args(Which), WHICH)
     return Controls(head, REPLACEMENTS[how], removed.strip(), which)
 
@@ -112,7 +111,7 @@ def _screen_names(removals: Sequence[Removal]) -> str:
     """Name the heads that are off as the maps do, which count from 1."""
     named = ", ".join(removal.place.title for removal in removals[:_NAMED])
     more = len(removals) - _NAMED
-    return f"On the screen: {named}{f', and {more} more' if more > 0 else ''}."
+    return f"That is {named}{f', and {more} more' if more > 0 else ''}."
 
 
 def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
@@ -158,10 +157,10 @@ def second_sentence(
     if not replacements & {"z", "weights"}:
         return None, ""
     text = text_field(
-        "Second sentence, from which heads are patched",
+        "Second sentence: heads are patched from it",
         key=DONOR,
-        placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "
-        "as the one in the bar",
+        placeholder=f"As many {translator.source_language} and {translator.target_language} "
+        "subwords as the first sentence",
     )
     if not text.strip():
         return None, ""
@@ -175,9 +174,9 @@ def second_sentence(
 
 
 def open_removal(head: Head) -> None:
-    """Open the view “Take away” in the next run, with this head removed and open."""
+    """Open the view “Remove heads” in the next run, with this head removed and open."""
     open_head(head)
-    st.session_state[VIEW] = TAKE_AWAY
+    st.session_state[VIEW] = REMOVE_HEADS
     st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address;
     # after a double click it is, and does so by itself
@@ -198,7 +197,7 @@ def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -
         st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
     with controls_row("painting"):
         rows = range(len(names))
-        row = st.selectbox("Paint", rows, format_func=lambda n: f"{n + 1} {names[n]}", key=_ROW)
+        row = st.selectbox("Paint row", rows, format_func=lambda n: f"{n + 1} {names[n]}", key=_ROW)
         shape = len(names), len(tokens)
         st.session_state[_KEYS] = list(painted_rows(removals, head, shape).get(row, ()))
 
@@ -282,7 +281,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
     at = len(removals) if {*order[: len(removals)]} == {*removals} else None
     st.session_state[_COUNT] = at or 0
     st.slider(
-        f"How many of the {len(curve.order)} heads are away, each with z = 0",
+        f"Remove this many of the {len(curve.order)} heads (output zero)",
         0,
         len(curve.order),
         key=_COUNT,
@@ -293,7 +292,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
     draw_spec(
         memo(state, lambda: spec_of(curve_chart(curve, at))),
         key="removal-curve",
-        alt="BLEU of the model over the number of heads that are taken away.",
+        alt="BLEU of the model over the number of removed heads.",
     )
     st.caption(_note(report, curve, at))
 
@@ -301,22 +300,22 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
 def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
     """Say what was measured, and where on the curve the page is."""
     measurement = (
-        f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
-        f"those that gave the order, with its 95 % bootstrap interval."
+        f"BLEU (match with reference translations, 100 at most) on {report.bleu_sentences:,} of "
+        f"the sentences that gave the order; band: 95 % interval."
     )
     if at is None:
         return (
-            f"{measurement} The heads that are off now are not the first of this order, or are not "
-            f"set to z = 0."
+            f"{measurement} The heads removed now are not the first of this order, or not set to "
+            f"zero."
         )
     below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
     above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
-    whole = f"with all heads {format_number(report.bleu.value)}"
+    whole = f"with all heads: {format_number(report.bleu.value)}"
     if below == above:
-        return f"{measurement} With {at} away {format_number(below.bleu.value)}, {whole}."
+        return f"{measurement} With {at} removed: {format_number(below.bleu.value)}, {whole}."
     return (
-        f"{measurement} With {below.removed} away {format_number(below.bleu.value)}, with "
-        f"{above.removed} {format_number(above.bleu.value)}, {whole}."
+        f"{measurement} With {below.removed} removed: {format_number(below.bleu.value)}, with "
+        f"{above.removed}: {format_number(above.bleu.value)}, {whole}."
     )
 
 
@@ -327,13 +326,13 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     )
     x = alt.X(
         "removed:Q",
-        title="heads that are away",
+        title="removed heads",
         scale=alt.Scale(domain=[0, len(curve.order)], nice=False),
         axis=alt.Axis(grid=False, tickMinStep=1),
     )
     y = alt.Y("value:Q", title="BLEU", scale=alt.Scale(zero=True))
     tooltip = [
-        alt.Tooltip("removed:Q", title="heads away"),
+        alt.Tooltip("removed:Q", title="removed heads"),
         alt.Tooltip("value:Q", title="BLEU", format=".2f"),
         alt.Tooltip("low:Q", title="95 % from", format=".2f"),
         alt.Tooltip("high:Q", title="to", format=".2f"),

@@ -22,7 +22,7 @@ from transformer.kinds import KINDS, Kind
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import as_markdown, code_line, explain
+from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import without_paths
@@ -66,11 +66,6 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
-    source_piece = translator.languages.with_article("source", "piece")
-    st.markdown(
-        "At one step of the translation: what speaks for the piece that was written, what for "
-        f"another one that could have stood there, and what changes when {source_piece} is erased."
-    )
     with controls_row("why-controls"):
         head = pick_head(translator)
     choices = step_choices(translator, trace)
@@ -84,32 +79,27 @@ def show() -> None:
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
     first, second = map(quoted, names)
-    st.subheader(as_markdown(f"Why {first} and not {second}?"), anchor=False)
+    st.subheader(as_markdown(f"Why {first} rather than {second}?"), anchor=False)
     probability, log_odds = choices[step][0].probability, evidence.log_odds
     st.text(
-        f"P is {format_probability(probability)} for {first} and "
-        f"{format_probability(probability * math.exp(-log_odds))} for {second}: log-odds "
-        f"{format_number(log_odds, sign=True)} nats, for {first if log_odds >= 0 else second}."
+        f"Probability {format_probability(probability)} for {first}, "
+        f"{format_probability(probability * math.exp(-log_odds))} for {second}. Log-odds, the "
+        f"logarithm of their ratio: {format_number(log_odds, sign=True)} nats."
     )
-    sources, heads = st.columns(2, gap="large")
-    with sources:
+    left, right = st.columns(2, gap="large")
+    with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
         show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
-    with heads:
+    with right:
         st.subheader("Heads", anchor=False)
         show_heads(evidence, head, *names)
     explain(
-        f"The log-odds are log P of the written piece minus log P of the other one, given the "
-        f"source and all that was written before. Gradient × value is what they would lose, to "
-        f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
-        f"it is the bar of {source_piece}: {code_line(contrast)}. Setting a piece against another "
-        f"is Yin and Neubig's (2022), who take the gradient at the input embeddings. "
-        f"Direct logits are what a head adds to the difference of the two logits by way of the "
-        f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
-        f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "
-        f"model again: {code_line(erase)}. This is what speaks for a piece and what changed when "
-        f"something was erased, not why the model decided; other pieces can stand in for the one "
-        f"that is gone."
+        "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
+        "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
+        "Direct logits are what a head itself adds to the difference of the two scores, the norms "
+        "held as they are. Erasing hides a subword and runs the model again. All of it says what "
+        "changed, not why the model decided; other subwords can stand in for the erased one."
+        + sources("§3.1", contrast, direct_logits, erase)
     )
 
 
@@ -130,7 +120,7 @@ def _sources(
 ) -> None:
     """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
-    st.subheader(f"{capitalised(language)} pieces", anchor=False)
+    st.subheader(f"{capitalised(language)} subwords", anchor=False)
     tokens, first = display_tokens(trace.source_tokens), evidence.by_source
     erased, why_not = _erased(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)
@@ -140,7 +130,7 @@ def _sources(
         altair_chart(
             pieces_chart(tokens, first, "gradient × value, nats", places=places),
             key="why-sources",
-            alt=f"Gradient × value of each {language} piece, over all heads of cross-attention.",
+            alt=f"Gradient × value of each {language} subword, over all heads of cross-attention.",
         )
     with right:
         if erased is None:
@@ -151,19 +141,17 @@ def _sources(
                     tokens, erased, "lost when erased, nats", places=places, marked=marked
                 ),
                 key="why-erased",
-                alt=f"What the log-odds really lose when each {language} piece is erased.",
+                alt=f"What the log-odds really lose when each {language} subword is erased.",
             )
-    text = f"Above 0 a piece speaks for {favours}"
+    text = f"Above 0 a subword speaks for {favours}"
     if any(marked or ()):
         text += (
-            " Where the two disagree (≠), the erasing is what happened; gradient × value is a "
-            "straight line through the model as it stands."
+            " Where the two disagree (≠), erasing is what happened; gradient × value is only an "
+            "estimate."
         )
     st.text(text)
     if len(tokens) > len(places):
-        st.text(
-            f"These are the {MOST_ROWS} largest of {len(tokens)} pieces, in the order of the text."
-        )
+        st.text(f"These are the {MOST_ROWS} largest of {len(tokens)} subwords, in reading order.")
 
 
 def _erased(
@@ -173,16 +161,16 @@ def _erased(
     pieces = len(trace.source_pieces)
     if pieces > MOST_ERASED:
         return None, (
-            f"Pieces are erased one by one in sentences of up to {MOST_ERASED} pieces: this one "
-            f"has {pieces}."
+            f"Subwords are erased one by one in sentences of up to {MOST_ERASED} of them: this "
+            f"one has {pieces}."
         )
     if pieces > MOST_ERASED_UNASKED and not st.toggle(
-        f"Erase each of {pieces} pieces", key=ERASE, bind="query-params"
+        f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
     ):
-        return None, "The check by erasing takes some seconds on a sentence of this length."
+        return None, "Erasing takes some seconds on a sentence of this length."
 
     def compute() -> Array:
-        with progress_bar(f"Erasing {pieces} pieces one by one") as report:
+        with progress_bar(f"Erasing {pieces} subwords one by one") as report:
             return erase(translator.model, trace, step, other, progress=report)
 
     try:
@@ -220,8 +208,8 @@ def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None
             )
     st.caption(
         as_markdown(
-            f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
-            f"{maximum:.2f} nats. Beside each kind stands the sum of its heads."
+            f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; full colour: "
+            f"{maximum:.2f} nats. Beside each kind: the sum of its heads."
         )
     )
     ordered = heads_by_value(values)
@@ -256,13 +244,11 @@ def show_open_head(
     altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
-        alt="Gradient × value of each key of the open head.",
+        alt="Gradient × value of each subword at which the open head looks.",
     )
     with st.container(key="why-links", horizontal=True, gap="small"):
         navigation.link("heads", "where this head looks", link_parameters(*head))
-        st.button(
-            "Take it away: what changes", key="why-remove", on_click=open_removal, args=(head,)
-        )
+        st.button("Remove it: what changes", key="why-remove", on_click=open_removal, args=(head,))
 
 
 Floats = npt.NDArray[np.floating]

@@ -107,11 +107,11 @@ def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, 
     ("page", "view", "name"),
     [
         ("heads", {"view": "compare", "with": "another sentence"}, "text2"),
-        ("roles", {"roles_view": "Take away", "removed_how": "patched z"}, "donor"),
+        ("roles", {"roles_view": "Remove heads", "removed_how": "patched z"}, "donor"),
         ("translate", {"versus": "another prefix"}, "versus_prefix"),
         ("translate", {}, "forbid"),
         ("masks", {}, "more"),
-        ("roles", {"roles_view": "Take away"}, "removed"),
+        ("roles", {"roles_view": "Remove heads"}, "removed"),
         ("translate", {}, "text"),
         ("translate", {}, "prefix"),
         ("translate", {}, "edited"),
@@ -144,7 +144,7 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
         return parse_qs(query, **options)
 
     monkeypatch.setattr(address, "parse_qs", parse)
-    app = visit("roles", roles_view="Take away", removed="c0.0," * 20_000)
+    app = visit("roles", roles_view="Remove heads", removed="c0.0," * 20_000)
     assert max(parsed) <= MAX_QUERY
     assert "removed" not in app.session_state
     assert [text for text in texts(app) if f"more than {MAX_QUERY:,} characters" in text]

@@ -19,6 +19,7 @@ from transformer.trace import Labels
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
+from viz.findings import findings
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
@@ -42,9 +43,24 @@ def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
     opened = weights.mean((0, 1)) if head == "mean" else weights[0, 1]
     expected = summarise(opened, causal=kind == "decoder")
     shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
+    assert shown["Entropy"] == f"{expected.entropy:.2f} bits"
     assert shown["Largest weight"] == f"{expected.largest:.2f}"
     assert ("Offset" in shown) == (kind != "cross")
+
+
+@pytest.mark.usefixtures("given_translations")
+def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    finding = findings("heads", trace)[0]
+    assert finding.choices["layer"] + finding.choices["head"] != "21"  # the plain default
+    app = serve("heads", text=SENTENCE)
+    shown = [app.selectbox(key=name).value for name in ("layer", "head")]
+    assert shown == [finding.choices["layer"], finding.choices["head"]]
+    assert not {"layer", "head"} & {*app.query_params}
+    app.text_area(key="text").set_value("Dog.").run()
+    assert shown == [app.selectbox(key=name).value for name in ("layer", "head")]
+    app = serve("heads", text=SENTENCE, head="1")
+    assert app.selectbox(key="head").value == "1"
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -74,7 +90,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     weights = whole[:, :, :3, :keys]
     expected = summarise(weights[0, 1], causal=kind == "decoder")
     metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Entropy"] == f"{expected.entropy:.2f} bit"
+    assert metrics["Entropy"] == f"{expected.entropy:.2f} bits"
     assert metrics["Largest weight"] == f"{expected.largest:.2f}"
     reads, writes = display_tokens(trace.decoder_tokens), display_tokens(trace.target_tokens)
     (message,) = [text for text in texts(app) if "looks at" in text]
@@ -83,7 +99,11 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     labels = trace.labels(name)
     axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
-    assert part["roles"] == head_roles(axes, name)
+    keys = axes.labels.keys
+    words = {"first": f"start {keys[0]}" if kind == "decoder" else "first word"}
+    words["end token"] = "</s>"
+    roles = head_roles(axes, name)
+    assert part["roles"] == [[words.get(role, role) for role in layer] for layer in roles]
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
     options = ExplorerOptions(name, 0, 1, sort="entropy", step=2)
     report = unpacked_message(encode_page(trace, options).message)[1]
@@ -191,11 +211,11 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
         ({}, "each of the {layers} × {heads} heads of each kind,"),
         (
             {"kinds": ["encoder", "cross"], "layers": ["1"]},
-            "each of the 1 × {heads} heads of encoder and cross attention,",
+            "each of the 1 × {heads} heads of encoder self-attention and cross-attention,",
         ),
         (
             {"kinds": ["cross"], "layers": ["1"], "lens": "rollout"},
-            "one layer of cross attention, all heads together,",
+            "one layer of cross-attention, all heads together,",
         ),
     ],
 )

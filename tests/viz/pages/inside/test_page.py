@@ -15,6 +15,7 @@ from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale, s
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
+from viz.findings import findings
 from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
 
 
@@ -26,7 +27,7 @@ def drawn(app: AppTest, measure: str) -> np.ndarray:
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
     app = serve("inside", text=SENTENCE)
     assert not app.exception
-    assert any("are the paper's: choose others" in line for line in texts(app))
+    assert any("Change scale or temperature" in line for line in texts(app))
     assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
     assert len(app.get("vega_lite_chart")) == 2
@@ -53,13 +54,13 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
 @pytest.mark.usefixtures("given_translations")
 @pytest.mark.parametrize(
     ("kind", "label"),
-    [("encoder", "Row of English"), ("decoder", "Reads → writes"), ("cross", "Reads → writes")],
+    [("encoder", "English subword"), ("decoder", "Reads → writes"), ("cross", "Reads → writes")],
 )
 def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     serve, translator: Translator, kind: str, label: str
 ) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    app = serve("inside", text=SENTENCE, kind=kind)
+    app = serve("inside", text=SENTENCE, kind=kind, word="3")
     assert app.selectbox(key="word").label == label
     meta, _ = message(app, "inside_head")
     english, read, written = (
@@ -72,7 +73,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
         assert app.selectbox(key="word").options[2] == f"3 {english[2:-2]}"
     else:
         assert app.selectbox(key="word").options[2] == f"3 {read[2:-2]} → {written[2:-2]}"
-    assert meta["query"] == f"{name} looks"
+    assert meta["query"] == f"where does {name} look?"
     assert meta["steps"][1]["says"].startswith(f"The residual stream at {name}:")
 
 
@@ -85,10 +86,13 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
         {"at": "²"},
     ],
 )
-def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, url: dict[str, str]) -> None:
+def test_a_url_that_makes_no_sense_opens_the_page_as_ever(
+    serve, translator: Translator, url: dict[str, str]
+) -> None:
     app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
-    assert app.selectbox(key="word").value == 2
+    (first,) = findings("inside", translator.trace(SENTENCE), translator)
+    assert app.selectbox(key="word").value == int(first.choices["word"]) - 1
     assert len(app.get("vega_lite_chart")) == 2
 
 
@@ -111,7 +115,7 @@ def test_the_translation_under_another_scale_is_the_models_own(
         expected = translator.translate(SENTENCE)
     (line,) = [line for line in html(app) if "translated with" in line]
     assert "× √dₖ in L2 H1 · cross" in line
-    assert f"log p −{-expected.log_prob:.2f}" in line
+    assert f"log probability −{-expected.log_prob:.2f}" in line
     assert all(word in line for word in expected.text.split())
 
 
@@ -129,7 +133,7 @@ def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) 
             expected = translator.translate(SENTENCE)
         (line,) = [line for line in html(app) if "translated with" in line]
         assert "in every head" in line
-        assert f"log p −{-expected.log_prob:.2f}" in line
+        assert f"log probability −{-expected.log_prob:.2f}" in line
 
 
 def test_two_tokens_are_enough_and_the_first_sees_itself_alone(

@@ -80,7 +80,7 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
     assert named_steps(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
     assert "As in the paper" in named_steps()["scale"].says
     for other in (named_steps(scale="none"), named_steps(temperature=2.0)):
-        assert "Not what the paper has" in other["scale"].says
+        assert "Neither the paper's" in other["scale"].says
 
 
 @pytest.mark.parametrize(

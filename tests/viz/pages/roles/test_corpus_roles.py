@@ -65,19 +65,17 @@ def plain(text: str) -> str:
     ("place", "values", "text"),
     [
         (ENCODER, {"positional": 0.93, "offset": -1.0}, "Looks at the token before: 93 % of its "
-         "largest weights lie there. Voita et al. 2019 call a head positional from 90 %."),
+         "largest weights lie there (named from 90 %, as in Voita et al. 2019)."),
         (ENCODER, {"positional": 0.93, "offset": 3.0}, "Looks 3 tokens ahead: 93 % of"),
-        (ENCODER, {"previous": 0.6, "positional": 0.7}, "from 40 %, a choice of this page. At one "
-         "offset (−1) lie 70 % of its largest weights: fewer than the 90 % from which Voita et al. "
-         "2019 call a head positional."),
+        (ENCODER, {"previous": 0.6, "positional": 0.7}, "named from 40 %). 70 % of its largest "
+         "weights lie at one offset (−1): not positional, which Voita et al. 2019 call a head from "
+         "90 %."),
         (CROSS, {"positional": 0.95, "one-to-one": 0.7}, "Pairs rows and tokens one to one, most "
-         "of them in order, right or wrong: 70 % of the way from what even attention would put "
-         "there to all of its weight. The name is given from 50 %"),
-        (CROSS, {"rare_word": 0.8}, "80 % of its largest weights lie there. Voita et al. 2019 "
-         "describe such heads and give no threshold; 50 % is a choice of this page."),
-        (ENCODER, {"spread": 0.97}, "its entropy is 97 % of the largest possible one."),
-        (CROSS, {"same_word": 0.2}, "Nothing dominates on this corpus: the nearest is “same word” "
-         "with 20 %, and the page gives a name from 25 %."),
+         "of them in order, rightly or wrongly: 70 % (0 = even attention, 100 = all weight; named "
+         "from 50 %)."),
+        (CROSS, {"rare_word": 0.8}, "80 % of its largest weights lie there (named from 50 %)."),
+        (ENCODER, {"spread": 0.97}, ": 97 % (100 = perfectly even; named from 90 %)."),
+        (CROSS, {"same_word": 0.2}, "Closest role: same word, 20 % (named from 25 %)."),
     ],
 )  # fmt: skip
 def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, text) -> None:
@@ -108,9 +106,9 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
     ("value", "low", "high", "text"),
     [
         (0.45, 0.41, 0.5, "41 to 50 %, lies above 40 %."),
-        (0.45, 0.39, 0.5, "reaches below 40 %: another sample could name the head otherwise."),
+        (0.45, 0.39, 0.5, "reaches below 40 %: another sample could give another role."),
         (0.35, 0.3, 0.39, "30 to 39 %, lies below 40 %."),
-        (0.35, 0.3, 0.41, "reaches above 40 %: another sample could give the head this name."),
+        (0.35, 0.3, 0.41, "reaches above 40 %: another sample could give this role."),
     ],
 )
 def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, text) -> None:
@@ -123,13 +121,13 @@ def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) ->
     places = [figures.place for figures in report.heads]
     loss = [figures.measures["loss without"].value for figures in report.heads]
     most, least = int(np.argmax(loss)), int(np.argmin(loss))
-    assert f"raises the loss by {loss[most]:.3f}" in importance_text(report, report.heads[most])
+    assert f"loss +{loss[most]:.3f} nats" in importance_text(report, report.heads[most])
     assert f"rank 1 of {len(loss)}" in importance_text(report, report.heads[most])
-    assert "lowers the loss" in importance_text(report, report.heads[least])
+    assert "loss −" in importance_text(report, report.heads[least])
     assert f"rank {len(loss)} of {len(loss)}" in importance_text(report, report.heads[least])
     layer = [figures for figures in report.heads if figures.place[:2] == places[0][:2]]
     first = max(layer, key=lambda figures: figures.measures["gradient"].value)
-    assert f"rank 1 of {len(layer)} in its layer" in importance_text(report, first)
+    assert f"gradient: 1 of {len(layer)} in its layer" in importance_text(report, first)
 
 
 def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) -> None:
@@ -144,7 +142,7 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
             assert f"{abs(value):.3f}" in row["description"]
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
         assert len(rows) == sum(place.kind == kind for place in values)
-    assert any("Olive is below 0" in caption.value for caption in app.caption)
+    assert any("Olive: below 0" in caption.value for caption in app.caption)
     app.selectbox(key="roles_measure").set_value("one-to-one").run()
     encoder, _, cross = charts(app)[:3]
     assert {row["description"] for row in encoder} == {"not measured for this kind"}
@@ -153,7 +151,7 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
     spoken = "".join(html.proto.body for html in app.get("html"))
     assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
     for row, figures in zip(charts(app)[0], report.heads, strict=False):
-        assert row["description"].startswith(figures.role or "no one role, nearest ")
+        assert row["description"].startswith(figures.role or "mixed, closest ")
         assert row["description"] in spoken  # who hears the page gets the same
 
 
@@ -192,10 +190,10 @@ def test_the_card_says_of_one_head_all_that_is_measured(
 
     app = serve("roles", layer="1", head="2", **url)
     (title,) = [element.value for element in app.subheader if "L1 H2 · cross" in element.value]
-    assert f"on this sentence {roles[0][1] or 'no one role'}" in title
-    assert f"on the corpus {report.head(Head('cross', 0, 1)).role or 'no one role'}" in title
+    assert f"on this sentence {roles[0][1] or 'mixed'}" in title
+    assert f"on the corpus {report.head(Head('cross', 0, 1)).role or 'mixed'}" in title
     (text,) = [text for text in texts(app) if "AER" in text]
-    assert "It is the head whose links between words stand on Translate: AER 23.1 %" in text
+    assert "Translate draws its word links from this head: AER 23.1 %" in text
     assert "those that chose this map" in text
 
     app = serve("roles", layer="2", head="3", **url)
@@ -204,8 +202,8 @@ def test_the_card_says_of_one_head_all_that_is_measured(
         for n, h in ((0, 1), (1, 2))
     )
     (text,) = [text for text in texts(app) if "AER" in text]
-    assert f"it has {len(own)} link" in text
-    assert f"of L1 H2's {len(measured)}, {len(measured & own)} are among them" in text
+    assert f"it links {len(own)} word pair" in text
+    assert f"{len(measured & own)} of the {len(measured)} links of L1 H2" in text
     app = serve("roles", **{**url, "kind": "encoder"})
     assert not any("AER" in text for text in texts(app))
 
@@ -238,7 +236,7 @@ def test_in_order_is_said_with_the_share_that_is_in_order(translator: Translator
     assert f"{100 * (pairs - 1) / pairs:.0f} % of the pairs of these links do not cross" in plain(
         text
     )
-    assert "most of them in order, right or wrong" in text
+    assert "most of them in order, rightly or wrongly" in text
 
 
 def test_an_example_goes_into_the_bar_as_it_is_written(opened) -> None:
@@ -254,7 +252,7 @@ def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
     for _ in range(2):  # a double click: the second comes when the field is there
         button.click().run()
         assert not app.exception
-        assert in_url(app, "roles_view") == "Take away"
+        assert in_url(app, "roles_view") == "Remove heads"
         assert app.text_input(key="removed").value == in_url(app, "removed") == "c1.2"
 
 
@@ -274,8 +272,8 @@ def test_without_a_report_the_roles_on_the_sentence_are_there(
         roles = head_roles(by_pieces(trace, kind), kind)
         for row in rows:
             role = roles[row["layer"]][row["head"]]
-            assert row["description"].startswith(role or "no one role, nearest ")
-    assert any("On the sentence in the bar" in text for text in texts(app))
+            assert row["description"].startswith(role or "mixed, closest ")
+    assert any("On this sentence" in text for text in texts(app))
 
 
 def test_a_report_is_read_again_only_when_it_was_written(

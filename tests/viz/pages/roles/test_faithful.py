@@ -57,21 +57,18 @@ def curves(rows: list[dict]) -> dict[str, list[float]]:
 def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
     most, random, least = corpus_sentences(report)
-    assert most.startswith("The words that come first by norms")
-    assert (
-        "fell by 1.50 nats, mean over the shares, which has no interval, and by 0.50 with random "
-        "words"
-    ) in most
-    unparted = "overlaps at every share with ALTI: the intervals alone do not tell them apart."
+    assert most.startswith("Erasing the top words of norms")
+    assert "fell by 1.50 nats (average, no interval), with random words by 0.50." in most
+    unparted = "overlaps at every share with ALTI: by the intervals alone, they may be equal."
     assert most.endswith(unparted)
     assert random == (
-        "Not to be told from random words by the 95 % intervals: rollout at every share. "
+        "Indistinguishable from random words (95 % intervals): rollout at every share. "
         "Below random words: gradient × weights at every share."
     )
-    assert least.startswith("Kept alone, the first words by norms cost least: 0.50 nats, mean")
+    assert least.startswith("With the top words alone, norms lost least: 0.50 nats (average")
     assert least.endswith(unparted)
     most, random, _ = corpus_sentences(faithfulness_of(translator, gradient=2.0))
-    assert most.startswith("The words that come first by gradient")
+    assert most.startswith("Erasing the top words of gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
         "Every lens lies above random words at every share, beyond the 95 % intervals."
@@ -100,7 +97,7 @@ def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
     item = replace(report.lenses["weights"], comprehensiveness=falls, sufficiency=falls)
     random = corpus_sentences(replace(report, lenses={**report.lenses, "weights": item}))[1]
     text = random.replace("\u00a0", " ")
-    assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in text
+    assert "intervals): weights at 10 % and 20 %. Below random words: weights at 40 %." in text
 
 
 def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
@@ -127,7 +124,7 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
     random = random_erasing(translator.model, trace, 3, targets=targets)
     np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)
     (message,) = [text for text in texts(app) if text.startswith("On this sentence")]
-    assert f"the first words by {max(best, key=lambda name: best[name])} are erased" in message
+    assert f"the top words of {max(best, key=lambda name: best[name])} changes most" in message
     # another sentence is asked for anew
     app.text_area(key="text").set_value("Her horse waits.").run()
     assert len(charts(app)) == 2
@@ -168,7 +165,7 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
     app = opened(ERASE, text="The old cat sleeps under the table.")
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:2]]
-    (message,) = [text for text in texts(app) if "time for one go" in text]
+    (message,) = [text for text in texts(app) if "Time is up" in text]
     assert all(screen_name(name) in message for name in NAMES[2:])
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:4]]  # what was computed is remembered
@@ -231,7 +228,7 @@ def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
     stored = {kind: attention[kind]["permuted"] for kind in KINDS}
     text = attention_text(stored, "permuted")
     assert text in texts(app)
-    assert text.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
+    assert text.count("includes 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
     assert [row["value"] for row in charts(app)[1]] == [stored[kind].value for kind in KINDS]
 
 

@@ -104,7 +104,7 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     (within,) = [re.search(r"up to (\d\.\d\d)", c.value) for c in app.caption if "miss" in c.value]
     assert within
     assert abs(sum(printed[:-1]) - printed[-1]) <= float(within[1]) + 1e-9
-    assert any(f"the logit {printed[-1]:.2f}" in line.value for line in app.subheader)
+    assert any(f"(logit) {printed[-1]:.2f}" in line.value for line in app.subheader)
     tables = chart_tables(app, "fillOpacity", "strength")
     assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
     named = dict(zip(rows["part"], rows["value"], strict=True))
@@ -151,7 +151,7 @@ def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch)
 
 def test_a_step_that_is_not_there_is_one_sentence(opened, trace) -> None:
     app = opened(written="77")
-    assert len([text for text in texts(app) if "no piece 77" in text]) == 1
+    assert len([text for text in texts(app) if "no step 77" in text]) == 1
     assert any(line.value.startswith("Step ") for line in app.subheader)
 
 

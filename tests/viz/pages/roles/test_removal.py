@@ -1,4 +1,4 @@
-"""The view “Take away” shows what the model itself does without these heads."""
+"""The view “Remove heads” shows what the model itself does without these heads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
-URL = {"text": SENTENCE, "roles_view": "Take away"}
+URL = {"text": SENTENCE, "roles_view": "Remove heads"}
 
 
 def candidate(app: AppTest) -> str:
@@ -86,8 +86,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     assert np.abs(outcome.changes).max() > 0.01
     new = mark_changed_words(outcome.translation.text, translator.translate(SENTENCE).text)
     assert new in candidate(app)
-    change = float(outcome.after.log_probs.sum()) - float(trace.log_probs.sum())
-    assert f"{format_number(change, sign=True)} by the change" in candidate(app)
+    assert f"→ {format_number(float(outcome.after.log_probs.sum()))}<" in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
@@ -101,7 +100,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     drawn = words_of(app)
     for name, log_probs in (
         ("before", trace.log_probs),
-        ("with heads taken away", outcome.after.log_probs),
+        ("with heads removed", outcome.after.log_probs),
     ):
         total = sum(value for (_, model), value in drawn.items() if model == name)
         assert total == pytest.approx(log_probs.sum(), abs=1e-4)
@@ -119,21 +118,21 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
 
 
 def shown_log_p(app: AppTest) -> list[str]:
-    """Log p in the bar, and that of its translation without the heads."""
-    figures = re.findall(r"translation in the bar (−\d+\.\d\d), ([−+]?\d+\.\d\d)", candidate(app))
-    (bar,) = [text for text in texts(app) if text.startswith("log p")]
-    return [bar.split()[2], *figures[0]]
+    """Log P of the original translation, with all heads and without some."""
+    figures = re.findall(r"translation: (−\d+\.\d\d) → (−\d+\.\d\d)", candidate(app))
+    return [*figures[0]]
 
 
 def test_what_a_removal_changed_is_one_sentence_of_the_numbers_that_are_shown(opened) -> None:
     """Found on a page: log p rose, no word changed, and nothing said so."""
     app = opened(removed=LINK)
-    before, after, change = (float(text.replace("−", "-")) for text in shown_log_p(app))
-    assert change == pytest.approx(after - before, abs=1e-9)
+    before, after = (float(text.replace("−", "-")) for text in shown_log_p(app))
+    assert f"log p −{-before:.2f}" in " ".join(texts(app))
+    change = after - before
     (line,) = [text for text in texts(app) if text.startswith("It writes")]
     verb = "falls" if change < 0 else "rises"
     course = f"{verb} by {abs(change):.2f}" if change else "stays the same"
-    assert line.endswith(f"log p of the translation in the bar {course}.")
+    assert line.endswith(f"log probability of the original translation {course}.")
     assert ("the same words" in line) == ("<b>" not in candidate(app))
     assert not [text for text in texts(opened()) if text.startswith("It writes")]
 
@@ -146,17 +145,17 @@ def given(text: str, log_prob: float) -> Translation:
 @pytest.mark.parametrize(
     ("text", "log_prob", "expected"),
     [
-        ("Ein Hund schläft.", -1.92, "the same words, and log p … rises by 0.05."),
-        ("Ein Hund schläft.", -1.974, "the same words, and log p … stays the same."),
-        ("Ein Tier schläft jetzt.", -2.5, "“Tier schläft jetzt.” for “Hund schläft.”, and log p … "
-         "falls by 0.53."),
-        ("Hund schläft. Ja.", -2.0, "nothing for “Ein” and “Ja.” for nothing, and log p … falls by "
-         "0.03."),
+        ("Ein Hund schläft.", -1.92, "the same words. The log probability … rises by 0.05."),
+        ("Ein Hund schläft.", -1.974, "the same words. The log probability … stays the same."),
+        ("Ein Tier schläft jetzt.", -2.5, "“Tier schläft jetzt.” instead of “Hund schläft.”. The "
+         "log probability … falls by 0.53."),
+        ("Hund schläft. Ja.", -2.0, "nothing instead of “Ein” and “Ja.” instead of nothing. The "
+         "log probability … falls by 0.03."),
     ],
 )  # fmt: skip
 def test_the_words_that_changed_are_named(text: str, log_prob: float, expected: str) -> None:
     line = describe_change(given("Ein Hund schläft.", -1.97), given(text, 0), log_prob)
-    expected = expected.replace("…", "of the translation in the bar")
+    expected = expected.replace("…", "of the original translation")
     assert line.translate({0x2068: None, 0x2069: None}) == f"It writes {expected}"
 
 
@@ -181,7 +180,7 @@ def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> N
     assert "<del>" not in candidate(app)
     drawn = words_of(app)
     words = {word for word, _ in drawn}
-    assert all(drawn[word, "before"] == drawn[word, "with heads taken away"] for word in words)
+    assert all(drawn[word, "before"] == drawn[word, "with heads removed"] for word in words)
 
 
 def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None:
@@ -189,13 +188,13 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         app = opened(removed_how=how)
         assert message(app, "attention_map")[0]["paints"] is paints
         assert message(app, "head_grid")[0]["switches"] is not paints
-        click = "open it, then paint its rows" if paints else "switch it off"
-        assert any(f"choose one in the map to {click}." in body for body in html(app))
+        click = "open it, then paint its rows" if paints else "remove it"
+        assert any(f"Click one to {click}." in body for body in html(app))
 
 
 def test_the_heads_of_a_link_have_their_names_on_the_screen_beside_it(opened) -> None:
     app = opened(removed="L2 H4 cross, e0.0u")
-    assert "On the screen: L2 H4 · cross, L1 H1 · encoder." in [c.value for c in app.caption]
+    assert "That is L2 H4 · cross, L1 H1 · encoder." in [c.value for c in app.caption]
     many = (
         ",".join(f"c0.{head}" for head in range(4))
         + ","
@@ -381,9 +380,9 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     app.slider(key="removal-count").set_value(2).run()
     assert in_url(app, "removed") == "c1.3,c1.2"
     assert any(
-        "With 2 away 20.50, with all heads 30.00" in caption.value for caption in app.caption
+        "With 2 removed: 20.50, with all heads: 30.00" in caption.value for caption in app.caption
     )
-    assert any("among those that gave the order" in caption.value for caption in app.caption)
+    assert any("of the sentences that gave the order" in caption.value for caption in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
     assert any("not the first of this order" in caption.value for caption in app.caption)

@@ -86,14 +86,14 @@ def bars(app: AppTest, title: str) -> list[pd.DataFrame]:
 
 
 def odds_line(app: AppTest) -> str:
-    (line,) = [text for text in texts(app) if "log-odds" in text]
+    (line,) = [text for text in texts(app) if "Log-odds" in text]
     return line
 
 
 def test_the_bars_are_what_the_model_loses(opened, link, translator, trace) -> None:
     app = opened(**link)
     whole = log_odds(translator, trace, {})
-    printed = re.search(r"log-odds ([+−]?\d+\.\d\d) nats", odds_line(app))
+    printed = re.search(r"ratio: ([+−]?\d+\.\d\d) nats", odds_line(app))
     assert printed
     assert float(printed[1].replace("−", "-")) == pytest.approx(whole, abs=0.0051)
     erased, first = bars(app, ERASED)[0], bars(app, FIRST_ORDER)[0]
@@ -150,7 +150,7 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     np.testing.assert_allclose(bars(app, FIRST_ORDER)[1]["value"], keys, atol=1e-5)
     app.button(key="why-remove").click().run()
     letter = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}[kind]
-    assert app.button_group(key="roles_view").value == "Take away"
+    assert app.button_group(key="roles_view").value == "Remove heads"
     assert app.text_input(key="removed").value == f"{letter}{layer}.{head}"
 
 
@@ -211,7 +211,7 @@ def test_what_was_clicked_is_in_the_link_and_the_link_opens_it(opened) -> None:
 
 def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) -> None:
     app = opened(written="99", other="漢")
-    wrong = ["no piece 99", "not in the vocabulary"]
+    wrong = ["no step 99", "not in the vocabulary"]
     typed = ["<pad>", "·漢漢", "written"]
     for then in (*typed, None):
         message = texts(app)
@@ -223,7 +223,11 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
         assert 1 <= at <= len(trace.target_pieces)
         if then is not None:
             text = trace.target_pieces[at - 1].text if then == "written" else then
-            wrong = [{"<pad>": "never written", "written": "that was written"}.get(then, "goes on")]
+            wrong = [
+                {"<pad>": "never written", "written": "that was written"}.get(
+                    then, "No subword inside a word"
+                )
+            ]
             app.text_input(key="other").set_value(text).run()
 
 
@@ -235,7 +239,7 @@ def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
     step = 1 + trace.target_tokens.index("$")
     app = opened(written=str(step))
     (heading,) = [element.value for element in app.subheader if element.value.startswith("Why")]
-    assert heading.startswith("Why “\u2068\\$\u2069” and not ")  # two bare ones are a formula
+    assert heading.startswith("Why “\u2068\\$\u2069” rather than ")  # two bare ones are a formula
     assert "“\u2068$\u2069”" in odds_line(app)
 
 
@@ -272,7 +276,7 @@ def test_a_changed_sentence_without_the_step_says_where_it_is_now(
     app.text_area(key="text").set_value("Dog.").run()
     count = len(app.button_group(key="written-pieces").options)
     assert count < 6
-    assert any(f"has {count} pieces and no piece 6" in text for text in texts(app))
+    assert any(f"has {count} steps and no step 6" in text for text in texts(app))
     assert 1 <= app.number_input(key="written").value <= count
 
 
@@ -298,7 +302,7 @@ def test_a_long_sentence_is_erased_when_it_is_asked_for(opened, link, monkeypatc
     app.toggle(key="erase").set_value(True).run()
     assert bars(app, ERASED)[0].equals(at_once)
     monkeypatch.setattr(why, "MOST_ERASED", 3)
-    assert any("up to 3 pieces" in text for text in texts(opened(**link, erase="true")))
+    assert any("up to 3 of them" in text for text in texts(opened(**link, erase="true")))
 
 
 def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> None:
@@ -306,7 +310,7 @@ def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> N
         if piece in NEVER_WRITTEN:
             with pytest.raises(InputError, match="never written"):
                 find_piece(translator, translator.tokenizer.pieces_of([piece])[0].text)
-            with pytest.raises(InputError, match="goes on with"):
+            with pytest.raises(InputError, match="inside a word"):
                 find_piece(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
         else:
             assert find_piece(translator, piece_name(translator, piece)) == piece

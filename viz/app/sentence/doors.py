@@ -36,7 +36,7 @@ def show(place: DeltaGenerator, page: str) -> None:
     if page != first:
         return
     with place, st.container(key="doors", horizontal=True, gap="small"):
-        st.text(WHAT)
+        st.markdown(WHAT)
         url = {**st.query_params.to_dict(), **choices(1, None)}
         navigation.plain_link(first, "Look around", url)
         with st.popover("Bring your own", key="bring-your-own", type="tertiary"):

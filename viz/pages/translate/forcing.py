@@ -170,6 +170,7 @@ def show_tree(bar: BarTranslation) -> None:
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
+    st.subheader("Beginnings that the search tried", anchor=False)
     used = translation.settings
     origin = Origin.from_translator(bar.translator, translation.source, translation.text)
     data = encode_tree(

@@ -6,7 +6,7 @@ from starlette.middleware import Middleware
 from viz.app import served
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import doors, sentence_bar, worth_seeing
 from viz.pages import (
     architecture,
     heads,
@@ -45,9 +45,11 @@ def main() -> None:
     path = page.url_path or "translate"
     address.prepare(path)
     heading = st.container(key="page-name")
+    top = st.container()
     with menu.kept_for_run():
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
+            doors.show(top, path)
             worth_seeing.show(path)
             page.run()
         finally:

@@ -143,7 +143,7 @@ def bar(facts: Facts) -> Iterator[str]:
     best = facts.translation.best
     count = len(facts.target)
     log_p = number(facts.score(facts.target))
-    yield f"log p {log_p} · {count} {'piece' if count == 1 else 'pieces'} · 0 ms"
+    yield f"log probability {log_p} ({count} {'subword' if count == 1 else 'subwords'}) · 0 ms"
     yield best.text
     unknown = [p.text.strip("▁") for p in facts.trace.source_pieces if p.id == UNK]
     if unknown:
@@ -171,9 +171,9 @@ def unsure(facts: Facts, mean: float) -> Iterator[str]:
     domain = facts.translator.domain
     if domain is not None and mean < domain.least_log_prob:
         yield (
-            f"The model is unsure of this translation: log p is {number(mean)} per piece, and "
-            f"above {number(domain.least_log_prob)} on text that it knows. It is made for "
-            f"{domain.made_for}."
+            f"The model is unsure of this translation: log probability is {number(mean)} per "
+            f"subword, usually above {number(domain.least_log_prob)} on familiar text. It "
+            f"is made for {domain.made_for}."
         )
 
 
@@ -197,11 +197,12 @@ def translate(facts: Facts) -> Iterator[Expected]:
     for candidate in facts.translation.candidates:
         tokens = list(candidate.hypothesis.tokens)
         total = facts.score(tokens)
-        figures = f"score {number(total / ((5 + len(tokens)) / 6) ** 0.6)} · log p {number(total)}"
+        score = total / ((5 + len(tokens)) / 6) ** 0.6
+        figures = f"score {number(score)} · log probability {number(total)}"
         if candidate is best:
-            yield f"…That one has {figures}.…"
+            yield f"…The best translation has {figures}.…"
         else:
-            yield figures + " · the same words, in other pieces" * (candidate.text == best.text)
+            yield figures + " · the same words, in other subwords" * (candidate.text == best.text)
             yield Marked(candidate.text, best.text)
 
 

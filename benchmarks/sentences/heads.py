@@ -246,8 +246,8 @@ def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
     settings = json.loads((facts.translator.folder / "alignment.json").read_text())
     gold = settings["gold"]
     error = (
-        f"AER {gold['aer']:.1f} % on {gold['sentences']} gold sentences ({gold['name']}): those "
-        "that chose this map, so on others the error may be larger"
+        f"{gold['aer']:.0f} % alignment error on {gold['sentences']} hand-linked sentences "
+        f"({gold['name']}), which also chose this map: on others it may be larger"
     )
     place = settings["layer"], settings["head"]
     if (layer, head) == place:

@@ -130,7 +130,7 @@ def test_long_lists_scroll_in_themselves_and_are_saved_on_white(still, tmp_path)
     (last,) = [word for word in page.words() if word["text"] == "w63"]
     assert 0 < last["y"] < 800
     assert page.fits()
-    page.page.get_by_label("white ground").check()
+    page.page.get_by_label("white background").check()
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-h0-h1-h2-h3-h4-h5-h6-h7-cross-ribbons.svg"
     root = ET.parse(path).getroot()
@@ -276,7 +276,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert page.readout().split("\n") == [
         "“laufen”0.368",
         "“Hunde laufen”",
-        "log P of the prefix −1.25",
+        "log probability up to here −1.25",
         "Kept at step 2, rank 2 of 2.",
     ]
     assert page.color(x, y - 5) != rgb(PAPER["light"])  # its ground

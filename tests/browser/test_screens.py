@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
 BAR, CONTROLS = 100, 48  # most pixels of height
 PICTURES = {
-    "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-tree .hl-frame"),
+    "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-words .hl-frame"),
     "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
     "roles": (".st-key-measured-map-beside",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),

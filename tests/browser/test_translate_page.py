@@ -128,7 +128,7 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
     expect_german(second, steered.text)
     page.go_back()
     expect_german(page, own.text)
-    expect(second.get_by_role("button", name="Release")).to_be_visible()
+    expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
     expect_german(second, steered.text)
     second.close()
     page.go_forward()
@@ -154,7 +154,7 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
     until(page, lambda: typed.startswith(field.input_value()), True)
     assert field.input_value() != typed
     expect_german(page, field.input_value())
-    page.get_by_role("button", name="Release").click()
+    page.get_by_role("button", name="Back to the model").click()
     expect(field).to_have_value(own.text)
     page.reload()
     expect(editor(page)).to_have_value(own.text)

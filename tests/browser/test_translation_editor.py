@@ -188,7 +188,7 @@ def test_each_word_has_its_probability_under_it_and_in_its_card(still):
         assert page.evaluate(BAR, [start, end, 0]) == pytest.approx(p, abs=0.06)
     field(page).click(position={"x": 75, "y": 24})
     card = page.locator(".hl-card")
-    assert "p 0.250 · log P −1.39" in card.inner_text()
+    assert "p 0.250 · log probability −1.39" in card.inner_text()
     rows = [
         re.sub(r"\s+|[\u2068\u2069]", " ", text).split()
         for text in page.locator(".hl-card-row").all_inner_texts()

@@ -176,7 +176,7 @@ test("keys go to the parent, to the best child, and through the pieces of a step
 test("a node is told with its probability, its rank and what became of it", () => {
   const data = small();
   assert.deepEqual(linesOn(data, 10).map(plain), [
-    "“Zwei schwarze Hunde.”", "log P of the prefix −0.8, score −0.5",
+    "“Zwei schwarze Hunde.”", "log probability up to here −0.8, score −0.5",
     "Finished at step 5, rank 1 of 1.",
   ]);
   assert.equal(stateOf(data, 3),

@@ -175,7 +175,7 @@ export const stripData = (rows, columns, more = {}) => ({
  * @returns {import("../../viz/draw/js/word_links/plan.js").LinkData}
  */
 export const linkData = (source, target, links) => ({
-  title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
+  title: "Which words this head links", madeBy: "", note: "", color: "#d55e00",
   source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength, oneWay]) =>
     ({ source: from, target: to, strength, mutual: !oneWay })),

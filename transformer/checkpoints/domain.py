@@ -40,8 +40,8 @@ class Domain:
         if without:
             subject += f", with {', '.join(f'“{word}”' for word in without)} forbidden"
         return (
-            f"The model is unsure of {subject}: log p is {_shown(log_prob)} per piece, and "
-            f"above {_shown(self.least_log_prob)} on text that it knows. It is made for "
+            f"The model is unsure of {subject}: log probability is {_shown(log_prob)} per subword, "
+            f"usually above {_shown(self.least_log_prob)} on familiar text. It is made for "
             f"{self.made_for}."
         )
 

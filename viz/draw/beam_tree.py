@@ -20,10 +20,10 @@ STATES: tuple[State, ...] = get_args(State)
 
 TITLE = "Beam tree"
 NOTE = (
-    "The translation runs along the top; the other prefixes branch off. The thicker a line, the "
-    "more probable its piece; a dot ends a hypothesis, with its score."
+    "The translation runs along the top; other beginnings it tried branch off. The thicker a line, "
+    "the more probable its subword; a dot ends a translation, with its score."
 )
-FORCED = "Pieces on grey are forced."
+FORCED = "Subwords on grey are forced."
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import GoldFigures
     from transformer.text.tokenizer import Piece
 
-TITLE = "Which word comes from which"
+TITLE = "Which words this head links"
 NOTE = (
     "The wider a link, the stronger. Dashed: the {source} word weighs more for another {target} "
     "word. Point at a word for its numbers; a click pins it."
@@ -38,10 +38,10 @@ def word_texts(pieces: Sequence[Piece]) -> list[str]:
 
 def error_text(gold: GoldFigures) -> str:
     """Describe the error of links that was measured on gold text, and which text that is."""
-    sentences = counted(gold.sentences, "gold sentence")
+    sentences = counted(gold.sentences, "hand-linked sentence")
     return (
-        f"AER {gold.aer:.1f} % on {sentences} ({gold.name}): those that chose this map, so on "
-        f"others the error may be larger"
+        f"{gold.aer:.0f} % alignment error on {sentences} ({gold.name}), which also chose this "
+        f"map: on others it may be larger"
     )
 
 
@@ -50,6 +50,7 @@ def encode_links(
     target: Sequence[str],
     pairs: Sequence[WordPair],
     *,
+    title: str = TITLE,
     mutual: Collection[WordPair],
     made_by: str,
     languages: Languages,
@@ -73,7 +74,7 @@ def encode_links(
         if not (np.isfinite(pair.strength) and pair.strength >= 0):
             raise ValueError(f"a strength of {pair.strength}")
     meta = {
-        "title": TITLE,
+        "title": title,
         "madeBy": made_by,
         "note": NOTE.format(source=languages.name("source"), target=languages.name("target")),
         "color": COLOR["cross"],

@@ -1,6 +1,6 @@
 """Findings: one to three plain sentences on what is worth seeing of a sentence, each measured."""
 
 from viz.findings.finding import Claim, Finding
-from viz.findings.pages import PAGES, findings
+from viz.findings.pages import MOST, PAGES, findings, ranked
 
-__all__ = ["PAGES", "Claim", "Finding", "findings"]
+__all__ = ["MOST", "PAGES", "Claim", "Finding", "findings", "ranked"]

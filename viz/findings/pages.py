@@ -11,7 +11,7 @@ from viz.findings import passes, weights
 from viz.findings.finding import Finding
 
 MOST = 2
-"""Largest number of findings of a page."""
+"""Largest number of findings that are shown of a page."""
 
 FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]
 FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
@@ -41,7 +41,17 @@ def findings(
     translator: Translator | None = None,
     report: HeadReport | None = None,
 ) -> list[Finding]:
-    """Find what is worth seeing of a sentence on a page, at most `MOST`, the strongest first.
+    """Find what is worth seeing of a sentence on a page, at most `MOST`; see `ranked`."""
+    return ranked(page, trace, translator, report)[:MOST]
+
+
+def ranked(
+    page: str,
+    trace: AttentionTrace,
+    translator: Translator | None = None,
+    report: HeadReport | None = None,
+) -> list[Finding]:
+    """Find all that is worth seeing of a sentence on a page, the strongest first.
 
     Args:
         page: path of the page.
@@ -57,4 +67,4 @@ def findings(
         if page == "roles" and report is not None:
             results.append(passes.costliest_head(translator, trace, report))
     present = [finding for finding in results if finding is not None]
-    return sorted(present, key=lambda finding: -finding.strength)[:MOST]
+    return sorted(present, key=lambda finding: -finding.strength)

@@ -44,7 +44,9 @@ def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -
     (notice,) = translation.notices
     per_piece = translation.log_prob / len(translation.best.pieces)
     least = bundled.domain.least_log_prob
-    assert f"log p is −{-per_piece:.2f} per piece, and above −{-least:.2f}" in notice
+    assert (
+        f"log probability is −{-per_piece:.2f} per subword, usually above −{-least:.2f}" in notice
+    )
     assert notice.endswith(f"made for {bundled.domain.made_for}.")
 
 
@@ -61,11 +63,13 @@ def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> 
     assert forced.notices == ()
     limit = domain.Domain("x", -0.5)
     hypothesis = Hypothesis((5, 6, 2), (-9.0, -0.75, -0.27), 0.0)
-    assert "follows the forced prefix: log p is −0.51" in (limit.notice(hypothesis, forced=1) or "")
+    assert "follows the forced prefix: log probability is −0.51" in (
+        limit.notice(hypothesis, forced=1) or ""
+    )
     assert limit.notice(hypothesis, forced=2) is None
     assert limit.notice(hypothesis, forced=3) is None  # nothing is the model's own
     (notice,) = bundled.translate(text, forbidden=["Hunde", "Schnee"]).notices
-    assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log p" in notice
+    assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log probability" in notice
 
 
 def test_a_model_without_a_domain_has_no_such_notice(checkpoint_folder: Path) -> None:

@@ -67,7 +67,7 @@ def visit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTes
 @pytest.mark.parametrize("page", TITLES)
 def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
     shown = [text.value for text in visit(page).text]
-    assert any(text.startswith("log p") for text in shown), shown
+    assert any(text.startswith("log probability") for text in shown), shown
 
 
 @pytest.mark.parametrize("page", ["heads", "inside", "masks"])

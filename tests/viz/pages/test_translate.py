@@ -66,7 +66,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
     made = link_method(settings, OURS, settings.row)
-    assert as_markdown(made) in [text.value for text in app.markdown]
+    assert as_markdown(made) in [text.value for text in app.caption]
     assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
@@ -87,30 +87,24 @@ def test_the_switch_says_which_row_stands_for_a_word(
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, replace(SETTINGS, row="writes"))
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
-    text = next(text.value for text in app.markdown if text.value.startswith("Each link joins"))
-    assert "31.2" not in text  # that figure is of the other row
+    text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
+    assert "31" not in text  # that figure is of the other row
     assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert link_method(SETTINGS, OURS, "reads") == (
-        "Each link joins a German word to the English word that weighs most in the row that reads "
-        "it: layer 1, head 3, lens: weights. Of all links, AER 31.2 % on 508 gold sentences "
-        "(a *set* of :red[links]): those that chose this map, so on others the error may be larger."
+        "A solid link: each word is the other’s strongest match in head L1 H3 when the decoder "
+        "reads the German word. Solid and dashed links: 31 % alignment error on 508 hand-linked "
+        "sentences (a *set* of :red[links]), which also chose this map: on others it may be larger."
     )
     mutual = link_method(replace(SETTINGS, links="mutual"), OURS, "reads")
-    assert "Of the links that hold both ways, AER 31.2 %" in mutual
-    assert link_method(SETTINGS, OURS, "writes").endswith(
-        "in the row that writes it: layer 1, head 3, lens: weights; measured on gold text only in "
-        "the row that reads the word."
-    )
-    assert link_method(UNMEASURED, OURS, "writes") == (
-        "Each link joins a German word to the English word that weighs most in the row that writes "
-        "it: layer 2, all heads, lens: norms; never measured on gold text for this checkpoint."
-    )
-    assert link_method(UNMEASURED, Languages("French", ""), "writes").startswith(
-        "Each link joins a target word to the French word that weighs most"
-    )
+    assert "Solid links: 31 %" in mutual
+    assert "31" not in link_method(SETTINGS, OURS, "writes")
+    unmeasured = link_method(UNMEASURED, OURS, "writes")
+    assert "all heads of layer 2 (lens: norms) when the decoder writes the German" in unmeasured
+    assert "%" not in unmeasured
+    assert "the target word" in link_method(UNMEASURED, Languages("French", ""), "writes")
 
 
 def test_where_nothing_was_written_there_is_nothing_to_link(
@@ -131,10 +125,12 @@ def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: 
     best, *others = translator.translate(SENTENCE, beam_size=4).candidates
     assert len(bodies) == len(others) == 3
     for body, candidate in zip(bodies, others, strict=True):
-        assert f"log p −{-candidate.hypothesis.log_prob:.2f}" in body
+        assert f"log probability −{-candidate.hypothesis.log_prob:.2f}" in body
         assert all(word in body for word in candidate.text.split())
     own = best.hypothesis
-    message = f"That one has score −{-own.score:.2f} · log p −{-own.log_prob:.2f}"
+    message = (
+        f"The best translation has score −{-own.score:.2f} · log probability −{-own.log_prob:.2f}"
+    )
     assert any(message in caption.value for caption in app.caption)
 
 
@@ -299,7 +295,7 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(
     assert german(app) == typed
     trace = translator.trace(SENTENCE, typed)
     assert messages["translate-map"]["queries"] == display_tokens(trace.labels("cross").queries)
-    assert "edited by hand" in " ".join(caption.value for caption in app.caption)  # over the tree
+    assert "your version" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
     app.text_input(key="forbid").set_value("z.B.").run()
     assert not app.exception
@@ -343,7 +339,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     own, other = translator.translate(SENTENCE), translator.translate(SENTENCE, **settings)
     bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
     for body, item in zip(bodies, (own, other), strict=True):
-        assert f"log p −{-item.log_prob:.2f}" in body
+        assert f"log probability −{-item.log_prob:.2f}" in body
         assert f"score −{-item.best.hypothesis.score:.2f}" in body
     assert mark_changed_words(other.text, own.text) in bodies[1]
     messages: Any = clicks["messages"]
@@ -351,7 +347,9 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
         labels = translator.trace_of(item).labels("cross")
         assert messages[f"versus-map-{key}"]["queries"] == display_tokens(labels.queries)
     assert "translate-map" not in messages  # it would be the left one once more
-    two_penalties = any("log p alone compares" in caption.value for caption in app.caption)
+    two_penalties = any(
+        "log probability alone compares" in caption.value for caption in app.caption
+    )
     assert two_penalties is ("alpha" in settings)
     app.button(key="versus-take").click().run()
     assert german(app) == other.text

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-MARKS = "Bold words are not in the translation in the bar, struck-through ones only there."
+MARKS = "Bold: new. Struck through: dropped."
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:

@@ -74,7 +74,7 @@ class SearchRequest(NamedTuple):
     def steers(self) -> str:
         """Text on how this differs from the model's own translation, or ""."""
         if self.edited:
-            return "edited by hand"
+            return "your version"
         if self.prefix:
             return f"begins with {self.quoted_prefix}"
         return ""
@@ -190,9 +190,7 @@ def release_outdated() -> None:
     same = state.get(PREFIX, "") == seen.prefix and state.get(EDITED, "") == seen.edited
     if same and seen.steers:
         release()
-        names = (
-            "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
-        )
+        names = "Your version" if seen.edited else f"The prefix {seen.quoted_prefix}"
         to = "sentence" if has_model(seen) else "model"
         notice = f"{names} belonged to the {to} before; Undo on the Translate page brings it back."
         state[_RELEASED] = notice, now
@@ -281,7 +279,7 @@ def _is_alpha(value: str) -> bool:
 
 def draw_settings() -> tuple[float, str]:
     """Draw α and the forbidden words, behind one button."""
-    with st.popover("Search", key="search-settings"):
+    with st.popover("Search settings", key="search-settings"):
         alpha = st.slider(
             "Length penalty α",
             *ALPHAS,
@@ -289,8 +287,8 @@ def draw_settings() -> tuple[float, str]:
             0.1,
             key=ALPHA,
             bind="query-params",
-            help="A hypothesis is ranked by log p / ((5 + pieces) / 6)^α (§6.1): the larger α, "
-            "the longer the translation; 0 is no penalty.",
+            help="A translation is ranked by its log probability / ((5 + subwords) / 6)^α (§6.1): "
+            "the larger α, the longer the translation; 0 is no penalty.",
         )
         forbid = text_input(
             "Forbidden words",

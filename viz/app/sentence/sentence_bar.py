@@ -226,12 +226,13 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
     with sentence, st.container(key=source_box.container_key(languages)):
         text = source_box.show(languages, in_link=fits)
     beam_size = st.selectbox(
-        "Beam",
+        "Beam size",
         search_request.BEAMS,
         index=search_request.BEAMS.index(BEAM_SIZE),
         key=BEAM,
         bind="query-params",
-        width=120,
+        help="Beginnings of the translation that the search follows side by side.",
+        width=184,
     )
     alpha, forbid = search_request.draw_settings()
     prefix, edited = search_request.draw_hidden(fits)

@@ -52,20 +52,19 @@ class TranslationLine:
 
     def write(self, translation: Translation, used: SearchRequest) -> None:
         """Write the translation, with its figures."""
+        subwords = counted(len(translation.best.pieces), "subword")
         figures = [
             *filter(None, [used.steers]),
-            f"log p {format_number(translation.log_prob)}",
-            counted(len(translation.best.pieces), "piece"),
+            f"log probability {format_number(translation.log_prob)} ({subwords})",
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
         row = self._write(text, " · ".join(figures))
         if used.steers:
             row.button(
-                "Release",
+                "Back to the model’s translation",
                 key="release",
                 type="tertiary",
-                help="Back to the translation that the model finds by itself",
                 on_click=search_request.release,
             )
 

@@ -13,8 +13,10 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.explanations import as_markdown
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar
-from viz.findings import PAGES, Finding, findings
+from viz.app.sentence import search_request, sentence_bar, tour
+from viz.app.sentence.search_request import NAMES
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.findings import MOST, PAGES, Finding, ranked
 
 if TYPE_CHECKING:
     from transformer import AttentionTrace, Translator
@@ -24,36 +26,47 @@ LONGEST = 100
 
 
 def show(page: str) -> None:
-    """Draw the findings of a page, each a link to the view that shows it."""
-    bar, results = sentence_bar.current(), findings_of(page)
-    if bar is None or not results:
+    """Draw the findings of a page, each a link to the view that shows it, or a stop of the tour."""
+    bar = sentence_bar.current()
+    number = tour.current_stop(page)
+    if bar is None or (page not in PAGES and not number):
+        return
+    sentence = {name: st.query_params[name] for name in NAMES if name in st.query_params}
+    sentence[search_request.TEXT] = bar.requested.text
+    if number:
+        pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
+        shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
+        tour.show_stop(number, shown[0], shown[-1], sentence)
+        return
+    results = _findings(page, bar)[:MOST]
+    if not results:
         return
     with st.container(key="findings", horizontal=True, gap="small"):
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
-                choices = {search_request.TEXT: bar.requested.text, **finding.choices}
+                choices = {**sentence, **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
-
-
-def findings_of(page: str) -> list[Finding]:
-    """Find what is worth seeing on a page of the sentence in the bar, if there is one."""
-    bar = sentence_bar.current()
-    if bar is None or page not in PAGES:
-        return []
-    try:
-        trace = cached_results.trace(bar.translator, bar.translation)
-        return _findings(page, bar.translator, trace)
-    except HeadlightError:
-        return []  # the page itself says what is wrong with the sentence or the model
 
 
 def default_choices(page: str) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
-    return next((finding.choices for finding in findings_of(page)), {})
+    bar = sentence_bar.current()
+    if bar is None or page not in PAGES:
+        return {}
+    return next((finding.choices for finding in _findings(page, bar)), {})
 
 
-def _findings(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
+def _findings(page: str, bar: BarTranslation) -> list[Finding]:
+    """Find what is worth seeing, none where the page itself says what is wrong."""
+    try:
+        trace = cached_results.trace(bar.translator, bar.translation)
+        return _remembered(page, bar.translator, trace)
+    except HeadlightError:
+        return []
+
+
+def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
     """Find what is worth seeing, once for all readers."""
     measured = translator.folder / head_report.FILE
     short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
@@ -69,6 +82,6 @@ def _findings(page: str, translator: Translator, trace: AttentionTrace) -> list[
         report = None
         if page == "roles" and short:
             report = head_report.read(translator.folder, translator.model.config)
-        return findings(page, trace, translator if short else None, report)
+        return ranked(page, trace, translator if short else None, report)
 
     return memo(key, compute)

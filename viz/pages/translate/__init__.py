@@ -1,4 +1,4 @@
-"""The page “Translate”: an editor, the search as a tree, and links between words."""
+"""The page “Translate”: an editor, links between words, and the search as a tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from viz.pages.translate.versus import show_both_maps, show_versus
 def show() -> None:
     """Draw the page for the sentence in the bar."""
     # each part has its own container: a change in one part would remount all parts below it
-    editor, notices, tree, comparison = (st.container() for _ in range(4))
+    editor, notices, words, tree, comparison = (st.container() for _ in range(5))
     if (bar := sentence_bar.current()) is not None:
         with editor:
             show_editor(bar)
@@ -30,26 +30,26 @@ def show() -> None:
     if bar is None or traced is None:
         return
     trace = traced.trace
+    alignment = read_alignment(bar.translator)
+    with words:
+        show_words(bar.translator, trace, alignment)
     with tree:
         show_tree(bar)
+        show_alternatives(bar, trace)
     with comparison:
         compared = show_versus(bar)
-        alignment = read_alignment(bar.translator)
         if compared is not None:
             show_both_maps(bar, compared, pick_map(trace, alignment))
     picture, details = st.columns([5, 4], gap="large")
-    with picture:
-        st.subheader("Which word comes from which", anchor=False)
-        show_words(bar.translator, trace, alignment)
-        if compared is None:  # otherwise the same map is drawn above
-            st.subheader("Piece by piece", anchor=False)
+    if compared is None:  # otherwise the same map is drawn above
+        with picture:
+            st.subheader("Subword by subword", anchor=False)
             choice = pick_map(trace, alignment)
             draw_map(bar.translator, trace, choice, "translate-map")
     with details:
-        show_alternatives(bar, trace)
         show_others(bar)
         explain(
-            f"Each row of the decoder reads one token and writes the next. The weights are "
+            f"At each step the decoder reads one subword and predicts the next. The weights are "
             f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the encoder-decoder "
             f"attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "

@@ -113,12 +113,12 @@ def show_editor(bar: BarTranslation) -> None:
             score = scored(bar)
             written = [piece.text for piece in score.pieces]
             st.button(
-                "Let the model go on from here",
+                "Let the model finish the sentence",
                 key="go-on",
                 type="tertiary",
                 on_click=_go_on,
                 args=(request, written[:-1] if score.ended else written),
-                help="Forces what stands here as a prefix; the search finds how it goes on",
+                help="Keeps what stands here; the search finds how it goes on",
             )
 
 
@@ -140,7 +140,7 @@ def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
 
 DROPPED = "dropped"
 """Name in the URL: whether the tree shows its dropped candidates."""
-EDITED_NOTE = "The translation above is edited by hand; the tree is the model’s own search."
+EDITED_NOTE = "The translation above is your version; the tree is the model’s own search."
 
 
 def show_tree(bar: BarTranslation) -> None:
@@ -170,6 +170,7 @@ def show_tree(bar: BarTranslation) -> None:
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
+    st.subheader("Beginnings that the search tried", anchor=False)
     used = translation.settings
     origin = Origin.from_translator(bar.translator, translation.source, translation.text)
     data = encode_tree(
@@ -210,9 +211,9 @@ def reasons(beam_size: int) -> dict[Reason, str]:
         "": "",
         "beam": f"Not among the {beam_size} best of its step."
         if beam_size > 1
-        else "Not the most probable piece of its step.",
+        else "Not the most probable subword of its step.",
         "forbidden": "It writes a forbidden word, or leads to one.",
-        "full": "The search had all its hypotheses by then, or enough better ones.",
+        "full": "The search had all its translations by then, or enough better ones.",
         "bound": "It could no longer become one of the best.",
         "limit": "The length limit ended it.",
         "stopped": "The search was stopped there.",
@@ -221,7 +222,7 @@ def reasons(beam_size: int) -> dict[Reason, str]:
 
 def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
-    st.subheader("What else could have stood there", anchor=False)
+    st.subheader("What the model almost wrote", anchor=False)
     score = scored(bar)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
@@ -241,12 +242,12 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
         prefix = [pieces[0][0] for pieces in steps[:step]]
         force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
-    caption = origin_of(trace).caption("The most probable pieces of each step.")
+    caption = origin_of(trace).caption("The most probable subwords of each step.")
     data = encode_bars(steps, caption=caption)
     mount("translate-steps", data, lambda sent: pick(choice_of(sent, steps)))
     st.caption(
-        f"Each piece with its probability, given the {bar.translator.source_language} sentence "
-        f"and all pieces before it: "
+        f"Each subword with its probability, given the {bar.translator.source_language} sentence "
+        f"and all subwords before it: "
         f"{code_line(most_probable_others)}."
     )
 
@@ -255,17 +256,17 @@ def show_others(bar: BarTranslation) -> None:
     """Draw the other hypotheses, best first, with differences from the translation marked."""
     if bar.used.edited:
         return  # no search made it
-    st.subheader("The other sentences of the search", anchor=False)
+    st.subheader("Runner-up translations", anchor=False)
     best, *others = bar.translation.candidates
     if not others:
-        st.caption("The search kept one hypothesis, as a beam of 1 does: nothing to compare.")
+        st.caption("The search kept one translation, as a beam size of 1 does: nothing to compare.")
         return
     for candidate in others:
-        same = " · the same words, in other pieces" if candidate.text == best.text else ""
+        same = " · the same words, in other subwords" if candidate.text == best.text else ""
         show_candidate(candidate.text, best.text, figures(candidate) + same)
     st.caption(
-        f"{MARKS} That one has {figures(best)}. The score is log p over the length penalty of "
-        f"§6.1, so that a short sentence does not win for being short: "
+        f"{MARKS} The best translation has {figures(best)}. The score is the log probability over "
+        f"the length penalty of §6.1, so that a short sentence does not win for being short: "
         f"{code_line(length_penalty)}."
     )
 
@@ -274,4 +275,4 @@ def figures(candidate: Candidate) -> str:
     """Format score and log P of a hypothesis."""
     hypothesis = candidate.hypothesis
     score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
-    return f"score {score} · log p {log_prob}"
+    return f"score {score} · log probability {log_prob}"

@@ -31,7 +31,7 @@ from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import head_name
-from viz.draw.word_links import encode_links, error_text, word_texts
+from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
@@ -43,49 +43,62 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         st.caption(NOTHING)
         return
     languages = trace.languages
-    drawn = replace(settings, row=pick_row(translator))
+    title = links_title(settings)
+    with st.container(key="translate-words-controls", horizontal=True, gap="small"):
+        st.subheader(title, anchor=False)
+        drawn = replace(settings, row=pick_row(translator))
     shares = memo_per_trace(
         trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
     )
     method = link_method(settings, languages, drawn.row)
-    st.markdown(as_markdown(method))
-    if note := apart_note(trace):
-        st.caption(note)
     data = encode_links(
         source,
         target,
         strongest(shares, "each"),
+        title=title,
         mutual=strongest(shares, "mutual"),
         made_by=_map_text(settings),
         languages=languages,
         caption=origin_of(trace).caption(method),
     )
     mount("translate-words", data)
+    st.caption(as_markdown(method))
+    if note := apart_note(trace):
+        st.caption(note)
     if settings.head is not None:
         card = link_parameters(*Head("cross", settings.layer, settings.head))
         card[navigation.VIEW] = navigation.ROLES
         navigation.link("roles", "the head of these links", card)
 
 
+def links_title(settings: AlignmentSettings) -> str:
+    """Return the heading of the links."""
+    return TITLE if settings.head is not None else f"Which words layer {settings.layer + 1} links"
+
+
 def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
     """Describe a link, the map and the row that it is read from, and its measured error."""
-    source = languages.name("source")
     text = (
-        f"Each link joins {languages.with_article('target', 'word')} to the {source} word that "
-        f"weighs most in the row that {row} it: {_map_text(settings)}"
+        f"A solid link: each word is the other’s strongest match in {_map_text(settings)} when "
+        f"the decoder {row} the {languages.name('target')} word"
     )
     gold = settings.gold
     if gold is None:
-        return f"{text}; never measured on gold text for this checkpoint."
+        return f"{text}; never compared with links that people drew, for this checkpoint."
     if row != settings.row:
-        return f"{text}; measured on gold text only in the row that {settings.row} the word."
-    links = "the links that hold both ways" if settings.links == "mutual" else "all links"
-    return f"{text}. Of {links}, {error_text(gold)}."
+        return f"{text}; compared with links that people drew only when it {settings.row} the word."
+    links = "Solid links" if settings.links == "mutual" else "Solid and dashed links"
+    return f"{text}. {links}: {error_text(gold)}."
 
 
 def _map_text(settings: AlignmentSettings) -> str:
-    part = "all heads" if settings.head is None else f"head {settings.head + 1}"
-    return f"layer {settings.layer + 1}, {part}, lens: {LENS_NAMES[settings.lens]}"
+    layer, lens = settings.layer, settings.lens
+    place = (
+        f"all heads of layer {layer + 1}"
+        if settings.head is None
+        else f"head {head_name(layer, settings.head)}"
+    )
+    return place if lens == "weights" else f"{place} (lens: {LENS_NAMES[lens]})"
 
 
 MAP = UrlNames("map_layer", "map_head")
@@ -133,8 +146,8 @@ def draw_map(
         title=title,
         languages=languages,
         reads=trace.decoder_tokens,
-        note=f"Each row reads the {languages.name('target')} piece at its left and writes the one "
-        f"at its right; its weights on {languages.source or 'the source'} sum to 1.",
+        note=f"Each row reads the {languages.name('target')} subword at its left and writes the "
+        f"one at its right; its weights on {languages.source or 'the source'} sum to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)
         ),

@@ -112,7 +112,7 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
         beams = search_request.BEAMS
-        beam_size = menu("Beam", beams, "versus_beam", width=120, index=len(beams) - 1)
+        beam_size = menu("Beam size", beams, "versus_beam", width=160, index=len(beams) - 1)
         settings = replace(settings, beam_size=beam_size)
     elif subject == OTHER_ALPHA:
         bounds = *search_request.ALPHAS, 1.0, 0.1, "%.1f"
@@ -128,17 +128,20 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
 def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
     """Name the figures that cannot be compared, if any."""
     if other.translator is not bar.translator:
-        return ["Log p compares two models only where they divide a text into the same pieces."]
+        return [
+            "Log probability compares two models only where they divide a text into the same "
+            "subwords."
+        ]
     if other.settings.alpha != settings_of(bar.used).alpha:
         return [
-            "Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p alone "
-            "compares them."
+            "Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
+            "probability alone compares them."
         ]
     return []
 
 
 def _settings_in_words(settings: SearchSettings) -> str:
-    beam = "greedy search" if settings.beam_size == 1 else f"beam {settings.beam_size}"
+    beam = "greedy search" if settings.beam_size == 1 else f"beam size {settings.beam_size}"
     prefix = settings.prefix
     text = prefix if isinstance(prefix, str) else search_request.as_text(prefix)
     # the caption is HTML

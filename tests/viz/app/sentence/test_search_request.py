@@ -51,8 +51,8 @@ def test_a_link_steers_the_search_and_the_bar_says_so(
     assert german(app) == wanted.text != own
     figures = texts(app)[2]
     assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in figures
-    assert f"log p −{-wanted.log_prob:.2f}" in figures
-    press(app, "Release")
+    assert f"log probability −{-wanted.log_prob:.2f}" in figures
+    press(app, "Back to the model’s translation")
     assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
     assert in_url(app, "prefix") is None
     assert (in_url(app, "beam"), in_url(app, "alpha")) == ("2", "1.3")
@@ -71,7 +71,7 @@ def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translato
     assert german(app) == hand
     known = translator.score(SENTENCE, hand)
     assert texts(app)[2] == (
-        f"edited by hand · log p −{-known.log_prob:.2f} · {len(known.pieces)} pieces"
+        f"your version · log probability −{-known.log_prob:.2f} ({len(known.pieces)} subwords)"
     )
     app.session_state["visited"] = "masks"
     app.query_params.clear()  # the browser has not heard of it yet

@@ -190,8 +190,8 @@ function words({ data, plan: { places, course, font }, theme }, n, isLit) {
 /** A node, by its place in the list. @typedef {{node: number}} TreeAt */
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
-  + "a step; Enter forces the prefix.";
-const CLICK = "A click on a piece forces the prefix up to it.";
+  + "a step; Enter: the translation must begin this way.";
+const CLICK = "Click a word: the translation must begin this way.";
 const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
@@ -240,11 +240,11 @@ export class BeamTree extends PictureView {
     this.before = data;
     this.describe(data.title, HELP, `${data.note} ${CLICK}`);
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
-    this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
+    this.count.textContent = `show ${count} discarded candidate${count === 1 ? "" : "s"}`;
     this.toggle.hidden = !count;
     this.withDropped.follow(data.dropped);
     this.dropped.checked = this.withDropped.value;
-    fillTable(this.table, data.title, [data.language, "Score", "log P", "Pieces"],
+    fillTable(this.table, data.title, [data.language, "Score", "Log probability", "Subwords"],
       hypothesisRows(data));
   }
 
@@ -358,7 +358,7 @@ export function linesOn(data, n) {
   const { total, score } = data.nodes[n];
   const whole = prefixOf(data, n);
   const prefix = whole.length > LONGEST ? `…${whole.slice(-LONGEST)}` : whole;
-  const logs = `log P of the prefix ${figure(total)}`;
+  const logs = `log probability up to here ${figure(total)}`;
   return [
     ...(prefix ? [quote(prefix)] : []),
     score === null ? logs : `${logs}, score ${figure(score)}`,

@@ -39,7 +39,7 @@ const CAPTION = { size: 12, line: 17, narrowest: 320 };
  * @param {(white: boolean) => Drawing} drawing
  * @param {() => string[]} caption of the picture, for a reference to it */
 export function saveButtons(drawing, caption) {
-  const { input, label } = choice({ type: "checkbox" }, "white ground");
+  const { input, label } = choice({ type: "checkbox" }, "white background");
   return make("span", { class: "hl-save", role: "group", "aria-label": "Save the picture" },
     button("PNG", () => savePng(drawing(input.checked)), { "aria-label": "Save as PNG" }),
     button("SVG", () => saveSvg(drawing(input.checked)), { "aria-label": "Save as SVG" }),

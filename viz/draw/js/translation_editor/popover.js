@@ -43,7 +43,7 @@ export class Popover {
    */
   fill(data, word, name, locked) {
     this.head.replaceChildren(make("strong", {}, isolate(name)),
-      make("span", {}, `p ${number(word.p)} · log P ${logText(word.logProb)}`),
+      make("span", {}, `p ${number(word.p)} · log probability ${logText(word.logProb)}`),
       ...(word.forced ? [make("span", {}, "forced")] : []));
     this.list.setAttribute("aria-label", `Instead of ${quote(name)}`);
     this.root.classList.toggle("hl-locked", locked);

@@ -19,9 +19,9 @@ import { BAR, barOf, carried, wordAt, wordAtCaret, wordsOf } from "./words.js";
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
 const NARROW = 480;
-const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for what "
-  + "the model would rather have; type to rewrite it.";
-const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
+const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for "
+  + "alternatives; type to rewrite it.";
+const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 /** @extends {View<EditorData>} */
 export class TranslationEditor extends View {
@@ -254,7 +254,7 @@ export class TranslationEditor extends View {
     if (byKeys) {
       const name = this.nameOf(word.index);
       this.field.setAttribute("aria-activedescendant", this.card.choose(null));
-      this.live.textContent = `${quote(name)}: ${number(word.p)}, log P ${logText(word.logProb)}`;
+      this.live.textContent = `${quote(name)}: ${number(word.p)}, log probability ${logText(word.logProb)}`;
     }
     this.draw();
   }
@@ -318,9 +318,9 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
  * @param {boolean} changed whether something was typed since
  */
 function statusOf({ byHand, forced }, changed) {
-  if (byHand || changed) return "Written by hand.";
-  if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
-  return "As the model wrote it.";
+  if (byHand || changed) return "Your version.";
+  if (forced) return `Forced: the first ${forced === 1 ? "subword" : `${forced} subwords`}, overlined.`;
+  return "The model’s own translation.";
 }
 
 const TRACK = 0.16; // opacity

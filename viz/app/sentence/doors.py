@@ -1,0 +1,43 @@
+"""The line over the first page: what Headlight is, and the ways on from there."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.app.links import navigation
+from viz.app.models.menu import MODELS_VARIABLE
+from viz.app.sentence.tour import STOPS, choices
+
+WHAT = (
+    "Headlight shows what each attention head of a Transformer looks at while it translates your "
+    "sentence."
+)
+OWN = f"""
+**Your sentence.** Type it into the box at the top: all pages follow it.
+
+**Your lines.** Write a file with one sentence a line, then run
+`headlight report --lines FILE -o report.html`: one page shows them all.
+
+**Your model.** Put its folder, made by Headlight or a MarianMT model of Hugging Face, into a
+folder of models. Start the app with `{MODELS_VARIABLE}=FOLDER headlight app`: a menu beside the
+sentence offers it.
+"""
+
+
+def show(place: DeltaGenerator, page: str) -> None:
+    """Draw the line into its place, on the first page alone; after the bar, whose address it has.
+
+    Args:
+        place: an empty container above the bar.
+        page: path of the page.
+    """
+    first, *_ = STOPS
+    if page != first:
+        return
+    with place, st.container(key="doors", horizontal=True, gap="small"):
+        st.markdown(WHAT)
+        url = {**st.query_params.to_dict(), **choices(1, None)}
+        navigation.plain_link(first, "Look around", url)
+        with st.popover("Bring your own", key="bring-your-own", type="tertiary"):
+            st.markdown(OWN)

@@ -1,10 +1,12 @@
-"""Findings on the sentence in the bar, above each page: what is worth seeing, one click away."""
+"""Above each page: the question that it answers, and what is worth seeing, one click away."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
 from transformer.analysis.corpus import head_report
@@ -21,25 +23,62 @@ if TYPE_CHECKING:
 LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more for findings."""
 
+QUESTIONS = {
+    "masks": "Which tokens may each position see?",
+    "positions": "How does the model know the order of words?",
+    "schedule": "How large is each step of the training?",
+    "training": "When did the heads form?",
+    "architecture": "What happens to your sentence inside the model?",
+}
+"""The question that each page answers, by its path."""
+
+WITHOUT_SENTENCE = ("schedule", "training")
+"""Pages on which the sentence has no effect; they draw their own findings."""
+
 
 def show(page: str) -> None:
-    """Draw the findings of a page, each a link to the view that shows it."""
-    bar = sentence_bar.current()
-    if bar is None or page not in PAGES:
+    """Draw the question of a page, and its findings on the sentence in the bar."""
+    if page in WITHOUT_SENTENCE:
         return
-    try:
-        trace = cached_results.trace(bar.translator, bar.translation)
-        results = _findings(page, bar.translator, trace)
-    except HeadlightError:
-        return  # the page itself says what is wrong with the sentence or the model
+    results = _on_sentence(page)
+    if results or page in QUESTIONS:
+        link(ask(page), results)
+
+
+def ask(page: str) -> DeltaGenerator:
+    """Draw the question of a page; return the row, in which findings have a place."""
+    row = st.container(key="findings", horizontal=True, gap="small")
+    if question := QUESTIONS.get(page):
+        with row, st.container(key="question", horizontal=True, gap="small", width="content"):
+            st.markdown(f"**{question}**")
+            if page in WITHOUT_SENTENCE:
+                st.text("The sentence above has no effect here.")
+    return row
+
+
+def link(row: DeltaGenerator, results: Sequence[Finding]) -> None:
+    """Draw findings into the row of `ask`, each a link to the view that shows it."""
     if not results:
         return
-    with st.container(key="findings", horizontal=True, gap="small"):
+    bar = sentence_bar.current()
+    text = {} if bar is None else {search_request.TEXT: bar.requested.text}
+    with row:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
-                choices = {search_request.TEXT: bar.requested.text, **finding.choices}
-                navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+                label = as_markdown(finding.text)
+                navigation.plain_link(finding.page, label, {**text, **finding.choices})
+
+
+def _on_sentence(page: str) -> list[Finding]:
+    bar = sentence_bar.current()
+    if bar is None or page not in PAGES:
+        return []
+    try:
+        trace = cached_results.trace(bar.translator, bar.translation)
+        return _findings(page, bar.translator, trace)
+    except HeadlightError:
+        return []  # the page itself says what is wrong with the sentence or the model
 
 
 def _findings(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:

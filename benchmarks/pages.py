@@ -88,7 +88,7 @@ def _cells(key: str, first: int, second: int) -> tuple[str, str]:
     return f"{cell}{first}", f"{cell}{second}"
 
 
-TAKEN_AWAY, LOST_MASK = {"roles_view": "Remove heads"}, {"mask-view": "take it away"}
+TAKEN_AWAY, LOST_MASK = {"roles_view": "Remove heads"}, {"mask-view": "remove the mask"}
 CONTROLS = (
     Control(
         *("", {}, "another word forced in the editor", (".hl-card [role=option] >> nth=0", "")),

@@ -106,7 +106,7 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     padded = [len(member.source) < source for member in every]
     hides = [True] * len(every) if kind == "decoder_self" else padded
     if not hides[0]:
-        yield "This sentence has no padding: nothing can leak into it."
+        yield "This sentence has no padding: nothing leaks into it."
     yield f"…{_effect(masked, losses, hides)}…"
 
 
@@ -135,7 +135,7 @@ def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, f
 
 def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:
     if not any(hides):
-        return "No sentence of this batch is padded, so this mask hides nothing"
+        return "no sentence of this batch is padded, so this mask hides nothing"
     before = np.concatenate([values for values, hid in zip(masked, hides, strict=True) if hid])
     after = np.concatenate([values for values, hid in zip(losses, hides, strict=True) if hid])
     changes = (after - before).tolist()
@@ -156,7 +156,7 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
         shown = round(float(after.mean()), 3) - round(float(before.mean()), 3)
         return (
             f"Without the mask the loss goes {numbers}: by {signed(shown, 3)} ± "
-            f"{2 * error:.3f} (two standard errors over {len(changes)} pieces)"
+            f"{2 * error:.3f} (two standard errors over {len(changes)} subwords)"
         )
     slightly = " slightly" if abs(mean) < 0.05 else ""
     return f"Without the mask the loss {'rises' if mean > 0 else 'falls'}{slightly}, {numbers}"
@@ -203,25 +203,25 @@ def _candidate(facts: Facts, name: str, edits: dict[str, Hook]) -> Iterator[Expe
     yield name
     yield Marked(new.text, facts.translation.text)
     yield (
-        f"log p {number(new.log_prob)} · of the translation in the bar "
-        f"{number(facts.score(facts.target, edits))}"
+        f"log probability {number(new.log_prob)} · original translation: "
+        f"{number(facts.score(facts.target))} → {number(facts.score(facts.target, edits))}"
     )
     yield from noticed(facts, new)
 
 
 def beyond(facts: Facts) -> Iterator[Expected]:
     """Moved by a distance."""
-    yield from _candidate(facts, "all positions moved by 64", _on(_move, "encoder", "decoder"))
-    yield from _candidate(facts, "encoder positions moved by 64", _on(_move, "encoder"))
+    yield from _candidate(facts, "all positions shifted by 64", _on(_move, "encoder", "decoder"))
+    yield from _candidate(facts, "encoder positions shifted by 64", _on(_move, "encoder"))
 
 
 def without(facts: Facts) -> Iterator[Expected]:
     """Removed and shuffled."""
     every = {
-        "encoder positions removed": _on(_remove, "encoder"),
-        "encoder positions shuffled": _on(_shuffle, "encoder"),
-        "decoder positions removed": _on(_remove, "decoder"),
-        "all positions removed": _on(_remove, "encoder", "decoder"),
+        "no encoder positions": _on(_remove, "encoder"),
+        "shuffled encoder positions": _on(_shuffle, "encoder"),
+        "no decoder positions": _on(_remove, "decoder"),
+        "no positions": _on(_remove, "encoder", "decoder"),
     }
     changed = []
     for name, edits in every.items():
@@ -235,17 +235,16 @@ def without(facts: Facts) -> Iterator[Expected]:
     which = f", {listed}" if changed else ""
     change = "changes" if len(changed) == 1 else "change"
     yield (
-        f"On this sentence {len(changed)} of 4 edits {change} what the model writes{which}. The "
-        f"log p of the translation in the bar is {number(own)} as the model is, and changes most, "
-        f"to {number(scores[most])}, with {most}."
+        f"Here {len(changed)} of 4 edits {change} the translation{which}. The log probability of "
+        f"the original changes most with {most}: {number(own)} → {number(scores[most])}."
     )
     tokens = facts.sides["english"]
     places = np.random.default_rng(SEED).permutation(len(tokens)).tolist()
     yield " ".join(tokens[places.index(place)] for place in range(len(tokens)))
     pair = ("The dog bites the man.", "The man bites the dog.")
-    edited = [facts.translated(every["encoder positions removed"], text).text for text in pair]
+    edited = [facts.translated(every["no encoder positions"], text).text for text in pair]
     for text, new in zip(pair, edited, strict=True):
         own_text = facts.translator.translate(text).text
-        yield (f"“{text}” becomes “{own_text}”, and without the encoder's positions “{new}”.")
+        yield (f"“{text}” becomes “{own_text}”, without encoder positions “{new}”.")
     assert edited[0] == edited[1]
-    yield "The pieces are the same, so without positions the two are one sentence to the encoder."
+    yield "Without positions, the two are one sentence to the encoder."

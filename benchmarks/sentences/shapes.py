@@ -42,10 +42,7 @@ def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[st
     else:
         yield f"| out | {_shape(facts, opened)} |"
     if part == "feed_forward":
-        yield (
-            f"| hidden | {own} × {c.d_ff:,}, of which the ReLU makes "
-            f"{_zeros(facts, stack):.0%} zero |"
-        )
+        yield (f"| hidden | {own} × {c.d_ff:,}, {_zeros(facts, stack):.0%} of them 0 by the ReLU |")
 
 
 def _shape(facts: Facts, box: str) -> str:

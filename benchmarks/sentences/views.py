@@ -21,7 +21,7 @@ def views(translator: Translator) -> tuple[View, ...]:
     """List all of them for this model; the last layer is open where one head is."""
     N = translator.model.config.N
     step_by_step, last_layer = "view=step by step&step=3", f"layer={N}"
-    why_word, away = "roles_view=Why this word", "mask-view=take it away"
+    why_word, away = "roles_view=Why this word", "mask-view=remove the mask"
     rows: tuple[tuple[str, str, Callable[..., Iterator[Expected]], tuple[object, ...]], ...] = (
         ("translate", "", translate, ()),
         ("heads", "kind=encoder&layer=1&head=2", heads, ("encoder", 0, 1, None)),
@@ -65,8 +65,8 @@ def views(translator: Translator) -> tuple[View, ...]:
         ("masks", "kind=cross&mask-sentence=3", grids, ("cross", 2, 2)),
         *(("masks", f"kind={kind}&{away}", removed, (kind,)) for kind in KINDS),
         ("positions", "pe_view=Your sentence", foot, ()),
-        ("positions", "pe_view=Beyond&pe_moved=64", beyond, ()),
-        ("positions", "pe_view=Without&pe_seed=3", without, ()),
+        ("positions", "pe_view=Shift positions&pe_moved=64", beyond, ()),
+        ("positions", "pe_view=Remove positions&pe_seed=3", without, ()),
         ("architecture", "", drawing, ()),
         *(
             ("architecture", f"arch_box={title}", drawing, (box,))

@@ -25,14 +25,14 @@ def wanted(view: View) -> bool:
     return (
         page == "translate"
         or url.get("kind") == "cross"
-        or url.get("mask-view") == "take it away"
-        or url.get("pe_view") == "Without"
+        or url.get("mask-view") == "remove the mask"
+        or url.get("pe_view") == "Remove positions"
     )
 
 
 def dear(view: View) -> bool:
     """Return whether a view takes so long that short sentences must do."""
-    return bool({"Without", "Why this word"} & set(view[1].values()))
+    return bool({"Remove positions", "Why this word"} & set(view[1].values()))
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,12 @@ def test_the_controls_and_the_link_have_their_masks(visit, made, tmp_path):
     page.get_by_role("radio", name="padding", exact=True).click()
     expect_masks(page, made, "decoder_self", "padding")
     page.get_by_role("radio", name="cross").click()
-    page.get_by_role("radio", name="numbers").click()
+    page.get_by_role("radio", name="0/−∞").click()
     for linked in (False, True):
         if linked:  # as the person who is sent the link
             page.goto(page.evaluate("location.href"))
         why = expect_masks(page, made, "cross", "padding")
-        expect_url(page, **{"kind": "cross", "mask": "padding", "mask-as": "numbers"})
+        expect_url(page, **{"kind": "cross", "mask": "padding", "mask-as": "0/−∞"})
         page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
     root = ET.parse(save(page.locator(".st-key-mask-grids"), "SVG", tmp_path)).getroot()
     numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
@@ -154,7 +154,7 @@ def test_controls_links_and_the_sentence_redraw_the_page(visit, translator):
     until(page, lambda: sorted(rows.all_text_contents()), sorted(tokens(text)))
     no_traceback(page)
 
-    page = visit("positions", text=SENTENCE, pe_view="Without")
+    page = visit("positions", text=SENTENCE, pe_view="Remove positions")
     candidates = page.locator(".headlight-candidate")
 
     def written(edit):
@@ -164,13 +164,13 @@ def test_controls_links_and_the_sentence_redraw_the_page(visit, translator):
     for seed in (0, 5):
         if seed:
             set_number(page, "Seed of the shuffle", seed)
-        shuffled = ["encoder positions shuffled", written(Edit("shuffled", ("encoder",), seed))]
+        shuffled = ["shuffled encoder positions", written(Edit("shuffled", ("encoder",), seed))]
         until(page, lambda: candidates.evaluate_all(CANDIDATES)[1:2], [shuffled])
     assert german(page).inner_text() == translator.translate(SENTENCE).text
-    page = visit("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
-    page.get_by_text("all positions moved by 64").wait_for()
+    page = visit("positions", text=SENTENCE, pe_view="Shift positions", pe_moved="64")
+    page.get_by_text("all positions shifted by 64").wait_for()
     page.get_by_role("slider").press("ArrowRight")
-    page.get_by_text("all positions moved by 128").wait_for()
+    page.get_by_text("all positions shifted by 128").wait_for()
     moved = written(Edit("moved", ("encoder", "decoder"), 128))
     until(page, lambda: [words for _, words in candidates.evaluate_all(CANDIDATES)][:1], [moved])
     expect_url(page, pe_moved="128")

@@ -197,7 +197,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     for (top, _, right, _), (next_top, left, _, _) in pairwise(drawn):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
-    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
+    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Remove positions"):
         page.get_by_role("radio", name=view, exact=True).tap()
         until(page, lambda: url(page).get("pe_view", "Encoding"), view)
         page.locator(AT_REST).wait_for()

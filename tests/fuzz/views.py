@@ -19,11 +19,14 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
         *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
         {"roles_view": "Faithful?", "faithful_test": "permuted attention"},
     ),
-    "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "take it away"}),
+    "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "remove the mask"}),
     "positions": (
         {},
         *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
-        *({"pe_view": view} for view in ("Your sentence", "Learned", "Beyond", "Without")),
+        *(
+            {"pe_view": view}
+            for view in ("Your sentence", "Learned", "Shift positions", "Remove positions")
+        ),
     ),
     "schedule": ({},),
     "training": ({}, {"training_view": "Heads forming"}),

@@ -93,7 +93,7 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
         (Claim("share on later words", (), share),),
         strength=share,
         page="masks",
-        choices={"kind": "decoder", "mask-view": "take it away"},
+        choices={"kind": "decoder", "mask-view": "remove the mask"},
     )
 
 
@@ -114,7 +114,7 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
         ),
         strength=1 - float(np.exp(-abs(after - before))),
         page="positions",
-        choices={"pe_view": "Without"},
+        choices={"pe_view": "Remove positions"},
     )
 
 

@@ -23,7 +23,7 @@ from transformer.text.languages import Languages
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_choice
@@ -35,9 +35,10 @@ from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_mas
 from viz.figures.axes import bare_axis, pair_encoding
 from viz.figures.colors import GREY, INK
 
-VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "take it away"
+VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
 IN_USE = "in use"
 """Choice of the mask that the model has."""
+BOOLEANS, NUMBERS = "True/False", "0/−∞"
 VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""
 
@@ -89,7 +90,7 @@ def _grids(
     with row:
         choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
         mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
-        style = choose_one("Drawn as", ("booleans", "numbers"), STYLE)
+        style = choose_one("Drawn as", (BOOLEANS, NUMBERS), STYLE)
     with description, controls_row():
         sentence = _number("Sentence", SENTENCE, len(labels))
         # the first row sees nothing but itself
@@ -107,14 +108,14 @@ def _grids(
     with picture:
         # cross-attention has no causal mask, so both masks together are that of padding
         in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
-        use = "as the model uses it" if in_use else "which the model does not use"
+        use = "as the model uses it" if in_use else "not used by the model"
         st.subheader(f"{title}, {use}", anchor=False)
         grids = [MaskGrid(*parts) for parts in zip(titles, reasons, labels, names, strict=True)]
         data = encode_masks(
             grids,
             kind,
             title=title,
-            as_numbers=style == "numbers",
+            as_numbers=style == NUMBERS,
             chosen=(sentence, query),
             caption=batch_caption(traces, f"{title}, {use}."),
         )
@@ -126,7 +127,7 @@ def _grids(
             for text in describe_row(names[sentence][query], keys, row_reasons):
                 st.text(text)
             if not real[sentence, query]:
-                st.text("This row is padding itself: it is computed, and nobody reads it.")
+                st.text("This row is padding: it is computed, and nothing reads it.")
         _explain_grids(kind, traces[0].languages)
 
 
@@ -155,37 +156,28 @@ def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
-    rows: dict[Kind, str] = {
-        "encoder_self": f"Each row is {languages.with_article('source', 'token')} that looks",
-        "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
-        "the next",
-        "cross": "Each row of the decoder reads one token and writes the next, by which it is "
-        "named here",
-    }
     which_mask: dict[Kind, str] = {
-        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
-        "the encoder has the padding mask alone.",
-        "decoder_self": "A position of the decoder may not see what it has still to write, so it "
-        "has the causal mask. Padding stands on the right, where that mask hides it from every "
-        "real token.",
+        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence: only "
+        "padding is hidden.",
+        "decoder_self": "No position may see what it has still to write. Padding stands on the "
+        "right, where the same mask hides it.",
         "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
-        f"after {languages.with_article('source', 'one')}, so there is no causal mask between the "
-        "languages, and “both” is the padding mask of the source.",
+        f"after {languages.with_article('source', 'one')}: only padding is hidden, so “both” is "
+        "the padding mask.",
     }
     explain(
-        f"{rows[kind]}, each column is a token that it may see or not. Sentences of "
-        "one batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
-        "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
-        f"(§3.2.3). {which_mask[kind]} {code_line(padding_mask)}, "
-        f"{code_line(causal_mask)}, {code_line(padding_and_causal_mask)}, "
-        f"{code_line(attention_scores)}."
+        "Each row is a position, each column a token that it may see or not. Shorter sentences "
+        f"are padded to the longest. {which_mask[kind]} A hidden score gets −∞ added before the "
+        "softmax, so its weight is exactly 0.",
+        paper="§3.2.3, equation 1",
+        code=(padding_mask, causal_mask, padding_and_causal_mask, attention_scores),
     )
 
 
 def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
     """Draw what the decoder reads and writes, for each sentence."""
     with picture:
-        st.subheader("The decoder reads what it wrote one step before", anchor=False)
+        st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
         titles = _titles(masking.real_queries(batch, "decoder_self"))
         with st.container(key="mask-shift"):
             altair_chart(
@@ -195,10 +187,11 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
             )
     with explanation:
         explain(
-            "The decoder's input is its output, shifted right by one position (§3.1): it begins "
-            "with `<s>`, and each written token is read one position later, along the line. "
-            "Together with the causal mask this makes a prediction depend on earlier tokens alone, "
-            f"so all positions are trained in one pass. {code_line(batch_traces)}."
+            "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
+            "in front. With the causal mask, each prediction depends on earlier tokens alone, so "
+            "all positions are trained in one pass.",
+            paper="§3.1",
+            code=(batch_traces,),
         )
 
 
@@ -244,7 +237,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         )
         if not unmasked.hides[sentence]:
             hidden = "later token" if kind == "decoder_self" else "padding"
-            st.text(f"This sentence has no {hidden}: nothing can leak into it.")
+            st.text(f"This sentence has no {hidden}: nothing leaks into it.")
 
 
 SAME, SMALL = 0.0005, 0.05
@@ -257,14 +250,12 @@ HIDDEN: dict[Kind, str] = {
     "cross": "padding",
 }
 _MEANING: dict[Kind, str] = {
-    "encoder_self": "Padding has no meaning, but it has an embedding and a position, and a "
-    "softmax gives weight to whatever it may see: without its mask, what a sentence means would "
-    "depend on the other sentences of its batch.",
-    "decoder_self": "A model that may peek while it is trained learns to copy: the shift has put "
-    "the next word one position ahead of where it is asked for, so the loss falls towards 0, and "
-    "nothing has been learnt for the day when there is no next word yet.",
-    "cross": "The encoder's output at padding is a vector like any other: without its mask, a "
-    "translation would depend on the other sentences of its batch.",
+    "encoder_self": "Padding has a vector like any token: without the mask, a sentence would be "
+    "read differently with other sentences beside it.",
+    "decoder_self": "A model that sees the next word while it is trained learns to copy it, and "
+    "learns nothing for real translation, where the next word is unknown.",
+    "cross": "Padding has a vector like any token: without the mask, a translation would change "
+    "with the sentences beside it.",
 }
 
 
@@ -281,10 +272,11 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
             width="content",
         )
     explain(
-        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made "
-        "True everywhere in all layers; the others stay. The loss is −log p of the next piece in "
-        "nats. Shares are means over real queries and losses over real pieces of the whole batch: "
-        f"what padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
+        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} This mask is removed in all "
+        "layers; the others stay. The loss is −log probability of the next subword, in nats. All "
+        "are means over the batch, without the rows of padding.",
+        paper="§3.2.3",
+        code=(leak,),
     )
 
 
@@ -298,8 +290,8 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         reason = "has one position" if kind == "decoder_self" else "is padded"
         scope = "Every" if kind == "decoder_self" else "No"
         return (
-            f"{scope} sentence of this batch {reason}, so this mask hides nothing, nothing can "
-            "leak, and the loss is the same: add one of another length."
+            f"Add a sentence of another length: {scope.lower()} sentence of this batch {reason}, "
+            "so this mask hides nothing and the loss is the same."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     padded = "the padded one" if hides.sum() == 1 else "the padded ones"
@@ -318,7 +310,7 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         )
         others = (
             f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} no "
-            f"padding: nothing can leak in, and the loss is the same {rounding}."
+            f"padding: the loss is the same {rounding}."
         )
     if abs(change) < SAME:
         return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
@@ -326,15 +318,14 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         return (
             f"Without the mask the loss goes {numbers}: by "
             f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
-            f"errors over {pieces} pieces), which is too little to tell from no change at all."
+            f"errors over {pieces} subwords), too little to tell from no change."
             f"{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:
         return (
             f"Without the mask the loss **rises**{slightly}, {numbers}: this model was trained "
-            f"with the mask, so it never learnt what to do with {HIDDEN[kind]}, and what leaks "
-            f"in disturbs it.{others}"
+            f"with the mask, and what leaks from {HIDDEN[kind]} disturbs it.{others}"
         )
     meaning = (
         f"the model uses what leaks from {HIDDEN[kind]}, although it was trained without it"

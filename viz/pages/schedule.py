@@ -10,16 +10,18 @@ from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.sentence import worth_seeing
 from viz.draw.labels import quoted
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.findings.training import peak
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as in the URL."""
 MAX_STEPS = 1_000_000
 MAX_WIDTH = 65_536
-BUNDLED_RUN = "the bundled model's last run, as it was trained"
+BUNDLED_RUN = "the bundled model's last run"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
 Curves = dict[str, tuple[list[int], list[float]]]
@@ -27,6 +29,7 @@ Curves = dict[str, tuple[list[int], list[float]]]
 
 def show() -> None:
     """Draw the page."""
+    question = worth_seeing.ask("schedule")
     with st.container(key="schedule-controls", horizontal=True, gap="small"):
         texts = st.multiselect(
             "d_model · warmup",
@@ -50,13 +53,10 @@ def show() -> None:
                 bind="query-params",
             )
             bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
-    st.markdown(
-        "The rate grows in a line for the first *warmup* steps and then falls with the root of the "
-        "step (§5.3, equation 3)."
-    )
     pairs = _pairs(texts)
+    worth_seeing.link(question, [peak(*pair) for pair in list(pairs.values())[:1]])
     if not pairs:
-        st.text("There is no curve: choose a width and a warmup.")
+        st.text("Choose a width and a warmup: there is no curve yet.")
         return
     curves, peaks = _curves(pairs, steps, decays)
     if bundled:
@@ -68,14 +68,19 @@ def show() -> None:
             alt="The learning rate over the steps of each curve.",
         )
     with explanation:
-        st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
+        st.latex(
+            r"\begin{aligned} lrate = d_\text{model}^{-0.5} \cdot \min(&step^{-0.5}, \\ "
+            r"&step \cdot warmup^{-1.5}) \end{aligned}"
+        )
         for name, (d_model, warmup) in pairs.items():
-            peak = f"{peak_rate(d_model, warmup):.2e}"
-            st.metric(name, peak, help=f"at step {warmup:,}")
+            rate = f"{peak_rate(d_model, warmup):.2e}"
+            st.metric(f"Peak, {name}", rate, help=f"(d_model · warmup)^-0.5, at step {warmup:,}")
         explain(
-            "Both parts are straight on logarithmic axes: "
-            f"{code_line(learning_rate)}. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, and no decay "
-            "of the weights. The other curves warm up alike and differ in how they end."
+            "The rate rises linearly for *warmup* steps, then falls as 1/√step; both parts are "
+            "straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without "
+            "weight decay.",
+            paper="§5.3, equation 3",
+            code=(learning_rate,),
         )
 
 

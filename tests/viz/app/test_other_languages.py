@@ -47,7 +47,7 @@ MORE: dict[str, list[dict[str, str]]] = {
     "inside": [{"kind": "encoder"}],
     "roles": [{VIEW: name} for name in VIEWS if name != ROLES],
     "masks": [{"kind": "encoder"}, {"kind": "cross"}, {MASKS: WITHOUT_MASK}],
-    "positions": [{POSITIONS: "Without"}],
+    "positions": [{POSITIONS: "Remove positions"}],
     "training": [{TRAINING: "Curves"}],
     "architecture": [
         *({ARCHITECTURE: view} for view in (PARAMETERS, NORMS, "tables 2 and 3")),

@@ -36,7 +36,7 @@ def spec(app: AppTest) -> dict:
 
 def test_opens_with_the_papers_own_curve_and_its_peak() -> None:
     app = opened()
-    assert metrics(app) == {"d_model 512, warmup 4,000": "6.99e-04"}
+    assert metrics(app) == {"Peak, d_model 512, warmup 4,000": "6.99e-04"}
     assert learning_rate(4000, 512) == pytest.approx(6.99e-4, rel=1e-3)
 
 
@@ -44,16 +44,17 @@ def test_a_pair_of_ones_own_is_drawn() -> None:
     app = opened()
     app.multiselect(key="pairs").set_value(["512 · 4000", "768, 2000"]).run()
     assert not app.exception
-    assert list(metrics(app)) == ["d_model 512, warmup 4,000", "d_model 768, warmup 2,000"]
+    names = ["d_model 512, warmup 4,000", "d_model 768, warmup 2,000"]
+    assert list(metrics(app)) == [f"Peak, {name}" for name in names]
     domain = spec(app)["layer"][0]["encoding"]["color"]["scale"]["domain"]
-    assert domain == list(metrics(app))
+    assert domain == names
 
 
 @pytest.mark.parametrize("wrong", ["x", "0 · 4000", "512", "512 · 0", "99999999 · 1", "-1 · 5"])
 def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     app = opened()
     app.multiselect(key="pairs").set_value([wrong]).run()
-    text, empty = texts(app)
+    *_, text, empty = texts(app)
     assert wrong in text
     assert text.endswith("write it as 512 · 4000.")
     assert "no curve" in empty

@@ -64,6 +64,9 @@ OLD_NAMES = {"german": "edited"}
 OLD_VALUES = {
     "roles_measure": {"alignment": "one-to-one"},
     "roles_view": {"Take away": "Remove heads"},
+    "mask-view": {"take it away": "remove the mask"},
+    "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},
+    "pe_view": {"Beyond": "Shift positions", "Without": "Remove positions"},
 }
 """By name: values in links that were made earlier, and what they are called now."""
 
@@ -76,7 +79,6 @@ SHARED: dict[str, dict[str, str]] = {
     "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "masks": {"kind": _KIND},
     "training": {"kind": _KIND},
     "architecture": {"arch_layer": _LAYER},
 }

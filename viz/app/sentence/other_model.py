@@ -12,7 +12,7 @@ from transformer.errors import one_line
 from transformer.text.languages import Languages, name_of, without_code
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
+from viz.app.models.menu import MODELS_VARIABLE
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import quoted
 
@@ -46,11 +46,7 @@ def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
     }
     linked = address.raw_value(key)
     if not folders:
-        st.text(
-            f"This server has no other model that reads {ours.languages.source or 'this language'}"
-            f". Name a folder of models in {MODELS_VARIABLE}, or several models in "
-            f"{CHECKPOINT_VARIABLE}, with {SEPARATOR} between them."
-        )
+        st.text(f"No other model here reads {ours.languages.source or 'this language'}.{_advice()}")
         return None
     name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
     if problem := _problem(key, linked, name, list(folders), bar.requested.model):
@@ -62,6 +58,16 @@ def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
         translator.languages.target_of(text),
     )
     return OtherModel(name, translator, text, targets[0] == targets[1])
+
+
+def _advice() -> str:
+    """Say how to get another model to a reader on the machine of the server; "" to all others."""
+    if st.context.ip_address:
+        return ""
+    return (
+        " To add one, download a MarianMT model (such as opus-mt-en-de), put its folder into a "
+        f"folder of models, and start the app with {MODELS_VARIABLE} set to that."
+    )
 
 
 def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_bar: str) -> str:

@@ -1,11 +1,12 @@
-"""Findings on the sentence in the bar, above each page: what is worth seeing, one click away."""
+"""Above each page: the question that it answers, and what is worth seeing, one click away."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
 from transformer.analysis.corpus import head_report
@@ -24,41 +25,76 @@ if TYPE_CHECKING:
 LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more for findings."""
 
+QUESTIONS = {
+    "masks": "Which tokens may each position see?",
+    "positions": "How does the model know the order of words?",
+    "schedule": "How large is each step of the training?",
+    "training": "When did the heads form?",
+    "architecture": "What happens to your sentence inside the model?",
+}
+"""The question that each page answers, by its path."""
+
+WITHOUT_SENTENCE = ("schedule", "training")
+"""Pages on which the sentence has no effect; they draw their own findings."""
+
 
 def show(page: str) -> None:
-    """Draw the findings of a page, each a link to the view that shows it, or a stop of the tour."""
+    """Draw the question of a page and its findings on the sentence, or a stop of the tour."""
+    if page in WITHOUT_SENTENCE:
+        return
     bar = sentence_bar.current()
     number = tour.current_stop(page)
-    if bar is None or (page not in PAGES and not number):
-        return
-    sentence = {name: st.query_params[name] for name in NAMES if name in st.query_params}
-    sentence[search_request.TEXT] = bar.requested.text
-    if number:
+    if bar is not None and number:
         pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], sentence)
+        tour.show_stop(number, shown[0], shown[-1], _sentence())
         return
-    results = _findings(page, bar)[:MOST]
+    results = [] if bar is None else _findings(page, bar)[:MOST]
+    if results or page in QUESTIONS:
+        link(ask(page), results)
+
+
+def ask(page: str) -> DeltaGenerator:
+    """Draw the question of a page; return the row, in which findings have a place."""
+    row = st.container(key="findings", horizontal=True, gap="small")
+    if question := QUESTIONS.get(page):
+        with row, st.container(key="question", horizontal=True, gap="small", width="content"):
+            st.markdown(f"**{question}**")
+            if page in WITHOUT_SENTENCE:
+                st.text("The sentence above has no effect here.")
+    return row
+
+
+def link(row: DeltaGenerator, results: Sequence[Finding]) -> None:
+    """Draw findings into the row of `ask`, each a link to the view that shows it."""
     if not results:
         return
-    with st.container(key="findings", horizontal=True, gap="small"):
+    with row:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
-                choices = {**sentence, **finding.choices}
+                choices = {**_sentence(), **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+
+
+def _sentence() -> dict[str, str]:
+    """Return the URL parameters of the sentence in the bar and of its search."""
+    sentence = {name: st.query_params[name] for name in NAMES if name in st.query_params}
+    if (bar := sentence_bar.current()) is not None:
+        sentence[search_request.TEXT] = bar.requested.text
+    return sentence
 
 
 def default_choices(page: str) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
     bar = sentence_bar.current()
-    if bar is None or page not in PAGES:
-        return {}
-    return next((finding.choices for finding in _findings(page, bar)), {})
+    return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
 
 
 def _findings(page: str, bar: BarTranslation) -> list[Finding]:
     """Find what is worth seeing, none where the page itself says what is wrong."""
+    if page not in PAGES:
+        return []
     try:
         trace = cached_results.trace(bar.translator, bar.translation)
         return _remembered(page, bar.translator, trace)

@@ -20,19 +20,18 @@ from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 
 WITH_BIASES = (
-    "The projections to Q, K and V and the one after the heads have biases here; the paper's "
-    "(§3.2.2) have none."
+    "The projections to Q, K and V and the one after the heads have biases here, the paper's none."
 )
 
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
     "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
     "swish": (
         r"\text{swish}(xW_1 + b_1)",
-        "swish, z · σ(z), between them, where the paper has a ReLU",
+        "swish, z · σ(z), between them (the paper: ReLU)",
     ),
     "gelu": (
         r"\text{GELU}(xW_1 + b_1)",
-        "GELU, z · Φ(z), between them, where the paper has a ReLU",
+        "GELU, z · Φ(z), between them (the paper: ReLU)",
     ),
 }
 """The first linear map in LaTeX, and a description of the activation."""
@@ -49,6 +48,7 @@ class Box:
         equation: equation in LaTeX.
         text: description in Markdown, one or two sentences.
         code: functions that compute it.
+        paper: sections of the paper that describe it; "" for none.
         value: name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens.
         module: dotted name of the module or parameter; "" without parameters.
         pages: URL paths of the pages that explain it.
@@ -62,6 +62,7 @@ class Box:
     equation: str
     text: str
     code: tuple[Callable[..., object], ...]
+    paper: str = ""
     value: str = ""
     module: str = ""
     pages: tuple[str, ...] = ()
@@ -86,29 +87,29 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
     row = (
-        "A row of the table for each token, times √d_model (§3.4)."
+        "Each token takes its row of a table, times √d_model."
         if scaled
-        else "A row of the table for each token; the paper multiplies it by √d_model (§3.4)."
+        else "Each token takes its row of a table; the paper multiplies it by √d_model."
     )
-    matrix = "Both embeddings and the projection before the softmax are one and the same matrix."
+    matrix = "Both embeddings and the projection before the softmax share one matrix."
     if config.own_projection:
         matrix = (
-            "The source, the target and the projection before the softmax have a matrix each here; "
-            "in the paper, all share one."
+            "Source, target and the projection before the softmax have a matrix each here; in the "
+            "paper, all share one."
         )
     elif config.source_vocab_size is not None:
         matrix = (
             "The source has a table of its own here; in the paper, both languages share."
             if stack == "encoder"
-            else "The projection before the softmax is the same matrix. The source has another one "
+            else "The projection before the softmax shares this matrix. The source has its own "
             "here; in the paper, both languages share."
         )
     learned = config.positions == "learned"
-    encoding = "a learnt row for each place, as in row (E) of Table 3"
+    encoding = "a learned row for each position, as in row (E) of Table 3"
     encoding = encoding if learned else "waves of different length"
     effect = "the order of the tokens would be unknown"
     if stack == "decoder":
-        effect = "the mask alone would tell something of the order of the tokens"
+        effect = "only the mask would tell something of the order of the tokens"
     return [
         Box(
             name=f"{stack}.tokens",
@@ -117,6 +118,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
             text=text,
+            paper="§5.1" if stack == "encoder" else "§3.1",
             code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
             pages=() if stack == "encoder" else ("masks",),
         ),
@@ -128,6 +130,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}" if scaled else "E[x]",
             text=f"{row} {matrix}",
+            paper="§3.4",
             code=(Embedding.forward,),
         ),
         Box(
@@ -138,7 +141,8 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             module=f"{embedding}.positions",
             equation="P[pos]" if learned
             else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text=f"Where each token stands (§3.5): {encoding}; without them {effect}.",
+            text=f"Where each token stands: {encoding}. Without them, {effect}.",
+            paper="§3.5",
             code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
         ),
@@ -148,7 +152,8 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
             equation=rf"\text{{Dropout}}(E[x]{_ROOT if scaled else ''} + PE)",
-            text="Token and position added; in training, dropout follows (§5.4).",
+            text="Token and position, added; in training, dropout follows.",
+            paper="§3.5, §5.4",
             code=(Embedding.forward,),
             pages=("positions",),
         ),
@@ -166,6 +171,7 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         text=f"{text} {WITH_BIASES}" if config.attention_bias else text,
+        paper="§3.2.2, §3.2.3",
         code=(attention_scores, MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
         kind=kind,
@@ -182,8 +188,9 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
         value=f"{module}.hook_normalised",
         module=module,
         equation=r"\text{LayerNorm}(x + \text{Sublayer}(x))",
-        text="What came in is added to what the sub-layer made of it, then each token is "
-        "normalised by itself (§3.1): post-norm, as in the paper.",
+        text="Adds what came in to what the sub-layer made of it, then normalises each token by "
+        "itself (post-norm).",
+        paper="§3.1",
         code=(AddAndNorm.forward,),
     )
 
@@ -198,8 +205,8 @@ def _feed_forward(stack: Stack, activation: Activation) -> Box:
         value=f"{layer}.feed_forward_norm.hook_sublayer",
         module=f"{layer}.feed_forward",
         equation=rf"{equation}\,W_2 + b_2",
-        text=f"Two linear maps with {between}: the same for each position and each position by "
-        "itself (§3.3, equation 2).",
+        text=f"Two linear maps with {between}, the same for each position.",
+        paper="§3.3, equation 2",
         code=(FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
     )
@@ -210,25 +217,25 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     source, target = (languages.name(side) for side in get_args(Side))
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     joint = config.source_vocab_size is None
-    pieces = "the joint vocabulary (§5.1)" if joint else "the source's own vocabulary"
-    matrix = f"The matrix is that of the {'embeddings' if joint else 'decoder’s embedding'}."
+    pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
+    matrix = f"It shares the matrix of the {'embeddings' if joint else 'decoder’s embedding'}."
     if config.own_projection:
-        matrix = "The matrix is one of its own; in the paper it is that of the embeddings."
+        matrix = "It has its own matrix; in the paper it shares that of the embeddings."
     table = "W" if config.own_projection else "E"
     if config.output_bias:
-        matrix += " Each piece has a bias here, too; the paper's have none."
+        matrix += " Each subword has a bias here, too; the paper's have none."
     return (
         *_foot(
             "encoder",
             capitalised(source),
-            f"The sentence as pieces of {pieces}, with `</s>` at its end.",
+            f"The sentence as subwords of {pieces}, with `</s>` (end) after them.",
             config,
         ),
         _attention(
             "encoder_self",
             "Self-attention",
-            f"Each {source} token looks at all {source} tokens (§3.2.3), in {heads} "
-            "(§3.2.2); the small maps are the heads, in their order.",
+            f"Each {source} token looks at all {source} tokens, in {heads}; the small maps are the "
+            "heads, in their order.",
             config,
         ),
         _norm("encoder", "self_attention", "self-attention"),
@@ -237,15 +244,15 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         *_foot(
             "decoder",
             f"{capitalised(target)}, shifted right",
-            "The translation one step late: each position reads what was written before it and is "
-            "to write the next piece (§3.1).",
+            "The translation one step late: each position reads what was written before and "
+            "predicts the next subword.",
             config,
         ),
         _attention(
             "decoder_self",
             "Masked self-attention",
-            f"Each {target} position looks at itself and at those before it; later ones are masked "
-            "with −∞ before the softmax (§3.2.3).",
+            f"Each {target} position looks at itself and at those before it; a mask hides later "
+            "ones.",
             config,
             "masks",
         ),
@@ -253,8 +260,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         _attention(
             "cross",
             "Cross-attention",
-            "Queries come from the decoder, keys and values from the encoder's last layer, so "
-            f"every {target} position can look at all {source} tokens (§3.2.3).",
+            f"Each {target} position looks at all {source} tokens: queries come from the decoder, "
+            "keys and values from the encoder's last layer.",
             config,
         ),
         _norm("decoder", "cross_attention", "cross-attention"),
@@ -267,8 +274,9 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             value=LOGITS,
             module="own_projection" if config.own_projection else "shared_embedding",
             equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
-            text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
-            f"pieces that the translation is made of. {matrix}",
+            text="A number for each subword of the vocabulary; only those of this translation are "
+            f"drawn. {matrix}",
+            paper="§3.4",
             code=(Transformer.logits,),
             pages=("training",),
         ),
@@ -278,8 +286,9 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             heading="Softmax",
             value=PROBABILITIES,
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
-            text="The probability of each piece to come next (§3.4); drawn are the columns of the "
-            "pieces that the translation is made of.",
+            text="The probability of each subword to come next; only those of this translation are "
+            "drawn.",
+            paper="§3.4",
             code=(Transformer.logits,),
             pages=("translate",),
         ),

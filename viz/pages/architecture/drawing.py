@@ -115,11 +115,12 @@ def show(row: DeltaGenerator) -> None:
     with details:
         _open_box(scene, boxes[opened])
     explain(
-        "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
-        "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
-        "connections of §3.1, the line between the stacks carries the output of the encoder's last "
-        "layer to each layer of the decoder; dots stand for the layers that are not drawn: "
-        f"{code_line(Transformer.forward)}."
+        "Click a box to open it: the numbers are those of this sentence and its translation. A "
+        "line past a box adds what came in to what comes out (residual connection); the line "
+        "between the stacks carries the encoder's output to each decoder layer; dots stand for "
+        "layers that are not drawn.",
+        paper="§3.1, Figure 1",
+        code=(Transformer.forward,),
     )
 
 
@@ -151,7 +152,12 @@ def _open_box(scene: Scene, box: Box) -> None:
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
-        st.markdown(", ".join(code_line(function) for function in box.code))
+        code = ", ".join(code_line(function) for function in box.code)
+        st.markdown(
+            " · ".join(
+                filter(None, [box.paper and f"In the paper: {box.paper}", f"In the code: {code}"])
+            )
+        )
     _links(box, scene.layer(box))
     _picture(scene, box)
 
@@ -159,11 +165,8 @@ def _open_box(scene: Scene, box: Box) -> None:
 def _picture(scene: Scene, box: Box) -> None:
     values, trace = scene.values(box), scene.trace
     if box.stack == "decoder":
-        verb = "writes" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
-        st.caption(
-            "Each row of the decoder reads one token and writes the next; here it is named by "
-            f"what it {verb}."
-        )
+        verb = "predicts" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
+        st.caption(f"Each row is one step of the decoder, named by the token it {verb}.")
     if values is None:
         st.text(" ".join(display_tokens(scene.rows(box))))
     elif box.kind:
@@ -197,7 +200,7 @@ def _shapes(scene: Scene, box: Box) -> dict[str, str]:
     shapes = {name: _times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and scene.model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
-        shapes["hidden"] += f", of which the ReLU makes {zeros:.0%} zero"
+        shapes["hidden"] += f", {zeros:.0%} of them 0 by the ReLU"
     return shapes | {"weights" if box.kind else "out": scene.shape(box)}
 
 
@@ -224,7 +227,7 @@ def _links(box: Box, layer: int) -> None:
         def to_norms() -> None:
             st.session_state[VIEW], st.session_state[NORM] = NORMS, name
 
-        label = "Norms: layer norm against batch norm, here"
+        label = "Norms: compare layer norm with batch norm"
         st.button(label, type="tertiary", on_click=to_norms)
     choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
@@ -234,9 +237,9 @@ def _links(box: Box, layer: int) -> None:
 
 _LINK_REASONS = {
     "heads": "every head of this layer",
-    "inside": "the arithmetic of one of them",
-    "masks": "who may see whom, and the shift right",
-    "positions": "the waves and what they tell",
-    "training": "how these numbers were learnt",
-    "translate": "what else could have stood here",
+    "inside": "one head, step by step",
+    "masks": "which tokens each position may see",
+    "positions": "how the model knows the order of words",
+    "training": "when the heads formed",
+    "translate": "what the model almost wrote",
 }

@@ -24,7 +24,7 @@ from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
@@ -89,16 +89,16 @@ def show(row: DeltaGenerator) -> None:
         computed = layer * batched.gain + batched.bias
         difference = np.abs(computed - batched.normalised).max()
         st.text(
-            "With the model's gain and bias, layer norm is what the model itself has here: "
-            f"the largest difference is {difference:.1g}, the rounding of float32."
+            "Layer norm, with the model's gain and bias, equals the model's own values: the "
+            f"largest difference is {difference:.1g}, the rounding of float32."
         )
     explain(
-        "The same sum before one Add & norm, normalised twice, both without gain and bias. Layer "
-        "norm takes mean and variance over the features of each token by itself, so a token's "
-        "result is its own. Batch norm takes them over all tokens of the batch for each feature by "
-        "itself: then a translation would depend on what else was translated beside it, and on "
-        "padding. The paper has layer norm (§3.1), "
-        rf"$\mathrm{{LayerNorm}}(x + \mathrm{{Sublayer}}(x))$: {code_line(AddAndNorm.forward)}."
+        "Compare the two: layer norm takes mean and variance over the features of each token, "
+        "batch norm over all tokens of the batch for each feature. With batch norm, a translation "
+        "would depend on the sentences beside it, and on padding. Both are drawn without gain and "
+        "bias. The paper has layer norm.",
+        paper="§3.1",
+        code=(AddAndNorm.forward,),
     )
 
 
@@ -148,7 +148,7 @@ def _joining(alone: NormValues, batched: NormValues, others: int) -> None:
     """Draw the change of the first sentence's values when others join its batch."""
     st.subheader("When others join the first sentence", anchor=False)
     if not others:
-        st.text("There is no further sentence: type one, and see what it changes.")
+        st.text("Type a further sentence to see what it changes.")
         return
     length = alone.x.shape[1]
     real_tokens = np.ones(alone.real.shape, dtype=bool)

@@ -22,7 +22,7 @@ from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
@@ -47,7 +47,7 @@ MAXIMA = {
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
 THIS_MODEL = "this model"
 """Name of the model in use."""
-AS_CHOSEN = "as chosen above"
+AS_CHOSEN = "your sizes"
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
@@ -77,13 +77,12 @@ def show(row: DeltaGenerator) -> None:
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
     vocabulary = (
-        "Each embedding and the projection have a matrix of their own."
+        "Each embedding and the projection have their own matrix."
         if config.own_projection
-        else "One matrix serves both embeddings and the projection (§3.4), so the vocabulary "
-        "counts once."
+        else "Both embeddings and the projection share one matrix, so the vocabulary counts once."
         if config.source_vocab_size is None
-        else "One matrix serves the decoder's embedding and the projection (§3.4), so the target's "
-        "vocabulary, $V$, counts once; the source's, $V_s$, has an embedding of its own."
+        else "The decoder's embedding and the projection share one matrix, so the target's "
+        "vocabulary, $V$, counts once; the source's, $V_s$, has its own embedding."
     )
     picture, details = st.columns([2, 1], gap="large")
     with picture:
@@ -97,9 +96,10 @@ def show(row: DeltaGenerator) -> None:
     with details:
         _total(config, presets, formula, counted)
         explain(
-            "Each number is counted twice: by formula from the shape alone, and in the real "
-            f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
-            f"{code_line(meta_model)}. {vocabulary} {_paper_gaps()}"
+            "Change a size to see what it costs. Each number is counted twice: by formula, and in "
+            f"the model itself. {vocabulary} {_paper_gaps()}",
+            paper="§3.4, Table 3",
+            code=(parameters_by_formula, meta_model),
         )
 
 
@@ -110,11 +110,11 @@ def _paper_gaps() -> str:
         total = sum(parameters_by_formula(config).values())
         pieces = config.vocab_size + (table * 1e6 - total) / config.d_model
         counts.append(f"{millions(total)} where Table 3 says {table} M")
-        needed.append(f"about {round(pieces, -2):,.0f} pieces for {table} M")
+        needed.append(f"about {round(pieces, -2):,.0f} subwords for {table} M")
     return (
-        f"With {PAPER[0][0].vocab_size:,} pieces, the base model has {counts[0]}, the big one "
-        f"{counts[1]}. The paper gives its vocabulary as “about 37,000”; {listing(needed)} would "
-        "be two different ones, so where the gaps come from is not known."
+        f"With {PAPER[0][0].vocab_size:,} subwords, the base model has {counts[0]}, the big one "
+        f"{counts[1]}. It would take {listing(needed)}; the paper says “about 37,000”, so where "
+        "the gaps come from is not known."
     )
 
 
@@ -158,18 +158,19 @@ def _total(
 ) -> None:
     total, built = sum(formula.values()), sum(real.values())
     names = [name for name, preset in presets.items() if preset == config]
-    st.text(f"Counted below: {' and '.join(names) or AS_CHOSEN}.")
+    named = [name if name == THIS_MODEL else f"{name} model" for name in names]
+    st.text(f"Table: {' and '.join(named) or AS_CHOSEN}.")
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
-    verdict = "the same" if real == formula else "which is another number"
-    st.text(f"{total:,} by formula; {built:,} in the real modules, {verdict}.{paper}")
+    verdict = "the same" if real == formula else "not the same"
+    st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
     if config != presets.get(THIS_MODEL):
         return
     if added := start_token_parameters(sentence_bar.drawn_from().translator):
         st.text(
-            f"{added:,} of them are no part of its folder: MarianMT has no piece <s>, for which "
-            f"there is a row here."
+            f"{added:,} of them are not in its folder: MarianMT has no start token <s>, and this "
+            "app adds a row for it."
         )
 
 

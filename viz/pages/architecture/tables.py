@@ -13,7 +13,7 @@ from transformer.config import TransformerConfig
 from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.model_variations import (
     BASE,
     BIG,
@@ -42,7 +42,7 @@ def show() -> None:
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
-            st.text("No row was trained here yet: the tables are the paper's alone.")
+            st.text("No row was trained here yet: these are the paper's tables alone.")
         else:
             _differences(results, base)
         for sentence in problems:
@@ -55,10 +55,10 @@ def show() -> None:
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
     st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
-        "Table 2 (§6.1) sets the Transformer beside the best models of its day; each row of Table "
-        "3 (§6.2) names what it changes of the base model, measured on newstest2013. Each knob is "
-        f"a field of {code_line(TransformerConfig)}, each row a file in `training/configs`: base "
-        "and big there, the others in `table3`."
+        "Table 2 compares the Transformer with the best models of its day; each row of Table 3 "
+        "changes one thing of the base model.",
+        paper="§6.1, §6.2",
+        code=(TransformerConfig,),
     )
 
 
@@ -88,7 +88,7 @@ def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None
             ]
     if not changes:
         return
-    st.subheader("What a change does, in the paper and here", anchor=False)
+    st.subheader("What each change does, in the paper and here", anchor=False)
     for panel, column in zip(st.columns(2, gap="medium"), PANELS, strict=True):
         title, _ = PANELS[column]
         with panel:
@@ -145,12 +145,11 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 def _setting_text(base: TrainedRow, count: int) -> str:
     config = base.config
     return (
-        f"“Here” is another size on other data: {count} models, the base of N = {config.N}, "
-        f"d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, each other one "
-        f"changed as its row says, {base.steps:,} steps on the 29,000 captions of Multi30k, "
-        "measured on its validation captions with greedy search. So few steps end long before "
-        "the paper's 100,000 would: what learns faster looks better here. Only the differences "
-        "between rows can be compared with the paper's."
+        "Compare the differences between rows, not the values: “here” is another size on other "
+        f"data. {count} models, the base with N = {config.N}, d_model = {config.d_model}, "
+        f"d_ff = {config.d_ff}, h = {config.h}, each trained {base.steps:,} steps on the 29,000 "
+        "captions of Multi30k and measured on its validation captions, greedy. After so few steps "
+        "(the paper: 100,000), what learns faster looks better."
     )
 
 
@@ -163,11 +162,10 @@ def _bundled() -> None:
     st.subheader("The bundled model", anchor=False)
     st.text(
         f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters. The last validation of its run, at step "
-        f"{row.steps:,}, found perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} on its "
-        "validation text, greedy. The weights in use are a mean of steps of that run, which "
-        f"{MODEL_CARD} measures. None of the paper's figures is on these texts, so they cannot be "
-        "compared."
+        f"{millions(row.parameters)} parameters. Its last validation, at step {row.steps:,}, "
+        f"gave perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f}, greedy; the paper has no "
+        "figures on these texts. The weights in use are a mean of steps of that run: see "
+        f"{MODEL_CARD}."
     )
 
 

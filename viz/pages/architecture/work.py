@@ -26,7 +26,7 @@ from transformer.analysis.paper.costs import (
 from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
 from viz.figures.axes import curve_color
@@ -65,21 +65,21 @@ def show() -> None:
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
         st.text(
-            "Self-attention does less work than recurrence up to n = d = "
+            "Self-attention takes less work than recurrence up to n = d = "
             f"{equal_at[RECURRENT]}, less than convolution up to n = k · d = "
-            f"{equal_at[CONVOLUTIONAL]}, and is the same as restricted self-attention up to "
+            f"{equal_at[CONVOLUTIONAL]}, and as much as restricted self-attention up to "
             f"n = r = {equal_at[RESTRICTED]}."
         )
     with right:
         _measured(quantity, sizes)
     _table(sizes)
     explain(
-        "Table 1 (§4): what one layer costs for n tokens of width d, with a kernel of k and a "
-        "neighbourhood of r. Attention compares all tokens with all, so its work grows with n²; "
-        "up to n = d it is still less than that of recurrence, and nothing has to wait for the "
-        "token before. The memory is not in the paper's table: each head keeps a weight for each "
-        f"pair of tokens, {code_line(MultiHeadAttention.attend)}. The curves leave out "
-        "constant factors, the stopwatch does not."
+        "What one layer costs for n tokens of width d, with a kernel of k and a neighbourhood of "
+        "r. Attention compares all tokens with all: its work grows with n², but no token waits for "
+        "the one before. Memory is not in the paper's table: each head keeps a weight for each "
+        "pair of tokens. The formulas leave out constant factors, the measurements do not.",
+        paper="§4, Table 1",
+        code=(MultiHeadAttention.attend,),
     )
 
 
@@ -129,7 +129,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
     altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
-        st.text("The two charts are of different sizes: compare their slopes, not their values.")
+        st.text("Compare the slopes, not the values: the two charts are of different sizes.")
 
         def take_size() -> None:
             st.session_state.update(arch_d=d, arch_heads=h, arch_k=k)

@@ -19,8 +19,8 @@ VIEWS: dict[str, Callable[[], None]] = {
     "Rotation": tables.rotation,
     "Your sentence": sentence.embeddings,
     "Learned": tables.learned,
-    "Beyond": sentence.beyond,
-    "Without": sentence.without,
+    "Shift positions": sentence.beyond,
+    "Remove positions": sentence.without,
 }
 
 

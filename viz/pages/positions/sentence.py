@@ -29,7 +29,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
@@ -50,8 +50,8 @@ STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
 
 MOVED: dict[str, tuple[Stack, ...]] = {
-    "all positions moved": ("encoder", "decoder"),
-    "encoder positions moved": ("encoder",),
+    "all positions shifted": ("encoder", "decoder"),
+    "encoder positions shifted": ("encoder",),
 }
 
 
@@ -81,18 +81,18 @@ def embeddings() -> None:
     with explanation:
         config = translator.model.config
         sinusoidal = config.positions == "sinusoidal"
-        times = "times √d_model (§3.4) " if config.scale_embedding else ""
+        times = "times √d_model " if config.scale_embedding else ""
         explain(
-            f"The first layer reads the embedding {times}plus the position (§3.5): "
-            f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all "
-            "tokens and dimensions"
+            f"The first layer reads the embedding {times}plus the position. RMS is the root of the "
+            "mean square over all tokens and dimensions"
             + (
-                ": a position has 1/√2 = 0.7071, as sin² + cos² = 1 in each pair. "
+                ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1. "
                 if sinusoidal
-                else ". The positions of this model are learnt. "
+                else ". The positions of this model are learned. "
             )
-            + "Purple is above 0, olive below, on one scale for all three; its ends hold what is "
-            "larger, too."
+            + "Purple is above 0, olive below; the darkest also stands for larger values.",
+            paper="§3.4, §3.5",
+            code=(Embedding.forward,),
         )
 
 
@@ -108,8 +108,8 @@ def beyond() -> None:
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
-            f"The positions of this model are learnt: its table has {config.max_length} rows, "
-            "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
+            f"Choose a model with sinusoidal positions: those of this one are learned, a table of "
+            f"{config.max_length} rows with nothing beyond them."
         )
         return
     log_p = {
@@ -128,11 +128,12 @@ def beyond() -> None:
             alt="The probability of the translation over the distance that its positions moved.",
         )
         explain(
-            f"The rotation of §3.5 puts the sentence k positions later: {code_line(rotation)}. All "
-            f"distances within it stay what they were, and yet the model has only learnt the "
-            f"places where its training sentences stood, of which its files do not tell the "
-            f"length; it takes up to {config.max_length:,} pieces. The curves are log p of the "
-            f"translation in the bar; beside them stands what the model now writes. {MARKS}"
+            f"The sentence is put k positions later; distances within it stay the same. The model "
+            f"has seen only the positions of its training sentences (their length is not "
+            f"recorded), and takes up to {config.max_length:,} subwords. The curves are the log "
+            f"probability of the original translation. {MARKS}",
+            paper="§3.5",
+            code=(rotation,),
         )
     with candidates:
         for name, stacks in MOVED.items():
@@ -147,10 +148,10 @@ def without() -> None:
         return
     translator, translation, trace = bar
     edits = {
-        "encoder positions removed": Edit("removed", ("encoder",)),
-        "encoder positions shuffled": Edit("shuffled", ("encoder",), seed),
-        "decoder positions removed": Edit("removed", ("decoder",)),
-        "all positions removed": Edit("removed", ("encoder", "decoder")),
+        "no encoder positions": Edit("removed", ("encoder",)),
+        "shuffled encoder positions": Edit("shuffled", ("encoder",), seed),
+        "no decoder positions": Edit("removed", ("decoder",)),
+        "no positions": Edit("removed", ("encoder", "decoder")),
     }
     piece_log_p = {
         name: memo_per_trace(
@@ -161,24 +162,24 @@ def without() -> None:
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
     with picture:
-        curves = {"as they are": trace.log_probs, **piece_log_p}
+        curves = {"unchanged": trace.log_probs, **piece_log_p}
         altair_chart(
             pieces_chart(trace.target_tokens, curves, languages),
             key="pe_without",
-            alt="The probability of each piece of the translation under each edit.",
+            alt="The probability of each subword of the translation under each edit.",
         )
         order = shuffled_order(len(trace.source_tokens), seed)
         read_order = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
         with st.container(gap=None):
-            st.text("With the positions shuffled, the encoder reads the pieces in this order:")
+            st.text("Shuffled, the encoder reads:")
             st.text(" ".join(read_order))
         explain(
-            f"Attention alone knows no order (§3.5): without what the positions add, the encoder "
-            f"cannot tell two sentences of the same pieces apart, {code_line(Embedding.forward)}. "
-            f"The decoder can still guess where it is, because its mask shows each piece the ones "
-            f"before it (§3.2.3), and which of its guesses is {languages.sentence('target')}. "
-            f"The curves are log p of each piece of the translation in the bar; beside them stands "
-            f"what the model writes instead. {MARKS}"
+            f"Attention alone knows no order: without positions, the encoder cannot tell two "
+            f"sentences of the same subwords apart. The decoder still knows which subwords came "
+            f"before, by its mask. The curves are the log probability of each subword of the "
+            f"original translation. {MARKS}",
+            paper="§3.2.3, §3.5",
+            code=(Embedding.forward,),
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
@@ -206,9 +207,9 @@ def _summary(
     log_p = translation.log_prob
     strongest = max(bar_log_p, key=lambda name: abs(bar_log_p[name] - log_p))
     return (
-        f"On this sentence {len(changed)} of {len(edits)} edits {change} what the model "
-        f"writes{names}. The log p of the translation in the bar is {format_number(log_p)} as the "
-        f"model is, and changes most, to {format_number(bar_log_p[strongest])}, with {strongest}."
+        f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}. The log "
+        f"probability of the original changes most with {strongest}: {format_number(log_p)} → "
+        f"{format_number(bar_log_p[strongest])}."
     )
 
 
@@ -216,8 +217,9 @@ def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
     new = _edited(translator, translation, edit)
-    log_p = f"log p {format_number(new.log_prob)}"
-    figures = f"{log_p} · of the translation in the bar {format_number(bar_log_p)}"
+    log_p = f"log probability {format_number(new.log_prob)}"
+    course = f"{format_number(translation.log_prob)} → {format_number(bar_log_p)}"
+    figures = f"{log_p} · original translation: {course}"
     show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
@@ -237,7 +239,7 @@ _REMOVED = Edit("removed", ("encoder",))
 
 def show_pair(translator: Translator) -> None:
     """Translate both sentences with and without the encoder's positions, and draw the results."""
-    st.subheader("Where order is all", anchor=False)
+    st.subheader("Same words, another order", anchor=False)
     beam_size = st.session_state[sentence_bar.BEAM]
     without = []
     for text in PAIR:
@@ -248,13 +250,13 @@ def show_pair(translator: Translator) -> None:
         )
         without.append(edited.text)
         st.text(
-            f"{quoted(text)} becomes {quoted(plain.text)}, and without the encoder's positions "
+            f"{quoted(text)} becomes {quoted(plain.text)}, without encoder positions "
             f"{quoted(edited.text)}."
         )
     st.text(
-        "The pieces are the same, so without positions the two are one sentence to the encoder."
+        "Without positions, the two are one sentence to the encoder."
         if len(set(without)) == 1
-        else "Without positions this model still finds two different translations."
+        else "Without positions, this model still finds two different translations."
     )
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
@@ -310,7 +312,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int)
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
         axis=alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')"),
     )
-    y = alt.Y("log_p:Q", title="log p of the translation", scale=alt.Scale(zero=True))
+    y = alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True))
     tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
     lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
         strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
@@ -332,14 +334,14 @@ def pieces_chart(
         pd.DataFrame({"positions": name, **columns, "log_p": values})
         for name, values in curves.items()
     )
-    title = f"{capitalised(languages.name('target'))}: the piece being written"
+    title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
     lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
         strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True)
     )
     return lines.encode(
         word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
-        alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
+        alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
         curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
         tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
     )

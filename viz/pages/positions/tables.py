@@ -22,7 +22,7 @@ from transformer.analysis.paper.positions import (
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.draw.formatting import format_difference, format_number
@@ -83,12 +83,12 @@ def encoding() -> None:
             r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
         )
         explain(
-            "Each column is what is added to the token at one position, each row one dimension; "
-            f"of more than {MOST_DIMENSIONS}, some pairs of dimensions are drawn, and means of "
-            "neighbouring positions: the axis says so. Two dimensions are the sine and the cosine "
-            f"of one wave, and the waves grow longer downwards, from 2π positions to "
-            f"{waves[-1]:,.0f} here (§3.5): {code_line(sinusoidal_positions)}. Purple is above 0, "
-            "olive below."
+            "Each column is added to the token at one position; each pair of rows is the sine and "
+            f"cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
+            "bottom. Purple is above 0, olive below. "
+            f"Of more than {MOST_DIMENSIONS} dimensions only some are drawn, as the axis says.",
+            paper="§3.5",
+            code=(sinusoidal_positions,),
         )
 
 
@@ -138,10 +138,11 @@ def curves() -> None:
         st.metric(last, f"{waves[-1]:,.2f}", width="content")
         st.metric(never, f"{10_000 * 2 * np.pi:,.2f}", width="content")
         explain(
-            r"The wavelengths $2\pi \cdot 10000^{2i/d_\text{model}}$ form a geometric progression, "
-            f"a straight line on this axis. It begins at 2π and ends at {waves[-1]:,.2f}, below "
-            r"10000 · 2π, because the last pair has $2i = d_\text{model} - 2$ "
-            f"(§3.5): {code_line(positions.wavelengths)}."
+            r"Each wavelength, $2\pi \cdot 10000^{2i/d_\text{model}}$, is the same factor longer "
+            f"than the one before. The last is {waves[-1]:,.2f}, below "
+            r"10000 · 2π, because it has $2i = d_\text{model} - 2$.",
+            paper="§3.5",
+            code=(positions.wavelengths,),
         )
 
 
@@ -172,13 +173,14 @@ def similarity() -> None:
         st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
         p = np.arange(length)
         error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
-        st.metric("Largest distance of a product from the sum", _small(error), width="content")
+        st.metric("Largest error", _small(error), width="content")
         explain(
-            r"The product depends on the distance alone, $\omega_i = 10000^{-2i/d_\text{model}}$, "
-            r"for $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the dots of every $p$ lie on one "
-            "curve, and each diagonal of the map has one colour. It is largest, half of d_model, "
-            "where a position meets itself, and the same forwards and back, so order needs more "
-            f"than this product (§3.5): {code_line(positions.similarity)}."
+            r"The product depends on the distance alone, as "
+            r"$\sin a \sin b + \cos a \cos b = \cos(a - b)$; here "
+            r"$\omega_i = 10000^{-2i/d_\text{model}}$. It is largest, half of d_model, at distance "
+            "0, and the same forwards and back.",
+            paper="§3.5",
+            code=(positions.similarity,),
         )
 
 
@@ -211,13 +213,14 @@ def rotation() -> None:
             r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
         )
         error = memo(("rotation error", k, *size), lambda: positions.rotation_error(k, *size))
-        st.metric("Largest error in float64", _small(error.exact), width="content")
+        st.metric("Largest error, float64", _small(error.exact), width="content")
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
-            f"$PE_{{pos+k}}$ is a linear function of $PE_{{pos}}$ (§3.5): the matrix $M_k$ turns "
-            r"each pair of dimensions by the angle $\omega_i k$, whatever the position, so the two "
-            f"columns on the right are alike: {code_line(positions.rotation)}. The errors are the "
-            f"largest over all {size.d_model} dimensions and positions 0 to {size.length - 1}."
+            f"Compare the two columns on the right: the matrix $M_k$ turns each pair of dimensions "
+            r"by the angle $\omega_i k$, whatever the position. The errors are the largest over "
+            f"{size.d_model} dimensions and positions 0 to {size.length - 1}.",
+            paper="§3.5",
+            code=(positions.rotation,),
         )
 
 
@@ -302,12 +305,12 @@ def learned() -> None:
         if len(trained) == len(PAPER):
             st.text(_explain_difference(*trained))
         explain(
-            "A model with learned positions (Table 3, row E) adds a row of a table instead of the "
-            f"waves: {code_line(Embedding.__init__)}. Only the rows at which sentences stood in "
-            "training have learnt something; the later ones are still the random numbers that they "
-            "began as, two of which are no more alike than chance has it (grey band, "
-            "± 2/√d_model). The waves go on beyond the longest training sentence, which is one of "
-            "the paper's reasons for them (§3.5); what a model makes of them there, Beyond shows."
+            "A model with learned positions adds a row of a table instead of the waves. Rows "
+            "beyond the longest training sentence are still the random numbers that they began as: "
+            "no more alike than chance (grey band, ± 2/√d_model). The waves go on there: see "
+            "“Shift positions”.",
+            paper="§3.5, Table 3, row E",
+            code=(Embedding.__init__,),
         )
 
 
@@ -329,11 +332,10 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
         steps = f"{waves.steps:,} and {table.steps:,} steps"
     lower, higher = sorted((waves.bleu, table.bleu))
     return (
-        f"In the paper both kinds are as good: BLEU {paper_waves.bleu} with sinusoids and "
-        f"{paper_table.bleu} with learned positions (Table 3, rows base and E), after "
-        f"{paper_waves.steps},000 steps. These two small models had {steps}: the "
-        f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them tell which has "
-        f"learnt faster so far, not which would be better in the end."
+        f"In the paper both do equally well: BLEU {paper_waves.bleu} with sinusoids and "
+        f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. These "
+        f"two small models had {steps}: the {format_difference(higher, lower, 1).lstrip('+')} BLEU "
+        f"between them tell which has learned faster so far, not which would end better."
     )
 
 

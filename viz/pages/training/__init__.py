@@ -8,20 +8,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.chrome.fields import choose_one
+from viz.app.sentence import worth_seeing
 from viz.pages.training import curves, heads_forming
 
 VIEW = "training_view"
 """Name in the URL."""
 
-VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
+VIEWS: dict[str, Callable[[DeltaGenerator, DeltaGenerator], None]] = {
     "Heads forming": heads_forming.show,
-    "Curves": curves.show,
+    "Curves": lambda _question, row: curves.show(row),
 }
 
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
+    question = worth_seeing.ask("training")
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
         view = choose_one("View", VIEWS, VIEW)
-    VIEWS[view](row)
+    VIEWS[view](question, row)

@@ -13,7 +13,7 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.problems import without_paths
 from viz.draw.formatting import listing
 from viz.figures.training import (
@@ -80,7 +80,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         st.subheader("Loss", anchor=False)
         fields = {"loss": "training", "validation_loss": "validation"}
         altair_chart(
-            run_chart(runs, fields, unit="nats per piece", height=380),
+            run_chart(runs, fields, unit="nats per subword", height=380),
             alt="Training and validation loss over the steps of each run.",
         )
     with summaries:
@@ -89,17 +89,16 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         if values_left_out(runs):
             st.caption(f"Of each line evenly spaced values are drawn, {MAX_VALUES:,} of all.")
         explain(
-            "The training loss is that of equation "
-            "$-\\sum_v q(v)\\log p(v)$ with labels smoothed by the run's ε (§5.4; 0.1 in the "
-            "paper); the validation loss has no smoothing, so the two cannot be compared number "
-            "by number. A run with R-Drop adds its term to the training loss. The learning rate is "
-            f"that of equation 3 of §5.3 times a factor, {code_line(learning_rate)}; a factor "
-            "other than 1 and a rate that falls to 0 towards the end are not in the paper. The "
-            "broad dashed line is what was planned, the thin one what was used."
+            "Compare each curve with itself: the training loss, $-\\sum_v q(v)\\log p(v)$, has "
+            "smoothed labels (ε of the run; 0.1 in the paper) and the term of R-Drop, if any; the "
+            "validation loss has neither. Learning rate: the broad dashed line was planned, the "
+            "thin one used; a factor other than 1 and a fall to 0 at the end are not in the paper.",
+            paper="§5.3, equation 3, §5.4",
+            code=(learning_rate,),
         )
     left, right = st.columns(2, gap="large")
     perplexity = run_chart(
-        runs, {"validation_perplexity": "validation"}, unit="per piece", log=True
+        runs, {"validation_perplexity": "validation"}, unit="per subword", log=True
     )
     bleu = run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU")
     speed = run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import altair as alt
@@ -23,11 +24,12 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_grid, mount_map
 from viz.app.chrome.problems import say
+from viz.app.sentence import worth_seeing
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted, format_number
@@ -37,6 +39,7 @@ from viz.draw.open_head import heads_of_kind, open_map
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
 from viz.figures.colors import GREY
+from viz.findings.training import heads_form, steepest_rise
 from viz.pages.training.runs import (
     RUNS_HELP,
     Probes,
@@ -56,31 +59,32 @@ RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
-TRACED_SENTENCE = (
-    "On a sentence that the run traced as it trained: the weights of its early steps are gone, so "
-    "the one in the bar cannot be shown."
-)
-
 _LAST = "forming_last"
 """Name in the session state of the drawn run and its last step."""
+_PLAYING = "forming_playing"
+"""Name in the session state of whether the slider moves by itself."""
 
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
 
 
-def show(row: DeltaGenerator) -> None:
-    """Draw the menus of run and sentence, in the row of the views, and the saved steps."""
+def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
+    """Draw the saved steps, the menus of run and sentence in the row of the views.
+
+    What is worth seeing stands beside the question of the page.
+    """
     runs = offered_runs(RUN, known_runs())
     with row:
         name = menu("Run", list(runs), RUN, width=240, on_change=forget_unknown, help=RUNS_HELP)
     report_missing(RUN)
     try:
-        _attention(name, runs.get(name, BUNDLED), row)  # a deleted run is no longer in the menu
+        # a deleted run is no longer in the menu
+        _attention(name, runs.get(name, BUNDLED), question, row)
     except HeadlightError as error:
         say(error)
 
 
-def _attention(name: str, folder: Path, row: DeltaGenerator) -> None:
+def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGenerator) -> None:
     """Draw the saved attention of a run, or a message where there is none."""
     sentences = find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
@@ -94,7 +98,7 @@ def _attention(name: str, folder: Path, row: DeltaGenerator) -> None:
         return
     with row:
         probes = _sentence(sentences)
-    _pictures(name, folder, probes)
+    _pictures(name, folder, probes, question)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -122,7 +126,7 @@ def _name(probes: Probes) -> str | None:
     return None
 
 
-def _pictures(run: str, folder: Path, probes: Probes) -> None:
+def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) -> None:
     traces, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
@@ -131,12 +135,18 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     if not traces:
         return
     first = next(iter(traces.values()))
+    confidence = {
+        step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
+    }
+    here = {RUN: run, SENTENCE: st.session_state.get(SENTENCE, "1")}
+    formed = heads_form(confidence, here)
+    worth_seeing.link(question, [formed] if formed else [])
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
         layer, head = pick_layer_and_head(FORMING_HEAD, *first.weights(kind).shape[:2])
-        step = _step(folder, list(traces))
-    after = f"After {counted(step, 'step')}{_loss(folder, step)}"
-    st.text(f"{after}: what every head looks at in a sentence that the run traced.")
+        before, _ = steepest_rise(confidence) or (next(iter(traces)), None)
+        step = _step(folder, list(traces), before)
+    st.text(f"After {counted(step, 'step')}{_loss(folder, step)}")
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
@@ -188,16 +198,17 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             ),
             alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
         )
-    st.text(TRACED_SENTENCE)
     explain(
-        "The weights of every head on one sentence pair, which is given, so that the words stay "
-        "the same while the model learns (§3.2.2). The word under a map says what the head does "
-        f"most: {code_line(head_roles)}. {describe_forming(traces)}"
+        "Move the slider, or press Play: every head on one sentence that the run saved with its "
+        f"translation, while the model learns. The word under a map says what the head does most. "
+        f"{describe_forming(traces)}",
+        paper="§3.2.2",
+        code=(head_roles,),
     )
 
 
-def _step(folder: Path, steps: Sequence[int]) -> int:
-    """Draw the slider of the saved steps; return one, at first the first.
+def _step(folder: Path, steps: Sequence[int], first: int) -> int:
+    """Draw the slider of the saved steps; return one, at first that before which few heads formed.
 
     A reader who looks at the last step of a live run moves on to its next one.
     """
@@ -218,6 +229,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     step: int = st.select_slider(
         "Step",
         steps,
+        value=first,
         format_func=lambda n: f"{n:,}",
         key=STEP,
         bind="query-params",
@@ -242,7 +254,35 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
             disabled=target == step,
             key=f"forming-{label}",
         )
+    _play(steps, index)
     return step
+
+
+def _play(steps: Sequence[int], index: int) -> None:
+    """Draw the button that moves the slider by itself, a saved step each second, to the last."""
+    state, is_last = st.session_state, index == len(steps) - 1
+    playing = state[_PLAYING] = bool(state.get(_PLAYING)) and not is_last
+
+    def toggle() -> None:
+        state[_PLAYING] = not playing
+        if is_last:
+            state[STEP] = steps[0]
+
+    st.button(
+        "Pause" if playing else "Play",
+        on_click=toggle,
+        icon=":material/pause:" if playing else ":material/play_arrow:",
+        key="forming-play",
+    )
+    if playing:
+        st.fragment(_advance, run_every="1s")(steps[index + 1], count())
+
+
+def _advance(step: int, calls: Iterator[int]) -> None:
+    """Move to a step, but for the first call, with which the page draws the fragment."""
+    if next(calls):
+        st.session_state[STEP] = step
+        st.rerun()
 
 
 def _loss(folder: Path, step: int) -> str:

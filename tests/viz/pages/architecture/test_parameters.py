@@ -30,14 +30,14 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     count = "63,045,632"
     (gaps,) = [line.value for line in app.markdown if "Table 3" in line.value]
     # (65 M − 63.05 M) / 512 and (213 M − 214.17 M) / 1,024 pieces away from 37,000
-    assert "about 40,800 pieces for 65 M and about 35,900 pieces for 213 M" in gaps
+    assert "about 40,800 subwords for 65 M and about 35,900 subwords for 213 M" in gaps
     assert "is not known" in gaps
-    text = f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M."
+    text = f"{count} by formula; {count} in the model: the same. Table 3 says 65 M."
     assert text in texts(app)
-    assert "Counted below: base." in texts(app)  # the fields hold the base model: it has its name
+    assert "Table: base model." in texts(app)  # the fields hold the base model: it has its name
     ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert ends["base"] == 63_045_632
-    assert "as chosen above" not in ends
+    assert "your sizes" not in ends
     base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
@@ -59,13 +59,13 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
         positions="learned",
     )  # fmt: skip
     total = Transformer(config).number_of_parameters()
-    assert f"{total:,} by formula; {total:,} in the real modules, the same." in texts(app)
+    assert f"{total:,} by formula; {total:,} in the model: the same." in texts(app)
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
     assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
     ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
-    assert (ends["as chosen above"], ends["this model"]) == (total, served)
-    assert "Counted below: as chosen above." in texts(app)
+    assert (ends["your sizes"], ends["this model"]) == (total, served)
+    assert "Table: your sizes." in texts(app)
 
 
 @pytest.mark.parametrize(("start", "is_added"), [("", True), ("<pad>", True), ("<s>", False)])

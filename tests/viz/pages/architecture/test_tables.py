@@ -22,7 +22,7 @@ def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_p
 
     monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
     app = opened(arch_view=TABLES)
-    assert "No row was trained here yet: the tables are the paper's alone." in texts(app)
+    assert "No row was trained here yet: these are the paper's tables alone." in texts(app)
     third, second = (frame.value for frame in app.dataframe)
     assert len(third) == 20
     assert "here" not in third
@@ -57,16 +57,16 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
     assert by_side["here"]["perplexity"] == pytest.approx(1.2)
     assert by_side["paper"]["bleu"] == pytest.approx(23.7 - 25.8)
     assert by_side["paper"]["perplexity"] == pytest.approx(6.11 / 4.92)
-    assert any("Multi30k" in line and "Only the differences" in line for line in texts(app))
+    assert any("Multi30k" in line and "Compare the differences" in line for line in texts(app))
     rows_text, bundled_text = (
-        text for text in texts(app) if text.startswith(("“Here” is another size", "N = "))
+        text for text in texts(app) if text.startswith(("Compare the differences", "N = "))
     )
     assert (
-        "2 models, the base of N = 4, d_model = 16, d_ff = 24, h = 2, each other one" in rows_text
+        "2 models, the base with N = 4, d_model = 16, d_ff = 24, h = 2, each trained" in rows_text
     )
     translator = Translator.load()
     size = millions(translator.model.number_of_parameters())
-    assert f"{size} parameters. The last validation of its run, at step 26,000," in bundled_text
+    assert f"{size} parameters. Its last validation, at step 26,000," in bundled_text
     # 38.8 is of that step; the weights are a mean, and the card has their own scores
     assert "mean of steps" in bundled_text
     card = (BUNDLED / "MODEL_CARD.md").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, w
     assert opened(view, **dict.fromkeys(names, wrong)).markdown
 
 
-@pytest.mark.parametrize("view", ["Without", "Beyond"])
+@pytest.mark.parametrize("view", ["Remove positions", "Shift positions"])
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(
     opened, view: str
 ) -> None:

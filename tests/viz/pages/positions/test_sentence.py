@@ -44,9 +44,10 @@ def candidate(name: str, translator: Translator, edit: Edit, old: str) -> str:
     nothing = "" if new.text else "<i>(nothing: the sentence ends at once)</i> "
     words = f"{nothing}<bdi>{mark_changed_words(new.text, old)}</bdi>"
     log_prob, log_prob_of_old = format_number(new.log_prob), format_number(old_text)
+    course = f"{format_number(float(trace.log_probs.sum()))} → {log_prob_of_old}"
     return (
-        f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p {log_prob} · '
-        f"of the translation in the bar {log_prob_of_old}</small></div>"
+        f'<div class="headlight-candidate"><small>{name}</small>{words}'
+        f"<small>log probability {log_prob} · original translation: {course}</small></div>"
     )
 
 
@@ -71,27 +72,27 @@ def test_the_foot_of_the_sentence_is_the_served_models(
 
 
 def test_beyond_writes_what_the_model_writes_there(opened, translator: Translator) -> None:
-    app = opened("Beyond", pe_moved="64")
+    app = opened("Shift positions", pe_moved="64")
     old = translator.translate(SENTENCE).text
     assert candidates(app) == [
-        candidate("all positions moved by 64", translator, Edit("moved", BOTH, 64), old),
+        candidate("all positions shifted by 64", translator, Edit("moved", BOTH, 64), old),
         candidate(
-            "encoder positions moved by 64", translator, Edit("moved", ("encoder",), 64), old
+            "encoder positions shifted by 64", translator, Edit("moved", ("encoder",), 64), old
         ),
     ]
-    assert candidates(opened("Beyond", pe_moved="2048")) != candidates(app)
+    assert candidates(opened("Shift positions", pe_moved="2048")) != candidates(app)
     assert STEPS[:3] == (0, 1, 2)
     assert STEPS[-1] > 10 * translator.model.config.max_length  # far beyond
 
 
 def test_without_writes_what_the_model_writes_without(opened, translator: Translator) -> None:
-    app = opened("Without", pe_seed="3")
+    app = opened("Remove positions", pe_seed="3")
     old = translator.translate(SENTENCE).text
     edits = {
-        "encoder positions removed": Edit("removed", ("encoder",)),
-        "encoder positions shuffled": Edit("shuffled", ("encoder",), 3),
-        "decoder positions removed": Edit("removed", ("decoder",)),
-        "all positions removed": Edit("removed", BOTH),
+        "no encoder positions": Edit("removed", ("encoder",)),
+        "shuffled encoder positions": Edit("shuffled", ("encoder",), 3),
+        "no decoder positions": Edit("removed", ("decoder",)),
+        "no positions": Edit("removed", BOTH),
     }
     expected = [candidate(name, translator, edit, old) for name, edit in edits.items()]
     assert candidates(app) == expected
@@ -112,16 +113,15 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
         with translator.model.hooks(edit.hooks()):
             if translator.translate(SENTENCE).text != old:
                 changed.append(name)
-    (message,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    (message,) = [text for text in texts(app) if "edits change" in text]
     change = "changes" if len(changed) == 1 else "change"
-    assert f"{len(changed)} of 4 edits {change} what the model writes" in message
+    assert f"{len(changed)} of 4 edits {change} the translation" in message
     assert all(name in message for name in changed)
-    assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in message
-    assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in message
+    assert f"with {most}: −{-as_it_is:.2f} → −{-log_p[most]:.2f}." in message
 
 
 def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:
-    assert len(unsure(opened("Without"))) == 5  # of the bar's, too
+    assert len(unsure(opened("Remove positions"))) == 5  # of the bar's, too
 
 
 def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_hand(
@@ -134,9 +134,9 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
     parts = []
     for url in ({}, {"edited": by_hand}):
         (message,) = [
-            item for item in texts(opened("Without", **url)) if item.startswith("On this")
+            item for item in texts(opened("Remove positions", **url)) if "edits change" in item
         ]
-        parts.append(message.split("The log p of the translation in the bar is "))
+        parts.append(message.split("The log probability of the original"))
     (own_text, log_p), (edited_text, log_p_by_hand) = parts
     assert edited_text == own_text
     assert log_p_by_hand != log_p
@@ -145,7 +145,7 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
 @pytest.mark.slow
 def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:
     """Found live, with the bundled model: the page claims what it has just computed."""
-    app = serve("positions", checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)
+    app = serve("positions", checkpoint=BUNDLED, pe_view="Remove positions", text=SENTENCE)
     message = [text for text in texts(app) if "becomes" in text]
     result = [re.findall("becomes “(.*?)”.*positions “(.*?)”", text)[0] for text in message]
     with_order, without = zip(*result, strict=True)
@@ -165,7 +165,7 @@ def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -
 
     monkeypatch.setattr(Translation, "text", property(lambda self: self.source))
     monkeypatch.setattr(cached_results, "translate_edited", differs)
-    assert any("still finds two different" in text for text in texts(opened("Without")))
+    assert any("still finds two different" in text for text in texts(opened("Remove positions")))
 
 
 def test_a_model_with_learned_positions_cannot_be_moved(
@@ -179,13 +179,15 @@ def test_a_model_with_learned_positions_cannot_be_moved(
     )
     torch.manual_seed(1)
     checkpoint.save(tmp_path / "learned", Transformer(config), translator.tokenizer)
-    app = serve("positions", checkpoint=tmp_path / "learned", pe_view="Beyond", text=SENTENCE)
-    assert "are learnt: its table has 64 rows," in texts(app)[-1]
+    app = serve(
+        "positions", checkpoint=tmp_path / "learned", pe_view="Shift positions", text=SENTENCE
+    )
+    assert "a table of 64 rows" in texts(app)[-1]
     app = serve(
         "positions", checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
     )
     assert not app.exception
-    assert any("positions of this model are learnt" in element.value for element in app.markdown)
+    assert any("positions of this model are learned" in element.value for element in app.markdown)
 
 
 TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]
@@ -253,7 +255,7 @@ def test_each_piece_has_its_log_probability_under_each_edit() -> None:
     assert spec["encoding"]["x"]["axis"]["labelExpr"].startswith('["The", "<b>dog"')
     colors = spec["encoding"]["color"]["scale"]["range"]
     assert len(set(colors)) == len(curves)
-    assert spec["encoding"]["x"]["title"] == "Finnish: the piece being written"
+    assert spec["encoding"]["x"]["title"] == "Finnish: the subword being written"
 
 
 def test_few_pieces_have_all_their_labels() -> None:

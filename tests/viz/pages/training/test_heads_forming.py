@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def forming_page() -> None:
 
     from viz.pages.training import heads_forming
 
-    heads_forming.show(st.container(horizontal=True))
+    heads_forming.show(st.container(), st.container(horizontal=True))
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
@@ -96,20 +97,61 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
     return app
 
 
-def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> None:
+def confidence(step: int) -> float:
+    """Compute the mean over heads of cross-attention of the mean of each row's largest weight."""
+    trace = _at(step)
+    words = [n for n, piece in enumerate(trace.source_tokens) if piece != "</s>"]
+    return float(np.mean([
+        np.mean([max(row[words]) for row in head]) for layer in trace.cross for head in layer
+    ]))  # fmt: skip
+
+
+def test_it_begins_before_the_heads_form_and_a_link_shows_them_formed(shown: dict) -> None:
     app = opened()
-    assert app.select_slider(key="trained").value == STEPS[0]
-    assert page.TRACED_SENTENCE in texts(app)
+    values = {step: confidence(step) for step in STEPS}
+    before, after = max(pairwise(STEPS), key=lambda pair: values[pair[1]] - values[pair[0]])
+    assert app.select_slider(key="trained").value == before == 64
     for kind in KINDS:
-        assert np.array_equal(shown["parts"][kind].weights, _at(1).weights(kind))
-    assert np.array_equal(shown["weights"], _at(1).cross[-1, 0])
-    assert shown["labels"] == _at(1).labels("cross")
+        assert np.array_equal(shown["parts"][kind].weights, _at(before).weights(kind))
+    assert np.array_equal(shown["weights"], _at(before).cross[-1, 0])
+    assert shown["labels"] == _at(before).labels("cross")
+    (link,) = app.get("page_link")
+    numbers = (f"{before}", f"{after}", f"{values[before]:.2f}", f"{values[after]:.2f}")
+    assert all(number in link.proto.label.replace("\\", "") for number in numbers)
+    assert f"trained={after}" in link.proto.query_string
     text = describe_forming({step: _at(step) for step in STEPS})
-    assert app.markdown[-1].value.endswith(text)
+    assert text in app.markdown[-1].value
+
+
+def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypatch) -> None:
+    ticks: list[Any] = []
+
+    def fragment(values: Any, *, run_every: str | None) -> Any:
+        def draw(*given: Any) -> None:
+            values(*given)
+            if run_every == "1s":
+                ticks.append(lambda: values(*given))
+
+        return draw
+
+    monkeypatch.setattr(st, "fragment", fragment)
+    app = opened(trained="2")
+    assert not ticks  # it stands still
+    app.button(key="forming-play").click().run()
+    assert app.select_slider(key="trained").value == 2
+    for step in (64, 250):
+        with monkeypatch.context() as tick:
+            tick.setattr(st, "session_state", app.session_state)
+            tick.setattr(st, "rerun", lambda: None)
+            ticks.pop()()
+        app.run()
+        assert app.select_slider(key="trained").value == step
+    assert not ticks
+    assert app.button(key="forming-play").label == "Play"
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
-    app = opened(kind="encoder", forming_layer="1", forming_head="3")
+    app = opened(kind="encoder", forming_layer="1", forming_head="3", trained="1")
     back, forth = "forming-Step before", "forming-Next step"
     assert app.button(key=back).disabled
     for step in STEPS[1:]:
@@ -129,7 +171,7 @@ def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) 
     app = opened(trained="200")
     assert app.select_slider(key="trained").value == 250
     for asked in ("-5", "1e3", "9" * 5000, "Infinity", "٣"):
-        assert opened(trained=asked).select_slider(key="trained").value == 1
+        assert opened(trained=asked).select_slider(key="trained").value == 64
     app = opened(trained="64")
     # the second sentence has no step 1
     app.select_slider(key="trained").set_value(1).run()
@@ -141,16 +183,16 @@ def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) 
 
 def test_the_log_says_the_loss_of_the_steps_around(shown: dict) -> None:
     app = opened(trained="1")
-    assert "After 1 step · training loss 6.00, mean of steps 1 to 50:" in texts(app)[0]
+    assert "After 1 step · training loss 6.00, mean of steps 1 to 50" in texts(app)
     app.select_slider(key="trained").set_value(64).run()
-    assert "After 64 steps · training loss 3.00, mean of steps 51 to 100:" in texts(app)[0]
+    assert "After 64 steps · training loss 3.00, mean of steps 51 to 100" in texts(app)
     app.select_slider(key="trained").set_value(250).run()
-    assert "After 250 steps · training loss 1.20, mean of steps 101 to 250:" in texts(app)[0]
+    assert "After 250 steps · training loss 1.20, mean of steps 101 to 250" in texts(app)
 
 
 def test_without_a_log_the_step_stands_alone(run: Path, shown: dict) -> None:
     (run / "run.jsonl").write_text("[]\n")
-    assert texts(opened(trained="250"))[0].startswith("After 250 steps: ")
+    assert "After 250 steps" in texts(opened(trained="250"))
 
 
 def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:

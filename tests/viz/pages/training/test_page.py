@@ -40,7 +40,7 @@ def opened(**url: str | list[str]) -> AppTest:
 def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:
     app = opened()
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
-    assert app.select_slider(key="trained").value == 1
+    assert app.select_slider(key="trained").value == 256
     app = opened(training_view="Curves")
     assert [box.key for box in app.multiselect] == ["runs"]
     assert app.subheader[0].value == "Loss"

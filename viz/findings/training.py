@@ -1,0 +1,59 @@
+"""Findings on training: where the learning rate peaks, and when the heads of a run formed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from viz.draw.formatting import format_number
+from viz.figures.schedule import peak_rate
+from viz.findings.finding import Claim, Finding
+
+
+def peak(d_model: int, warmup: int) -> Finding:
+    """Find the largest learning rate of equation 3, and its step."""
+    rate = peak_rate(d_model, warmup)
+    return Finding(
+        f"With d_model {d_model} and {warmup:,} warmup steps, the learning rate peaks at step "
+        f"{warmup:,}, at {rate:.2e}.",
+        (Claim("learning rate", (warmup, d_model, warmup), rate),),
+        strength=0.5,
+        page="schedule",
+        choices={"pairs": f"{d_model} · {warmup}", "steps": str(min(10 * warmup, 1_000_000))},
+    )
+
+
+def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
+    """Find two saved steps, one after the other, between which confidence rises most.
+
+    Args:
+        confidence: mean over the heads of cross-attention, by step, in order.
+
+    Returns:
+        Both steps; None where it never rises.
+    """
+    rises = {(a, b): confidence[b] - confidence[a] for a, b in pairwise(confidence)}
+    steps = max(rises, key=rises.__getitem__, default=None)
+    return steps if steps and rises[steps] > 0 else None
+
+
+def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:
+    """Find when the heads of cross-attention formed; see `steepest_rise`.
+
+    Args:
+        confidence: mean over the heads of cross-attention, by step, in order.
+        choices: parameters in the URL of the run and its sentence.
+    """
+    steps = steepest_rise(confidence)
+    if steps is None:
+        return None
+    before, after = (format_number(confidence[step]) for step in steps)
+    first, second = (f"{step:,}" for step in steps)
+    return Finding(
+        f"Between steps {first} and {second} the mean confidence of cross-attention rises most, "
+        f"from {before} to {after}.",
+        tuple(Claim("mean confidence", (step,), confidence[step]) for step in steps),
+        strength=0.5,
+        page="training",
+        choices={**choices, "kind": "cross", "measure": "confidence", "trained": str(steps[1])},
+    )

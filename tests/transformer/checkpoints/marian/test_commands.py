@@ -68,13 +68,13 @@ def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said
     expected = alignment.pharaoh(alignment.align(translator, trace))
     chosen = ["--checkpoint", str(folder), "--beam", "1", "--align"]
     assert __main__.main([*chosen, text]) == 0
-    said = capsys.readouterr()
-    assert said.out.strip().endswith(f" ||| {expected}".rstrip())
-    assert APART in said.err
+    output = capsys.readouterr()
+    assert output.out.strip().endswith(f" ||| {expected}".rstrip())
+    assert APART in output.err
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n{text}\n".encode())))
     assert __main__.main(chosen) == 0
     lines = capsys.readouterr()
-    assert lines.out.splitlines()[1] == said.out.splitlines()[0]
+    assert lines.out.splitlines()[1] == output.out.splitlines()[0]
     assert lines.err.count(APART) == 1
 
 

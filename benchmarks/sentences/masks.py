@@ -232,7 +232,7 @@ def without(facts: Facts) -> Iterator[Expected]:
     scores = {name: facts.score(facts.target, edits) for name, edits in every.items()}
     most = max(scores, key=lambda name: abs(scores[name] - own))
     listed = ", ".join(changed[:-1]) + " and " * (len(changed) > 1) + "".join(changed[-1:])
-    which = f", {listed}" if changed else ""
+    which = f": {listed}" if changed else ""
     change = "changes" if len(changed) == 1 else "change"
     yield (
         f"Here {len(changed)} of 4 edits {change} the translation{which}. The log probability of "

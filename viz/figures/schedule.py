@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,11 @@ STABLE_SHARE = 0.8
 def peak_rate(d_model: int, warmup: int) -> float:
     """Return the largest rate of equation 3, at step `warmup`: (d_model · warmup)^-0.5."""
     return float((d_model * warmup) ** -0.5)
+
+
+def format_rate(rate: float) -> str:
+    """Format a learning rate as the axis does, such as `6.99e-4`."""
+    return re.sub(r"e-0*", "e-", f"{rate:.2e}")
 
 
 def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Floats:

@@ -88,8 +88,8 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
         leak(translator.model, batch_traces([trace]), "decoder_self", masked=False).to_later.mean()
     )
     return Finding(
-        f"Without its mask, the decoder would give {per_cent(share)} of its attention to words "
-        f"that come later.",
+        f"Without its mask, the decoder would give {per_cent(share)} of its attention on this "
+        f"sentence to words that come later.",
         (Claim("share on later words", (), share),),
         strength=share,
         page="masks",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from viz.draw.formatting import format_number
-from viz.figures.schedule import peak_rate
+from viz.figures.schedule import format_rate, peak_rate
 from viz.findings.finding import Claim, Finding
 
 
@@ -15,7 +15,7 @@ def peak(d_model: int, warmup: int) -> Finding:
     rate = peak_rate(d_model, warmup)
     return Finding(
         f"With d_model {d_model} and {warmup:,} warmup steps, the learning rate peaks at step "
-        f"{warmup:,}, at {rate:.2e}.",
+        f"{warmup:,}, at {format_rate(rate)}.",
         (Claim("learning rate", (warmup, d_model, warmup), rate),),
         strength=0.5,
         page="schedule",

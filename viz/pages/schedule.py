@@ -14,7 +14,14 @@ from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, whole_number
 from viz.app.sentence import worth_seeing
 from viz.draw.labels import quoted
-from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.figures.schedule import (
+    DECAYS,
+    format_rate,
+    paper_rate,
+    peak_rate,
+    sample_steps,
+    schedule_chart,
+)
 from viz.findings.training import peak
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -73,7 +80,7 @@ def show() -> None:
             r"&step \cdot warmup^{-1.5}) \end{aligned}"
         )
         for name, (d_model, warmup) in pairs.items():
-            rate = f"{peak_rate(d_model, warmup):.2e}"
+            rate = format_rate(peak_rate(d_model, warmup))
             st.metric(f"Peak, {name}", rate, help=f"(d_model · warmup)^-0.5, at step {warmup:,}")
         explain(
             "The rate rises linearly for *warmup* steps, then falls as 1/√step; both parts are "

@@ -36,7 +36,7 @@ def spec(app: AppTest) -> dict:
 
 def test_opens_with_the_papers_own_curve_and_its_peak() -> None:
     app = opened()
-    assert metrics(app) == {"Peak, d_model 512, warmup 4,000": "6.99e-04"}
+    assert metrics(app) == {"Peak, d_model 512, warmup 4,000": "6.99e-4"}
     assert learning_rate(4000, 512) == pytest.approx(6.99e-4, rel=1e-3)
 
 

@@ -30,7 +30,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain
-from viz.app.chrome.fields import whole_number
+from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
@@ -143,7 +143,8 @@ def beyond() -> None:
 
 def without() -> None:
     """Draw the translation with positions removed or shuffled."""
-    seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0)
+    with controls_row():
+        seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0)
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
@@ -202,7 +203,7 @@ def _summary(
         for name, edit in edits.items()
         if _edited(translator, translation, edit).text != unedited.text
     ]
-    names = f", {listing(changed)}" if changed else ""
+    names = f": {listing(changed)}" if changed else ""
     change = "changes" if len(changed) == 1 else "change"
     log_p = translation.log_prob
     strongest = max(bar_log_p, key=lambda name: abs(bar_log_p[name] - log_p))

@@ -98,7 +98,7 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
         return
     with row:
         probes = _sentence(sentences)
-    _pictures(name, folder, probes, question)
+    _pictures(name, folder, probes, question, row)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -126,7 +126,9 @@ def _name(probes: Probes) -> str | None:
     return None
 
 
-def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) -> None:
+def _pictures(
+    run: str, folder: Path, probes: Probes, question: DeltaGenerator, row: DeltaGenerator
+) -> None:
     traces, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
@@ -146,7 +148,8 @@ def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) 
         layer, head = pick_layer_and_head(FORMING_HEAD, *first.weights(kind).shape[:2])
         before, _ = steepest_rise(confidence) or (next(iter(traces)), None)
         step = _step(folder, list(traces), before)
-    st.text(f"After {counted(step, 'step')}{_loss(folder, step)}")
+    if loss := _loss(folder, step):
+        row.text(loss, width="content")
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
@@ -296,7 +299,7 @@ def _loss(folder: Path, step: int) -> str:
     if last is None:
         return ""
     first = max((logged_step for logged_step in losses if logged_step < last), default=0) + 1
-    return f" · training loss {float(losses[last]):.2f}, mean of steps {first:,} to {last:,}"
+    return f"Training loss {float(losses[last]):.2f} (mean of steps {first:,} to {last:,})"
 
 
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:

@@ -30,12 +30,10 @@ def show(page: str) -> None:
     number = tour.current_stop(page)
     if bar is None or (page not in PAGES and not number):
         return
-    sentence = {name: st.query_params[name] for name in NAMES if name in st.query_params}
-    sentence[search_request.TEXT] = bar.requested.text
     if number:
         pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], sentence)
+        tour.show_stop(number, shown[0], shown[-1])
         return
     results = _findings(page, bar)[:MOST]
     if not results:
@@ -44,8 +42,16 @@ def show(page: str) -> None:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
-                choices = {**sentence, **finding.choices}
+                # another page gets the sentence from the bar, and would get it twice
+                own = _sentence(bar) if finding.page == page else {}
+                choices = {**own, **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+
+
+def _sentence(bar: BarTranslation) -> dict[str, str]:
+    """Return the URL parameters of the sentence in the bar."""
+    names = {name: st.query_params[name] for name in NAMES if name in st.query_params}
+    return {**names, search_request.TEXT: bar.requested.text}
 
 
 def _findings(page: str, bar: BarTranslation) -> list[Finding]:

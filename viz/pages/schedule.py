@@ -61,7 +61,7 @@ def show() -> None:
             )
             bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(texts)
-    worth_seeing.link(question, [peak(*pair) for pair in list(pairs.values())[:1]])
+    worth_seeing.link("schedule", question, [peak(*pair) for pair in list(pairs.values())[:1]])
     if not pairs:
         st.text("Choose a width and a warmup: there is no curve yet.")
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -32,20 +32,15 @@ def main_finding(page: str, findings: Sequence[Finding]) -> Finding | None:
     return next(iter([*own, *findings]), None)
 
 
-def show_stop(
-    number: int,
-    finding: Finding | None,
-    following: Finding | None,
-    sentence: Mapping[str, str],
-) -> None:
+def show_stop(number: int, finding: Finding | None, following: Finding | None) -> None:
     """Draw the line of a stop, with links to the next one and out of the tour.
 
     Args:
         number: of the stop, from 1.
         finding: what is worth seeing there, if anything.
         following: the same of the next stop.
-        sentence: URL parameters of the sentence in the bar.
     """
+    address.choose(TOUR, str(number))  # a link to the page that is open leaves its address as it is
     with st.container(key="findings", horizontal=True, gap="small"):
         st.text(f"Stop {number} of {len(STOPS)}")
         with st.container(key="tour", horizontal=True, gap="small"):
@@ -55,7 +50,7 @@ def show_stop(
                 navigation.plain_link(
                     following_page,
                     f"Next stop: {navigation.TITLES[following_page]}",
-                    {**sentence, **choices(number + 1, following)},
+                    choices(number + 1, following),
                 )
             # a button: what was chosen on the page stays
             st.button(

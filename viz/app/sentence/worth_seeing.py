@@ -47,11 +47,11 @@ def show(page: str) -> None:
     if bar is not None and number:
         pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], _sentence())
+        tour.show_stop(number, shown[0], shown[-1])
         return
     results = [] if bar is None else _findings(page, bar)[:MOST]
     if results or page in QUESTIONS:
-        link(ask(page), results)
+        link(page, ask(page), results)
 
 
 def ask(page: str) -> DeltaGenerator:
@@ -65,7 +65,7 @@ def ask(page: str) -> DeltaGenerator:
     return row
 
 
-def link(row: DeltaGenerator, results: Sequence[Finding]) -> None:
+def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
     """Draw findings into the row of `ask`, each a link to the view that shows it."""
     if not results:
         return
@@ -73,7 +73,9 @@ def link(row: DeltaGenerator, results: Sequence[Finding]) -> None:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
-                choices = {**_sentence(), **finding.choices}
+                # another page gets the sentence from the bar, and would get it twice
+                own = _sentence() if finding.page == page else {}
+                choices = {**own, **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
 
 

@@ -142,7 +142,7 @@ def _pictures(
     }
     here = {RUN: run, SENTENCE: st.session_state.get(SENTENCE, "1")}
     formed = heads_form(confidence, here)
-    worth_seeing.link(question, [formed] if formed else [])
+    worth_seeing.link("training", question, [formed] if formed else [])
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
         layer, head = pick_layer_and_head(FORMING_HEAD, *first.weights(kind).shape[:2])

@@ -36,7 +36,7 @@ MEASURES: dict[str, str] = {
     "first": "weight on the first token, beyond chance",
     "end token": "weight on the end token, beyond chance",
     "punctuation": "weight on punctuation, beyond chance",
-    "same word": "weight on the same word or its other pieces, beyond chance",
+    "same word": "weight on the same word or its other subwords, beyond chance",
     "one-to-one": "weight on links in which row and token are each other's strongest, beyond "
     "chance; 0 where more than 30 % of their pairs cross",
     "spread": "entropy as a share of the largest possible one",

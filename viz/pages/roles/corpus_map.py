@@ -151,7 +151,8 @@ def corpus_text(report: HeadReport) -> str:
     return (
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
-        f"sentences. Loss: how improbable the reference is; 1 nat more is 2.7 times less probable."
+        f"sentences. Loss: how improbable the reference is; 1 nat more is 2.7 times less probable. "
+        f"Beyond chance: 0 is even attention, 100 all weight."
     )
 
 
@@ -362,7 +363,7 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
             Cell(
                 head,
                 result.score if result.role else 0.0,
-                SHORT.get(result.nearest, result.nearest),
+                _short(result.nearest, kind),
                 f"{_role_name(result.role, result.nearest)} {per_cent(result.score)} "
                 f"on this sentence",
                 faint=not result.role,
@@ -399,8 +400,17 @@ def _role_cell(figures: HeadFigures) -> Cell:
     value = figure.value if figures.role else 0.0
     description = f"{_role_name(figures.role, measure)} {with_interval(measure, figure)}"
     return Cell(
-        figures.place, value, SHORT.get(nearest, nearest), description, faint=not figures.role
+        figures.place,
+        value,
+        _short(nearest, figures.place.kind),
+        description,
+        faint=not figures.role,
     )
+
+
+def _short(role: str, kind: Kind) -> str:
+    """Abbreviate the name of a role for a cell."""
+    return "<s>" if (role, kind) == ("first", "decoder_self") else SHORT.get(role, role)
 
 
 def _role_name(role: str, nearest: str) -> str:

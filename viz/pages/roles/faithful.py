@@ -57,8 +57,8 @@ from viz.pages.roles.removal import word_log_probs
 TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
 
 TITLES = {
-    "comprehensiveness": "Comprehensiveness: fall of a subword's log probability with the lens's "
-    "top words erased (higher is better)",
+    "comprehensiveness": "Comprehensiveness: fall of log probability with the top words erased "
+    "(higher is better)",
     "sufficiency": "Sufficiency: the same fall with all other words erased (lower is better)",
 }
 """Titles of the fields of `Curves`."""
@@ -83,7 +83,9 @@ def show() -> None:
             layer = None if choice == "all" else int(choice) - 1
         seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
         requested = test == ERASE and _erase_requested(translator, trace)
-    left, right = st.columns(2, gap="medium")
+    waits = test == ERASE and not requested
+    # before the button is pressed, the development set has all the width
+    left, right = st.columns(2, gap="medium") if not waits else (st.container(), st.container())
     with left:
         st.subheader("On this sentence", anchor=False)
         try:
@@ -98,7 +100,7 @@ def show() -> None:
         if report is None:
             st.text(missing)
         elif kind is None:
-            _stored_erasing(report)
+            _stored_erasing(report, wide=waits)
         else:
             _stored_attention(report, test)
     _explain(test)
@@ -149,9 +151,9 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
         st.caption(f"Measured on {measured} of the {written} written subwords, evenly spaced.")
 
 
-def _stored_erasing(report: FaithfulnessReport) -> None:
+def _stored_erasing(report: FaithfulnessReport, *, wide: bool) -> None:
     named = {screen_name(name): result for name, result in report.lenses.items()}
-    _curves("corpus", named, report.random, report.fractions)
+    _curves("corpus", named, report.random, report.fractions, wide=wide)
     for sentence in corpus_sentences(report):
         st.text(sentence)
     columns = {
@@ -164,19 +166,26 @@ def _stored_erasing(report: FaithfulnessReport) -> None:
 
 
 def _curves(
-    section: str, lenses: Mapping[str, Curves], random: Curves, fractions: tuple[float, ...]
+    section: str,
+    lenses: Mapping[str, Curves],
+    random: Curves,
+    fractions: tuple[float, ...],
+    *,
+    wide: bool = False,
 ) -> None:
-    """Draw both curves of each lens, the lenses named below the first chart."""
-    for test, title in TITLES.items():
+    """Draw both curves of each lens, side by side where it is `wide`; the first has the legend."""
+    places = st.columns(2, gap="medium") if wide else [st.container() for _ in TITLES]
+    for place, (test, title) in zip(places, TITLES.items(), strict=True):
         chance = getattr(random, test)
         curves = {name: getattr(lens, test) for name, lens in lenses.items()}
         upper, first = upper_end(chance, *curves.values()), test == "comprehensiveness"
-        st.caption(title)
-        altair_chart(
-            erasing_chart(curves, chance, fractions, upper, legend=first),
-            key=f"faithful-{section}-{'first' if first else 'others'}",
-            alt=f"{title}, over the share of words, by lens and for random words.",
-        )
+        with place:
+            st.caption(title)
+            altair_chart(
+                erasing_chart(curves, chance, fractions, upper, legend=first),
+                key=f"faithful-{section}-{'first' if first else 'others'}",
+                alt=f"{title}, over the share of words, by lens and for random words.",
+            )
 
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:

@@ -99,7 +99,7 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
-        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=185, help=_HELP)
+        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=300, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)
         _undo_button("none", "Restore all", history.now, lambda: "")
@@ -120,6 +120,7 @@ def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | 
         label,
         key=f"removal-{name}",
         disabled=not texts,
+        type="tertiary",
         on_click=lambda: choose_removed(text() or ""),
     )
 

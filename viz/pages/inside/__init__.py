@@ -149,8 +149,9 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
     with row:
         first = worth_seeing.default_choices("inside")
         kind = pick_kind(default=first.get(KIND, "cross"))
-        shape, place = trace.weights(kind).shape[:2], first_head(first, kind)
-        layer, head = pick_layer_and_head(HEAD, *shape, place)
+        layers, heads = trace.weights(kind).shape[:2]
+        place = first_head(first, kind)
+        layer, head = pick_layer_and_head(HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         scale: Scale = menu(
             "Scale",

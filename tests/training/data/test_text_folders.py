@@ -47,10 +47,10 @@ NAMED = (
     [
         ("train.tsv", TSV.encode()),
         ("train.tsv", NAMED.encode()),
-        ("train.tsv.gz", gzip.compress(TSV.replace("\n", "\r\n").encode())),
+        ("train.tsv.gz", gzip.compress(TSV.replace("\n", "\r\n", mtime=0).encode())),
         ("train.tmx", TMX.encode()),
         ("train.tmx", TMX.replace('version="1.0"', "version='1.0'").encode("utf-16")),
-        ("train.tmx.gz", gzip.compress(TMX.encode())),
+        ("train.tmx.gz", gzip.compress(TMX.encode(, mtime=0))),
     ],
 )
 @pytest.mark.parametrize("block", [1, 10_000])
@@ -73,7 +73,7 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
     for side, lines in (("fr", PAIRS.source), ("nl", PAIRS.target)):
         text = "\n".join(lines).encode() + b"\n"
         (tmp_path / f"Books.fr-nl.{side}").write_bytes(text)
-        (tmp_path / f"valid.{side}.gz").write_bytes(gzip.compress(text))
+        (tmp_path / f"valid.{side}.gz").write_bytes(gzip.compress(text, mtime=0))
     folder = DataFolder(tmp_path / "Books.fr-nl", endings=FRENCH_DUTCH)
     assert folder.read() == PAIRS
     assert read_validation_text(folder.path, FRENCH_DUTCH) == PAIRS

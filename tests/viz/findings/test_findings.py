@@ -11,6 +11,7 @@ from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfi
 from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
 from viz.findings import PAGES, findings
+from viz.findings.training import heads_form, peak, steepest_rise
 
 
 def test_every_number_is_true_of_a_model_that_learnt_nothing(
@@ -66,3 +67,22 @@ def test_weights_of_another_model_say_what_they_hold() -> None:
     assert {claim.measure for claim in first.claims} == {
         "heads that look at a neighbour", "least of their shares",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (1, 1), (256, 7)])
+def test_the_learning_rate_peaks_where_it_is_said_to(d_model: int, warmup: int) -> None:
+    rates = {n: d_model**-0.5 * min(n**-0.5, n * warmup**-1.5) for n in range(1, 3 * warmup + 1)}
+    (claim,) = peak(d_model, warmup).claims
+    assert claim.arguments[0] == max(rates, key=rates.__getitem__)
+    assert claim.value == pytest.approx(max(rates.values()))
+
+
+def test_heads_form_where_confidence_rises_most_and_nowhere_if_it_never_rises() -> None:
+    confidence = {1: 0.2, 2: 0.1, 4: 0.3, 8: 0.45}
+    assert steepest_rise(confidence) == (2, 4)
+    finding = heads_form(confidence, {"sentence": "2"})
+    assert finding
+    assert [(*claim.arguments, claim.value) for claim in finding.claims] == [(2, 0.1), (4, 0.3)]
+    assert (finding.choices["trained"], finding.choices["sentence"]) == ("4", "2")
+    for still in ({}, {1: 0.2}, {1: 0.2, 2: 0.2, 3: 0.1}):
+        assert heads_form(still, {}) is None

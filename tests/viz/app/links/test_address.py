@@ -229,9 +229,19 @@ def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
     assert texts(newer)[1] == "Der Hund"
 
 
-def test_a_measure_that_was_called_otherwise_is_under_its_name_of_now(visit) -> None:
-    app = visit("roles", text=SENTENCE, roles_measure="alignment")
-    assert in_url(app, "roles_measure") == "one-to-one"
+@pytest.mark.parametrize(
+    ("page", "name", "earlier", "now"),
+    [
+        ("roles", "roles_measure", "alignment", "one-to-one"),
+        ("masks", "mask-view", "take it away", "remove the mask"),
+        ("masks", "mask-as", "numbers", "0/−∞"),
+        ("positions", "pe_view", "Without", "Remove positions"),
+    ],
+)
+def test_what_was_called_otherwise_is_under_its_name_of_now(
+    visit, page: str, name: str, earlier: str, now: str
+) -> None:
+    assert in_url(visit(page, text=SENTENCE, **{name: earlier}), name) == now
 
 
 def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:

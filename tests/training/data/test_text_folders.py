@@ -47,10 +47,10 @@ NAMED = (
     [
         ("train.tsv", TSV.encode()),
         ("train.tsv", NAMED.encode()),
-        ("train.tsv.gz", gzip.compress(TSV.replace("\n", "\r\n", mtime=0).encode())),
+        ("train.tsv.gz", gzip.compress(TSV.replace("\n", "\r\n").encode(), mtime=0)),
         ("train.tmx", TMX.encode()),
         ("train.tmx", TMX.replace('version="1.0"', "version='1.0'").encode("utf-16")),
-        ("train.tmx.gz", gzip.compress(TMX.encode(, mtime=0))),
+        ("train.tmx.gz", gzip.compress(TMX.encode(), mtime=0)),
     ],
 )
 @pytest.mark.parametrize("block", [1, 10_000])

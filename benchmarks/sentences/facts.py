@@ -118,6 +118,12 @@ def number(value: float, digits: int = 2) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
+def head_title(kind_name: str, layer: int, head: int) -> str:
+    """Name a head, whose layer and number count from 0, as headings do."""
+    kind = "cross-attention" if kind_name == "cross" else kind_name
+    return f"L{layer + 1} H{head + 1} · {kind}"
+
+
 def sentence(text: str) -> str:
     """With a capital letter."""
     return text[0].upper() + text[1:]

@@ -22,6 +22,7 @@ from benchmarks.sentences.facts import (
     Floats,
     Marked,
     extremes,
+    head_title,
     number,
     sentence,
     signed,
@@ -226,7 +227,7 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
         yield f"On this sentence it {looks[0].lower()}{looks[1:]}: {score}."
     figures = _stored_head(facts, kind, layer, head)
     corpus, here = figures["role"] or "mixed", role if strength >= 1 else "mixed"
-    name = f"L{layer + 1} H{head + 1} · {kind_name}"
+    name = head_title(kind_name, layer, head)
     yield f"{name} · on the corpus {corpus} · on this sentence {here}"
     if kind == "cross":
         yield from _measured_links(facts, layer, head)
@@ -289,7 +290,7 @@ def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
     kind = KINDS[kind_name]
     counted = facts.trace.weights(kind)[:, :, kind == "decoder_self" :].astype(np.float64)
     apart = {
-        f"L{at[0] + 1} H{at[1] + 1} · {kind_name}": float(
+        head_title(kind_name, *at): float(
             np.mean([np.abs(a - b).sum() / 2 for a, b in zip(own, other, strict=True)])
         )
         for at in np.ndindex(counted.shape[:2])
@@ -315,7 +316,7 @@ def _nearest_by_corpus(facts: Facts, kind_name: str, layer: int, head: int) -> I
     apart = {}
     for n, square in squares.items():
         kind, other_layer, other_head = heads[n]["head"]
-        apart[f"L{other_layer + 1} H{other_head + 1} · {names[kind]}"] = math.sqrt(square)
+        apart[head_title(names[kind], other_layer, other_head)] = math.sqrt(square)
     yield from _least(apart)
 
 
@@ -429,6 +430,6 @@ def _changed(maps: dict[Kind, Floats], plain: dict[Kind, Floats]) -> Iterator[st
         change = np.abs(maps[kind] - plain[kind])[:, :, kind == "decoder_self" :]
         for layer, head in np.ndindex(change.shape[:2]):
             distance = float(change[layer, head].sum(-1).mean()) / 2
-            moved.append((distance, f"L{layer + 1} H{head + 1} · {name}"))
+            moved.append((distance, head_title(name, layer, head)))
     for maybe, name, distance in extremes(moved, _NAMED, 0.005):
         yield f"{maybe}{name} {distance:.2f}"

@@ -23,6 +23,7 @@ from benchmarks.sentences.facts import (
     Facts,
     Floats,
     extremes,
+    head_title,
     number,
     signed,
 )
@@ -201,7 +202,7 @@ def why(
     along = direct(facts, at, matrix[facts.target[at]] - matrix[other])
     by_logit = {n: along[kind] for n, kind in KINDS.items() if kind in along}
     yield from _heads(by_logit if by_logits else by_gradient, written, another)
-    yield f"L{layer + 1} H{head + 1} · {kind_name}"
+    yield head_title(kind_name, layer, head)
     about = f"{signed(by_gradient[kind_name][layer, head])} nats by gradient × value"
     if kind_name in by_logit:
         about += f", {signed(by_logit[kind_name][layer, head])} by direct logits"
@@ -243,7 +244,7 @@ def _heads(values: dict[str, Floats], own: str, another: str) -> Iterator[str]:
         "Beside each kind: the sum of its heads."
     )
     every = [
-        (float(heads[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
+        (float(heads[at]), head_title(kind_name, *at))
         for kind_name, heads in values.items()
         for at in np.ndindex(heads.shape)
     ]
@@ -348,10 +349,7 @@ def _sum(facts: Facts, step: int) -> Iterator[str]:
     for kind_name, kind in (("decoder", "decoder_self"), ("cross", "cross")):
         heads = by_kind[kind]
         yield f"{kind_name} {signed(heads.sum())}"
-        every += [
-            (float(heads[at]), f"L{at[0] + 1} H{at[1] + 1} · {kind_name}")
-            for at in np.ndindex(heads.shape)
-        ]
+        every += [(float(heads[at]), head_title(kind_name, *at)) for at in np.ndindex(heads.shape)]
     most = max(abs(value) for value, _ in every)
     value, head = max(every)
     yield (

@@ -149,7 +149,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
     meta, arrays = unpacked_message(encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
-    assert meta["title"] == "layer 2 · mean of 3 heads · cross"
+    assert meta["title"] == "layer 2 · mean of 3 heads · cross-attention"
     grid = header(arrays["grid"])
     assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
@@ -179,8 +179,8 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
 @pytest.mark.parametrize(
     ("lens", "title"),
     [
-        ("norm", "L2 H3 · cross · norms"),
-        ("norm_layer_norm", "L2 H3 · cross · norms after LayerNorm"),
+        ("norm", "L2 H3 · cross-attention · norms"),
+        ("norm_layer_norm", "L2 H3 · cross-attention · norms after LayerNorm"),
         ("norm_residual", "layer 2"),
         ("alti", "layer 2"),
     ],

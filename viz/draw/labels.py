@@ -20,6 +20,9 @@ SCREEN_NAMES: dict[Kind, str] = {
 }
 """The kinds of attention as the screen and the URL name them."""
 
+TITLE_NAMES: dict[Kind, str] = {**SCREEN_NAMES, "cross": "cross-attention"}
+"""The same in headings and sentences, where there is room."""
+
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
@@ -60,8 +63,8 @@ def head_name(layer: int | None, head: int | None) -> str:
 
 
 def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
-    """Format a head as `L3 H5 · cross`; see `head_name`."""
-    return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
+    """Format a head as `L3 H5 · cross-attention`; see `head_name`."""
+    return f"{head_name(layer, head)} · {TITLE_NAMES[kind]}"
 
 
 def quoted(token: str) -> str:

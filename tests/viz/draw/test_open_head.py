@@ -17,10 +17,10 @@ def trace():
 @pytest.mark.parametrize(
     ("layer", "head", "title"),
     [
-        (2, 1, "L3 H2 · cross"),
-        (2, None, "layer 3 · mean of 4 heads · cross"),
-        (None, 1, "head 2 · mean of 3 layers · cross"),
-        (None, None, "mean of all 12 heads · cross"),
+        (2, 1, "L3 H2 · cross-attention"),
+        (2, None, "layer 3 · mean of 4 heads · cross-attention"),
+        (None, 1, "head 2 · mean of 3 layers · cross-attention"),
+        (None, None, "mean of all 12 heads · cross-attention"),
     ],
 )
 def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:

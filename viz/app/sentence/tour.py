@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from viz.app.chrome.explanations import as_markdown
 from viz.app.links import address, navigation
 from viz.findings import Finding
 
@@ -32,19 +33,30 @@ def main_finding(page: str, findings: Sequence[Finding]) -> Finding | None:
     return next(iter([*own, *findings]), None)
 
 
-def show_stop(number: int, finding: Finding | None, following: Finding | None) -> None:
+def show_stop(
+    number: int,
+    finding: Finding | None,
+    following: Finding | None,
+    sentence: Mapping[str, str],
+) -> None:
     """Draw the line of a stop, with links to the next one and out of the tour.
 
     Args:
         number: of the stop, from 1.
         finding: what is worth seeing there, if anything.
         following: the same of the next stop.
+        sentence: URL parameters of the sentence in the bar.
     """
     address.choose(TOUR, str(number))  # a link to the page that is open leaves its address as it is
     with st.container(key="findings", horizontal=True, gap="small"):
         st.text(f"Stop {number} of {len(STOPS)}")
         with st.container(key="tour", horizontal=True, gap="small"):
-            st.text(finding.text if finding else navigation.TITLES[STOPS[number - 1]])
+            page = STOPS[number - 1]
+            if finding is not None and finding.page == page:
+                url = {**sentence, **choices(number, finding)}
+                navigation.plain_link(page, as_markdown(finding.text), url)
+            else:
+                st.text(finding.text if finding else navigation.TITLES[page])
             if number < len(STOPS):
                 following_page = STOPS[number]
                 navigation.plain_link(

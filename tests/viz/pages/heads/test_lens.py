@@ -83,7 +83,7 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
     app = serve("heads", text=SENTENCE, kind="cross", layer="2", head="2")
     app.selectbox(key="head").set_value("3").run()
     app.selectbox(key="lens").set_value("ALTI").run()
-    assert title(app) == "layer 2 · all heads · cross · ALTI"
+    assert title(app) == "layer 2 · all heads · cross-attention · ALTI"
     resting = app.selectbox(key="head-resting")
     assert (resting.value, resting.disabled) == ("all heads", True)
     ((grid, _),) = messages(app, "head_grid")
@@ -91,9 +91,9 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
     assert "every layer, all heads together" in grid["caption"][1]
     assert "layer 2, all heads together, lens: ALTI." in str(messages(app, "ribbons")[0][0])
     app.selectbox(key="layer").set_value("1").run()
-    assert title(app) == "layer 1 · all heads · cross · ALTI"
+    assert title(app) == "layer 1 · all heads · cross-attention · ALTI"
     app.selectbox(key="lens").set_value("norms").run()
-    assert title(app) == "L1 H3 · cross · norms"
+    assert title(app) == "L1 H3 · cross-attention · norms"
     assert app.selectbox(key="head").value == "3"
 
 
@@ -105,7 +105,7 @@ def test_a_lens_that_is_not_there_is_that_of_the_weights(
     np.testing.assert_array_equal(
         messages(app, "attention_map")[0][1]["weights"], trace.cross[1, 2]
     )
-    assert title(app) == "L2 H3 · cross"
+    assert title(app) == "L2 H3 · cross-attention"
 
 
 @pytest.mark.parametrize(("first", "second"), [("gradient", "norm"), ("norm", "alti")])

@@ -23,7 +23,7 @@ from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
 from viz.app.cache import cached_results
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES, head_title
 from viz.pages.roles import why_this_word as why
 from viz.pages.roles.head_charts import PICKED
 from viz.pages.roles.pieces import find_piece, make_unique, piece_name
@@ -127,9 +127,7 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     app = opened(**link)
     tables = pd.concat(chart_tables(app, "fillOpacity", "strength"))
     drawn = dict(zip(tables["name"], tables["value"], strict=True))
-    names = {
-        place: f"L{place[1] + 1} H{place[2] + 1} · {SCREEN_NAMES[place[0]]}" for place in values
-    }
+    names = {place: head_title(*place) for place in values}
     assert drawn == pytest.approx({names[place]: float(v) for place, v in values.items()}, abs=1e-5)
     ordered = sorted(values, key=lambda place: -values[place])
     expected = [p for p in ordered if values[p] > 0][:5]

@@ -254,7 +254,8 @@ export class TranslationEditor extends View {
     if (byKeys) {
       const name = this.nameOf(word.index);
       this.field.setAttribute("aria-activedescendant", this.card.choose(null));
-      this.live.textContent = `${quote(name)}: ${number(word.p)}, log probability ${logText(word.logProb)}`;
+      this.live.textContent =
+        `${quote(name)}: ${number(word.p)}, log probability ${logText(word.logProb)}`;
     }
     this.draw();
   }
@@ -319,7 +320,8 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
  */
 function statusOf({ byHand, forced }, changed) {
   if (byHand || changed) return "Your version.";
-  if (forced) return `Forced: the first ${forced === 1 ? "subword" : `${forced} subwords`}, overlined.`;
+  const first = forced === 1 ? "subword" : `${forced} subwords`;
+  if (forced) return `Forced: the first ${first}, overlined.`;
   return "The model’s own translation.";
 }
 

@@ -59,7 +59,7 @@ def show_trace(trace: AttentionTrace) -> None:
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     kind, lens = options.kind or "cross", options.lens
-    source, target = map(trace.languages.name, ("source", "target"))
+    source, target = trace.languages.name("source"), trace.languages.name("target")
     token = "word" if options.words else "subword"
     rows_and_squares = {
         "encoder_self": f"Each row is one {source} {token}; dark squares are the {token}s it "

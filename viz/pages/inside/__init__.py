@@ -149,8 +149,9 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
     with row:
         first = worth_seeing.default_choices("inside")
         kind = pick_kind(default=first.get(KIND, "cross"))
-        shape, place = trace.weights(kind).shape[:2], first_head(first, kind)
-        layer, head = pick_layer_and_head(HEAD, *shape, place)
+        layers, heads = trace.weights(kind).shape[:2]
+        place = first_head(first, kind)
+        layer, head = pick_layer_and_head(HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         scale: Scale = menu(
             "Scale",
@@ -198,6 +199,8 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
     first = min(first, len(names) - 1)
+    if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
+        st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
     places, named = range(len(names)), names.__getitem__
     return menu(label, places, WORD, width=290, index=first, format_func=named)
 

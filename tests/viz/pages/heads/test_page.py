@@ -99,8 +99,8 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     labels = trace.labels(name)
     axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
-    keys = axes.labels.keys
-    words = {"first": f"start {keys[0]}" if kind == "decoder" else "first word"}
+    first_key = axes.labels.keys[0]
+    words = {"first": f"start {first_key}" if kind == "decoder" else "first word"}
     words["end token"] = "</s>"
     roles = head_roles(axes, name)
     assert part["roles"] == [[words.get(role, role) for role in layer] for layer in roles]

@@ -191,7 +191,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
     read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
-    name = f"the row that reads “{read}” and writes “{written}” looks"
+    name = f"where does the row that reads “{read}” and writes “{written}” look?"
     assert plain(page.locator(".st-key-inside h3").inner_text()).endswith(name)
     choose(page, "Layer", "1")
     choose(page, "Scale", "none")

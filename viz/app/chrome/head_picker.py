@@ -130,7 +130,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
         index=options.index(first),
         key=name,
         bind="query-params",
-        width=120 if MEAN in options else 100,
+        width=128 if MEAN in options else 100,
     )
 
 

@@ -126,7 +126,7 @@ def test_comparison_and_order_are_those_of_the_link(visit, translator):
     page = visit("heads", text2="The dog sings.", **link, **{"with": "another sentence"})
     other = translator.trace("The dog sings.")
     expect_map(page, "heads-second", other.encoder_self[1, 2], other.labels("encoder_self"))
-    page.get_by_text("A difference needs the same tokens along both axes").wait_for()
+    page.get_by_text("the two maps have different tokens").wait_for()
     assert page.locator(".st-key-heads-difference").count() == 0
 
     page = visit("heads", text=SENTENCE, sort="confidence", kinds="encoder")
@@ -191,7 +191,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
     read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
-    name = f"the row that reads “{read}” and writes “{written}” looks"
+    name = f"where does the row that reads “{read}” and writes “{written}” look?"
     assert plain(page.locator(".st-key-inside h3").inner_text()).endswith(name)
     choose(page, "Layer", "1")
     choose(page, "Scale", "none")

@@ -130,15 +130,18 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
         index=options.index(first),
         key=name,
         bind="query-params",
-        width=108 if MEAN in options else 100,
+        width=128 if MEAN in options else 100,
     )
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
     """Put the choice into the address where the first choice, left out of it, is another now."""
     state, before = st.session_state, f"head_picker.first.{name}"
-    if state.get(before, first) != first and state.get(name) in options:
-        state[name] = state[name]  # setting it puts it there, or takes it out
+    if st.query_params.get(name) == first:
+        state[name] = first  # of a link: Streamlit would drop it and keep what was chosen before
+    left_out = name not in st.query_params  # else a link that was just followed names another
+    if left_out and state.get(before, first) != first and state.get(name) in options:
+        state[name] = state[name]  # setting it puts it there
     state[before] = first
 
 

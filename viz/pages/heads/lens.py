@@ -103,7 +103,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         index=names.index(LENS_NAMES[lens]),
         key=name,
         bind="query-params",
-        width=176,
+        width=160,
         help="  \n".join(
             f"**{LENS_NAMES[option]}**: {description}" for option, description in _HELP.items()
         ),

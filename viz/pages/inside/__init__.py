@@ -199,6 +199,8 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
     first = min(first, len(names) - 1)
+    if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
+        st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
     places, named = range(len(names)), names.__getitem__
     return menu(label, places, WORD, width=290, index=first, format_func=named)
 

@@ -34,6 +34,7 @@ QUESTIONS = {
 
 WITHOUT_SENTENCE = ("schedule", "training")
 """Pages on which the sentence has no effect; they draw their own findings."""
+NO_EFFECT = "The sentence above has no effect here."
 
 
 def show(page: str) -> None:
@@ -52,7 +53,7 @@ def ask(page: str) -> DeltaGenerator:
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             st.markdown(f"**{question}**")
             if page in WITHOUT_SENTENCE:
-                st.text("The sentence above has no effect here.")
+                st.text(NO_EFFECT)
     return row
 
 

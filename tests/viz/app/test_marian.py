@@ -141,14 +141,14 @@ def test_the_preset_of_this_model_has_all_its_parameters(
     assert not app.exception
     total = model.number_of_parameters()
     texts = [text.value for text in app.text]
-    assert f"{total:,} by formula; {total:,} in the real modules, the same." in texts
+    assert f"{total:,} by formula; {total:,} in the model: the same." in texts
     stored = safetensors.torch.load_file(folder / "model.safetensors")
     # `transformers` 5 keeps a shared table, too, that nothing reads
     unread = {"model.shared.weight"} if model.config.own_projection else set()
     added = total - sum(tensor.numel() for name, tensor in stored.items() if name not in unread)
-    start = "MarianMT has no piece <s>, for which there is a row here."
-    assert f"{added:,} of them are no part of its folder: {start}" in texts
-    stated = "once; the source's, $V_s$, has an embedding"
+    start = "MarianMT has no start token <s>, and this app adds a row for it."
+    assert f"{added:,} of them are not in its folder: {start}" in texts
+    stated = "once; the source's, $V_s$, has its own embedding"
     if model.config.own_projection:
-        stated = "Each embedding and the projection have a matrix of their own"
+        stated = "Each embedding and the projection have their own matrix"
     assert stated in " ".join(m.value for m in app.markdown)

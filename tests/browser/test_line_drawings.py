@@ -286,7 +286,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert [pick["node"] for pick in page.picked()] == [4, 1]
     assert page.tip.is_hidden()
     # what was dropped comes and goes, and stays with other data of the same search
-    dropped = page.page.get_by_label("show 1 dropped candidate")
+    dropped = page.page.get_by_label("show 1 discarded candidate")
     assert "<b>" not in page.texts()
     dropped.check()
     page.move(*page.spot("<b>"))

@@ -80,8 +80,8 @@ def pick_layer_and_head(
 
 
 def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None:
-    """Return layer and head of a finding's URL parameters, from 0; None for another kind."""
-    if choices.get(KIND) != SCREEN_NAMES[kind]:
+    """Return layer and head of a finding on cross-attention, from 0; None for another kind."""
+    if kind != "cross" or choices.get(KIND) != SCREEN_NAMES[kind]:
         return None
     return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
 

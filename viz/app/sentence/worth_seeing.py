@@ -26,6 +26,7 @@ LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more for findings."""
 
 QUESTIONS = {
+    "inside": "How does one head come to its weights?",
     "masks": "Which tokens may each position see?",
     "positions": "How does the model know the order of words?",
     "schedule": "How large is each step of the training?",

@@ -12,7 +12,6 @@ from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
 from viz.app.chrome.head_picker import (
     HEAD,
-    KIND,
     UrlNames,
     choose,
     first_head,
@@ -39,10 +38,10 @@ _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
-        choices = worth_seeing.default_choices("heads")
-        kind = pick_kind(default=choices.get(KIND, "cross"))
+        kind = pick_kind()
         layers, heads = trace.weights(kind).shape[:2]
         lens = pick_lens(LENS)
+        choices = worth_seeing.default_choices("heads")
         first = first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)

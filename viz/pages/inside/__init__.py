@@ -30,7 +30,6 @@ from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import (
     HEAD,
-    KIND,
     first_head,
     link_parameters,
     pick_kind,
@@ -115,10 +114,6 @@ def show() -> None:
             ("attended", choices.kind, choices.layer, choices.cache_key),
             lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
         )
-        st.markdown(
-            "**How does one head come to its weights?** Follow one row from left to right: point "
-            "at or tap any square to read it."
-        )
         _picture(translator, trace, values, choices)
         navigation.link(
             "heads", "the map of this head, among all others", link_parameters(*choices.place)
@@ -147,8 +142,7 @@ def show() -> None:
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
     with row:
-        first = worth_seeing.default_choices("inside")
-        kind = pick_kind(default=first.get(KIND, "cross"))
+        kind, first = pick_kind(), worth_seeing.default_choices("inside")
         layers, heads = trace.weights(kind).shape[:2]
         place = first_head(first, kind)
         layer, head = pick_layer_and_head(HEAD, layers, heads, place)

@@ -302,7 +302,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
 
     page.page.mouse.move(1, 890)
     page.press("ArrowRight", "ArrowRight", "ArrowDown")
-    assert page.read_out().startswith("“laufen” 0.368. “Hunde laufen”. log P of")
+    assert page.read_out().startswith("“laufen” 0.368. “Hunde laufen”. log probability up to here")
     page.press("Enter")
     assert picked()[2] == {"node": 4, "prefix": "▁Hunde▁laufen"}
     assert page.read_out() == "“Hunde laufen” is forced"

@@ -126,7 +126,7 @@ def test_a_typed_piece_is_one_of_the_target_language(
     typed = "frère"
     app = visit("roles", **{VIEW: WHY, OTHER: typed})
     first, *_ = Translator.load(folder).target_tokenizer.pieces(typed)
-    notice = f"Of {quoted(typed)} the first piece is compared, {quoted(shown_piece(first.text))}."
+    notice = f"Of {quoted(typed)} the first subword is compared, {quoted(shown_piece(first.text))}."
     assert notice in [text.value for text in app.text]
 
 

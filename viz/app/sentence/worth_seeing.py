@@ -49,7 +49,7 @@ def show(page: str) -> None:
     if bar is not None and number:
         pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], _sentence(bar))
+        tour.show_stop(number, shown[0], shown[-1], _sentence())
         return
     results = [] if bar is None else _findings(page, bar)[:MOST]
     if results or page in QUESTIONS:

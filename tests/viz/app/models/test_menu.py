@@ -228,7 +228,9 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
     theirs = Translator.load(folder / "en-many").translate(asked)
     shown = [html.proto.body for html in app.get("html")]
     assert any("en-many" in body and "The other decoding" in body for body in shown)
-    assert any("Log p compares two models only" in caption.value for caption in app.caption)
+    assert any(
+        "Log probability compares two models only" in caption.value for caption in app.caption
+    )
     app.checkbox(key="versus_maps").check().run()
     assert not app.exception
     app.button(key="versus-take").click().run()

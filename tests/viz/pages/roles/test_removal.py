@@ -127,7 +127,7 @@ def test_what_a_removal_changed_is_one_sentence_of_the_numbers_that_are_shown(op
     """Found on a page: log p rose, no word changed, and nothing said so."""
     app = opened(removed=LINK)
     before, after = (float(text.replace("−", "-")) for text in shown_log_p(app))
-    assert f"log p −{-before:.2f}" in " ".join(texts(app))
+    assert f"log probability −{-before:.2f}" in " ".join(texts(app))
     change = after - before
     (line,) = [text for text in texts(app) if text.startswith("It writes")]
     verb = "falls" if change < 0 else "rises"

@@ -60,7 +60,7 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     if hidden:
         yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
     if at >= member.queries(kind):
-        yield "This row is padding itself: it is computed, and nobody reads it."
+        yield "This row is padding: it is computed, and nothing reads it."
 
 
 def _padded(real: int, longest: int, unit: str) -> str:

@@ -23,7 +23,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, quoted
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, named_color, word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, signs
@@ -115,7 +115,7 @@ def _step(
         most, added = heads_by_value(values)[0]
         st.caption(
             f"Purple adds, olive takes away; full colour: {maximum:.2f}. Most is added by "
-            f"{most.title}, {format_number(added, sign=True)}."
+            f"{head_title(*most)}, {format_number(added, sign=True)}."
         )
 
 

@@ -73,8 +73,8 @@ def number_words(texts: Sequence[str]) -> list[int]:
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first; one
     without a text, to the word of the piece before it. In a script without spaces each piece is a
-    word. The texts of consecutive pieces have their
-    spaces, and are `PLACEHOLDER` for a special one.
+    word. The texts of consecutive pieces have their spaces, and are `PLACEHOLDER` for a special
+    one.
     """
     starts = [match.start() for match in words_in("".join(texts))]
     result: list[int] = []

@@ -31,16 +31,18 @@ def explain(text: str, *, paper: str = "", code: Sequence[Callable[..., object]]
         paper: where the paper has it, such as `§3.1, equation 1`.
         code: functions that compute it.
     """
-    lines = ", ".join(map(code_line, code))
-    places = {"In the paper": paper, "In the code": lines}
-    foot = " · ".join(f"{name}: {place}" for name, place in places.items() if place)
     with st.container(key="explanation"):
-        st.markdown("\n\n".join(filter(None, [text, foot])))
+        st.markdown((text + sources(paper, *code)).strip())
 
 
 def sources(paper: str, *functions: Callable[..., object]) -> str:
-    """Return the last line of an explanation: where paper and code have what the page shows."""
-    return f"\n\nIn the paper: {paper} · In the code: {', '.join(map(code_line, functions))}"
+    """Return the last line of an explanation: sections of the paper, and functions of the code.
+
+    Either may be missing.
+    """
+    places = {"In the paper": paper, "In the code": ", ".join(map(code_line, functions))}
+    line = " · ".join(f"{name}: {place}" for name, place in places.items() if place)
+    return f"\n\n{line}" if line else ""
 
 
 @cache

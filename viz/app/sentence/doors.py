@@ -9,11 +9,11 @@ from viz.app.links import navigation
 from viz.app.models.menu import MODELS_VARIABLE
 from viz.app.sentence.tour import STOPS, choices
 
-WHAT = (
+SUMMARY = (
     "Headlight shows what each attention head of a Transformer looks at while it translates your "
     "sentence."
 )
-OWN = f"""
+OWN_GUIDE = f"""
 **Your sentence.** Type it into the box at the top: all pages follow it.
 
 **Your lines.** Write a file with one sentence a line, then run
@@ -36,8 +36,8 @@ def show(place: DeltaGenerator, page: str) -> None:
     if page != first:
         return
     with place, st.container(key="doors", horizontal=True, gap="small"):
-        st.markdown(WHAT)
+        st.markdown(SUMMARY)
         url = {**st.query_params.to_dict(), **choices(1, None)}
         navigation.plain_link(first, "Look around", url)
         with st.popover("Bring your own", key="bring-your-own", type="tertiary"):
-            st.markdown(OWN)
+            st.markdown(OWN_GUIDE)

@@ -15,7 +15,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_choice, mount_map
@@ -152,12 +152,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
-        code = ", ".join(code_line(function) for function in box.code)
-        st.markdown(
-            " · ".join(
-                filter(None, [box.paper and f"In the paper: {box.paper}", f"In the code: {code}"])
-            )
-        )
+        st.markdown(sources(box.paper, *box.code).strip())
     _links(box, scene.layer(box))
     _picture(scene, box)
 

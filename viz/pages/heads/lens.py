@@ -21,7 +21,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app.cache.cached_results import identity, trace_identity
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
-from viz.app.chrome.explanations import code_line, sources
+from viz.app.chrome.explanations import sources
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
@@ -151,6 +151,5 @@ def explanation(name: AnyLens) -> str:
     definition, function = _DEFINITIONS[name]
     return (
         f"A square is its share in its row of {definition}. It says where this lens sees "
-        f"something, not why the model wrote what it wrote."
-        f"\n\nIn the code: {code_line(function)}"
+        f"something, not why the model wrote what it wrote." + sources("", function)
     )

@@ -28,7 +28,7 @@ QUESTIONS: dict[str, str] = {
     FAITHFUL: "**Do large weights mark the words that matter?** Erase words, or change the "
     "weights, and see how the translation's probability changes.",
 }
-"""What each view answers, and the reader's first action."""
+"""Question of each view, and the reader's first action."""
 
 
 def show() -> None:

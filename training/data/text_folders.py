@@ -77,9 +77,9 @@ class PairFiles:
         """
         if len(self.paths) == 2:
             return pair_chunks(self.paths[0], self.paths[1], at_most)
-        path, codes = self.paths[0], self.endings
+        path = self.paths[0]
         if path.name.removesuffix(PACKED).endswith(TMX):
-            return _chunks(tmx_pairs(path, codes, at_most))
+            return _chunks(tmx_pairs(path, self.endings, at_most))
         return _chunks(_tsv_pairs(path, self.endings, at_most))
 
     def side(self, number: int) -> Iterator[list[str]]:
@@ -129,10 +129,10 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
         CorpusError: if there are several that hold both sides.
     """
     for prefix in prefixes:
-        sides = tuple(_there(Path(f"{prefix}.{code}")) for code in endings)
+        sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in endings)
         if any(map(os.path.lexists, sides)):
             break
-        single = [_there(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
+        single = [_existing(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
         single = [path for path in single if os.path.lexists(path)]
         if len(single) > 1:
             raise CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
@@ -141,7 +141,7 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
     return PairFiles(sides, endings)
 
 
-def _there(path: Path) -> Path:
+def _existing(path: Path) -> Path:
     """Return the path, or that of the packed file if this one alone is there."""
     packed = Path(f"{path}{PACKED}")
     return packed if os.path.lexists(packed) and not os.path.lexists(path) else path
@@ -169,7 +169,7 @@ class DataFolder:
     """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
     Of 2.5, all twice and every second one once more. In place of a folder, a TSV or TMX file, or
-    what stands before the endings of two files, is its training text.
+    the common beginning of the paths of two files, is its training text.
     """
 
     path: Path

@@ -8,6 +8,7 @@ from tests.browser.app_page import (
     PATIENCE,
     SENTENCE,
     at_rest,
+    enter,
     expect,
     expect_german,
     no_traceback,
@@ -15,11 +16,19 @@ from tests.browser.app_page import (
     url,
 )
 from viz.app.sentence.tour import STOPS, TOUR
+from viz.findings import findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 MOST = 40  # pixels that the line over the first page costs
 ABOVE = ".st-key-sentence-bar"
+ELSEWHERE = {
+    "heads": {"kind": "encoder", "layer": "1", "head": "1"},
+    "inside": {"kind": "encoder", "layer": "1", "head": "1"},
+    "masks": {"kind": "encoder"},
+    "positions": {"pe_view": "Shift positions"},
+}
+"""By page: a view that none of its findings opens."""
 
 
 def stop(page):
@@ -36,13 +45,13 @@ def test_the_tour_leads_through_five_findings_and_back(browser, address, transla
     at_rest(page)
     tops = [page.locator(ABOVE).bounding_box()["y"]]
     page.get_by_role("link", name="Look around").click()
-    findings = []
+    texts = []
     for number, path in enumerate(STOPS, 1):
         until(page, lambda: stop(page), (path, str(number)))
         at_rest(page)
         line = page.locator(".st-key-findings")
         expect(line).to_contain_text(f"Stop {number} of 5")
-        findings.append(page.locator(".st-key-tour").inner_text().splitlines()[0])
+        texts.append(page.locator(".st-key-tour").inner_text().splitlines()[0])
         # the sentence and how it was searched come along
         assert (url(page)["text"], url(page)["beam"]) == (SENTENCE, "2")
         expect_german(page, own.text)
@@ -50,17 +59,47 @@ def test_the_tour_leads_through_five_findings_and_back(browser, address, transla
         if number < len(STOPS):
             following.click()
     assert following.count() == 0
-    assert len(set(findings)) == 5
+    assert len(set(texts)) == 5
     tops.append(page.locator(ABOVE).bounding_box()["y"])
     page.go_back()
     until(page, lambda: stop(page), (STOPS[3], "4"))
     at_rest(page)
-    expect(page.locator(".st-key-tour")).to_contain_text(findings[3])
+    expect(page.locator(".st-key-tour")).to_contain_text(texts[3])
     # the line over the first page stands on no other
     assert 0 < tops[0] - tops[1] <= MOST
     page.get_by_role("button", name="End the tour").click()
     until(page, lambda: stop(page), (STOPS[3], None))
-    expect(page.locator(".st-key-findings-links")).to_contain_text(findings[3])
+    expect(page.locator(".st-key-findings-links")).to_contain_text(texts[3])
     assert url(page)["beam"] == "2"
+    no_traceback(page)
+    page.close()
+
+
+def test_a_finding_of_the_open_page_changes_the_address_once(browser, address, translator):
+    trace = translator.trace(SENTENCE, beam_size=2)
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
+    for path, elsewhere in ELSEWHERE.items():
+        choices = findings(path, trace, translator)[0].choices
+        addresses = []
+        for view in (choices, elsewhere):
+            wanted = {"text": SENTENCE, "beam": "2", **view}
+            enter(page, f"{address}/{path}?{urlencode(wanted)}")
+            at_rest(page)
+            addresses.append(url(page))  # a choice that is the default leaves it
+        after, before = addresses
+        assert after != before
+        page.locator(".st-key-findings-links a").first.click()
+        until(page, lambda wanted=after: url(page) == wanted, True)
+        at_rest(page)
+        assert url(page) == after
+        page.go_back()
+        until(page, lambda: url(page), before)
+        at_rest(page)
+        page.go_forward()
+        until(page, lambda: url(page), after)
+        page.reload()
+        at_rest(page)
+        assert url(page) == after
     no_traceback(page)
     page.close()

@@ -70,6 +70,10 @@ OLD_VALUES = {
 }
 """By name: values in links that were made earlier, and what they are called now."""
 
+OWN_PAGE = "own-page"
+"""Name in the query of a link to the page that is open: Streamlit then leaves the address as it is,
+and `prepare` writes it. It never stands in the address."""
+
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
@@ -100,15 +104,21 @@ def prepare(page: str) -> None:
     """
     raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
     query = _read(raw)
+    linked = query.pop(OWN_PAGE, None) is not None
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
         st.session_state[PAGE_CHANGED] = True
     followed = page_changed and not is_restored()
     wanted = clean(_query_of_new_page(before, page, query) if followed else query)
-    if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
-        return
-    replace_query(wanted)
+    stands = {name: st.query_params.get_all(name) for name in st.query_params}
+    if linked or followed or wanted != stands:
+        replace_query(wanted)
+
+
+def on_page(path: str, choices: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the URL parameters of a link to a page, marked if that page is open."""
+    return {**choices, OWN_PAGE: ""} if st.session_state.get(_PAGE) == path else choices
 
 
 def clamp_number(name: str, most: int) -> None:

@@ -8,6 +8,8 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from viz.app.links import address
+
 TITLES = {
     "translate": "Translate",
     "heads": "Heads",
@@ -65,4 +67,4 @@ def link(path: str, why: str, choices: Mapping[str, str]) -> None:
 def plain_link(path: str, label: str, choices: Mapping[str, str]) -> None:
     """Draw a link to a page; see `link`."""
     # Streamlit finds the page of a link by its path alone, whatever draws it
-    st.page_link(page(path, lambda: None), label=label, query_params=choices)
+    st.page_link(page(path, lambda: None), label=label, query_params=address.on_page(path, choices))

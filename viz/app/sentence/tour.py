@@ -47,7 +47,6 @@ def show_stop(
         following: the same of the next stop.
         sentence: URL parameters of the sentence in the bar.
     """
-    address.choose(TOUR, str(number))  # a link to the page that is open leaves its address as it is
     with st.container(key="findings", horizontal=True, gap="small"):
         st.text(f"Stop {number} of {len(STOPS)}")
         with st.container(key="tour", horizontal=True, gap="small"):

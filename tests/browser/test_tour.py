@@ -1,5 +1,6 @@
 """The first minute: what Headlight is, and five stops, each with something worth seeing."""
 
+from functools import partial
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -90,14 +91,14 @@ def test_a_finding_of_the_open_page_changes_the_address_once(browser, address, t
         after, before = addresses
         assert after != before
         page.locator(".st-key-findings-links a").first.click()
-        until(page, lambda wanted=after: url(page) == wanted, True)
+        until(page, partial(url, page), after)
         at_rest(page)
         assert url(page) == after
         page.go_back()
-        until(page, lambda: url(page), before)
+        until(page, partial(url, page), before)
         at_rest(page)
         page.go_forward()
-        until(page, lambda: url(page), after)
+        until(page, partial(url, page), after)
         page.reload()
         at_rest(page)
         assert url(page) == after

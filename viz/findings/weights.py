@@ -124,10 +124,13 @@ def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float6
 
     `[layer, head]`, the mean over the rows that have such a neighbour; 0 where no row has one.
     """
-    weights = trace.weights(kind).astype(np.float64)
+    weights = trace.weights(kind)
     if min(weights.shape[2:]) < 2:
         return np.zeros(weights.shape[:2])
-    before, after = (np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1) for offset in (-1, 1))
+    before, after = (
+        np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1, dtype=np.float64)
+        for offset in (-1, 1)
+    )
     shares: npt.NDArray[np.float64] = np.maximum(before, after)
     return np.where(trace.has_head(kind), shares, 0)
 

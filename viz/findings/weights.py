@@ -12,6 +12,7 @@ from transformer.analysis.heads.measures import first_counted_row, measure
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
+from transformer.traces.notes import TOLERANCE
 from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title, quoted
 from viz.findings.finding import Claim, Finding, head_choices
@@ -20,6 +21,18 @@ MOST = 0.5
 """Share of a row's weight from which a head is said to look at one place, mean over the rows."""
 MANY = 0.3
 """Share of the heads of a kind of which it is worth saying that they look at the end token."""
+
+
+def are_shares(trace: AttentionTrace) -> bool:
+    """Return whether every row is shares that sum to 1: arrays from elsewhere may hold others."""
+    return all(
+        bool((heads >= 0).all() and (np.abs(heads.sum(-1) - 1) <= TOLERANCE).all())
+        for kind in trace.kinds
+        for heads in (
+            layer[:count]
+            for layer, count in zip(trace.weights(kind), trace.head_count(kind), strict=True)
+        )
+    )
 
 
 def looked_at(trace: AttentionTrace) -> Finding | None:

@@ -88,24 +88,23 @@ def test_every_head_of_a_report_lights_up_under_its_words(saved):
         expect(page.page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
+def check_open(page, kind, layer, head):
+    """This head is open, in sight, and outlined in the grid."""
+    name = f"L{layer + 1} H{head + 1}"
+    page.root.get_by_role("heading", name=f"{name} · {SCREEN_NAMES[kind]}").wait_for()
+    expect(page.cell(kind, layer, head)).to_have_attribute("aria-selected", "true")
+    expect(page.title).to_be_in_viewport()
+    assert page.heads() == [name]
+
+
 def test_a_finding_opens_its_head_by_a_click_and_by_a_key(saved):
     page = saved(report(planted_trace()))
     page.page.set_viewport_size({"width": 390, "height": 844})
     findings = page.root.locator("header").get_by_role("button")
-    for finding, act, head in (
-        (findings.nth(0), "click", ("cross", 1, 1)),
-        (findings.nth(1), "Enter", ("decoder_self", 0, 1)),
-    ):
-        if act == "click":
-            finding.click()
-        else:
-            finding.press(act)
-        kind, layer, number = head
-        title = f"L{layer + 1} H{number + 1} · {SCREEN_NAMES[kind]}"
-        page.root.get_by_role("heading", name=title).wait_for()
-        expect(page.cell(*head)).to_have_attribute("aria-selected", "true")
-        expect(page.title).to_be_in_viewport()
-        assert page.heads() == [f"L{layer + 1} H{number + 1}"]
+    findings.nth(0).click()
+    check_open(page, "cross", 1, 1)
+    findings.nth(1).press("Enter")
+    check_open(page, "decoder_self", 0, 1)
 
 
 # the frame of a notebook holds the very text of a report: tests/viz/test_notebook.py

@@ -79,9 +79,10 @@ def show() -> None:
             r"&step \cdot warmup^{-1.5}) \end{aligned}"
         )
         explain(
-            "The rate rises linearly for *warmup* steps to (d_model · warmup)^−0.5, then falls as "
-            "1/√step; both parts are straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 "
-            "and ε = 10⁻⁹, without weight decay.",
+            "The rate rises linearly for *warmup* steps to "
+            r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
+            "straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without "
+            "weight decay.",
             paper="§5.3, equation 3",
             code=(learning_rate,),
         )

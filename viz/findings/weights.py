@@ -116,12 +116,12 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
         return None
     largest, kind, layer, heads, least = max(layers, key=lambda entry: (len(entry[3]), entry[0]))
     names = [head_name(layer, head) for head in heads]
-    verb = "looks" if len(names) == 1 else "look"
+    verb, share = ("looks", "with") if len(names) == 1 else ("look", "each with")
     where = "back or ahead" if kind == "encoder_self" or not trace.causal else "back"
     best = int(neighbour_shares(trace, kind)[layer].argmax())
     return Finding(
         f"In layer {layer + 1} of {SCREEN_NAMES[kind]} self-attention, {listing(names)} {verb} one "
-        f"token {where}, each with at least {per_cent(least)} of its weight.",
+        f"token {where}, {share} at least {per_cent(least)} of its weight.",
         (
             Claim("heads that look at a neighbour", (kind, layer), float(len(heads))),
             Claim("least of their shares", (kind, layer), least),

@@ -50,7 +50,8 @@ def main() -> None:
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
             doors.show(top, path)
-            worth_seeing.show(path)
+            if path not in worth_seeing.WITH_OWN_ROW:
+                worth_seeing.show(path)
             page.run()
         finally:
             sentence_bar.let_go()

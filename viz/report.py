@@ -15,14 +15,19 @@ from transformer.trace import AttentionTrace
 from viz.draw.caption import LENS_NAMES, map_unit, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted, format_number
-from viz.draw.heads_view import ExplorerOptions, is_alone
+from viz.draw.heads_view import ExplorerOptions, is_alone, shown_parts
 from viz.draw.labels import capitalised
+from viz.findings import ranked
+from viz.findings.finding import chosen_head
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
     from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
+
+MOST_FINDINGS = 3
+"""Largest number of findings at the head of a page."""
 
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
@@ -62,7 +67,7 @@ def report(
     origin: Origin | None = None,
     link: str = "",
 ) -> str:
-    """Make a self-contained page: the texts, every head, and one map open.
+    """Make a self-contained page: the texts, what is worth seeing, every head, and one map open.
 
     The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
     `viz.draw.explorer`), and beyond in steps of 16 bits, which the page then says. Heads that
@@ -91,7 +96,8 @@ def report(
         "report",
         heading(options.lens) if title is None else title,
         theme,
-        body=f'{_texts(trace)}{lines}<p>{about}</p>\n</header>\n<main id="heads"></main>',
+        body=f"{_texts(trace)}{_worth_seeing(trace, options)}{lines}<p>{about}</p>\n</header>\n"
+        '<main id="heads"></main>',
         message=("weights", encoded.message),
         blocks=encoded.heads,
     )
@@ -105,6 +111,25 @@ def _texts(trace: AttentionTrace) -> str:
         if text
     ]
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
+
+
+def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
+    """Format the findings on a trace as buttons, each of which opens its head.
+
+    They are of the weights of the whole sentence: there are none through another lens, and none at
+    a step of the decoder.
+    """
+    if options.lens != "weights" or options.step is not None:
+        return ""
+    _, kinds, layers = shown_parts(options, trace)
+    heads = [(chosen_head(finding.choices), finding.text) for finding in ranked("heads", trace)]
+    buttons = [
+        f'<li><button data-head="{".".join(map(str, head))}">{escape(text)}</button></li>\n'
+        for head, text in heads
+        if head.kind in kinds and head.layer in layers
+    ]
+    shown = "".join(buttons[:MOST_FINDINGS])
+    return f"<h2>Worth seeing</h2>\n<ul>\n{shown}</ul>\n" if shown else ""
 
 
 def heading(lens: AnyLens, extent: str = "") -> str:

@@ -379,7 +379,7 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
         f"log probability {number(written)} · original translation: {number(before)} → "
         f"{number(now)}"
     )
-    yield _difference(facts.translation.text, new.text, before, now)
+    yield _difference(facts.translation.text, new.text)
     yield from unsure(facts, written / len(pieces))
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
@@ -388,16 +388,12 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     yield from _changed(maps, plain)
 
 
-def _difference(old: str, new: str, before: float, now: float) -> str:
-    """Say how many words differ by their counts, and which way log P went, as it is shown."""
-    moved = round(now, 2) - round(before, 2)
-    course = "stays the same" if abs(moved) < 0.005 else f"{'falls' if moved < 0 else 'rises'} by "
-    course += "" if abs(moved) < 0.005 else number(abs(moved))
-    end = f". The log probability of the original translation {course}."
+def _difference(old: str, new: str) -> str:
+    """Name the words that are new."""
     if old.split() == new.split():
-        return f"It writes the same words{end}"
+        return "It writes the same words."
     added = [word for word in new.split() if word not in old.split()]
-    return "…It writes …" + "".join(f"{word}…" for word in added) + end
+    return "…It writes …" + "".join(f"{word}…" for word in added)
 
 
 def _zero(head: int) -> Hook:

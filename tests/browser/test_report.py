@@ -88,6 +88,27 @@ def test_every_head_of_a_report_lights_up_under_its_words(saved):
         expect(page.page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
+def check_open(page, kind, layer, head):
+    """This head is open, in sight, and outlined in the grid."""
+    name = f"L{layer + 1} H{head + 1}"
+    page.root.get_by_role("heading", name=f"{name} · {SCREEN_NAMES[kind]}").wait_for()
+    expect(page.cell(kind, layer, head)).to_have_attribute("aria-selected", "true")
+    expect(page.title).to_be_in_viewport()
+    assert page.heads() == [name]
+
+
+def test_a_finding_opens_its_head_by_a_click_and_by_a_key(saved):
+    trace = planted_trace()
+    trace.decoder_self[:] /= trace.decoder_self.sum(-1, keepdims=True)
+    page = saved(report(trace))
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    findings = page.root.locator("header").get_by_role("button")
+    findings.nth(0).click()
+    check_open(page, "cross", 1, 1)
+    findings.nth(1).press("Enter")
+    check_open(page, "decoder_self", 1, 1)
+
+
 # the frame of a notebook holds the very text of a report: tests/viz/test_notebook.py
 def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_path):
     trace = planted_trace()

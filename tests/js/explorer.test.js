@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import {
-  HeadWeights, labelsOf, nameOf, unpack, weightsOf,
+  headOf, HeadWeights, labelsOf, nameOf, unpack, weightsOf,
 } from "../../viz/draw/js/explorer/data.js";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. @param {any} numbers */
@@ -55,6 +55,10 @@ test("a head that is asked for with each other one, as it lies over them, stays"
     assert.deepEqual([...weights.get("cross", 0, 7) ?? []], [7], `before head ${head}`);
     await weights.load("cross", 0, head);
   }
+});
+
+test("the name of a head is its kind, its layer and its number", () => {
+  assert.deepEqual(headOf("encoder_self.2.15"), ["encoder_self", 2, 15]);
 });
 
 test("a head that is cut is refused", async () => {

@@ -58,6 +58,17 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert page == report(planted(evil=True), options, theme="dark")
 
 
+def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():
+    weights = np.full((2, 2, 3, 3), 1 / 3, np.float32)
+    weights[1, 0] = np.eye(3)[[1, 2, 2]]  # looks one token ahead
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c"])
+    opened = [
+        re.findall(r'data-head="([^"]*)"', notebook.explore(trace, **options).page)
+        for options in ({}, {"layers": [0]}, {"lens": "rollout"})
+    ]
+    assert opened == [["encoder_self.1.0", "encoder_self.1.0"], [], []]
+
+
 def test_a_page_and_a_trace_are_short_where_there_is_only_text():
     """A terminal, a list of two, LaTeX: what a notebook saves as text/plain."""
     trace = planted()

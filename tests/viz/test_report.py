@@ -12,7 +12,7 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode, unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
-from transformer import KINDS, Translator
+from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses import lens_trace
 from transformer.text.languages import Languages
@@ -22,6 +22,7 @@ from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
+from viz.findings import ranked
 from viz.lines import lines_report
 from viz.report import report
 
@@ -31,6 +32,11 @@ TEXT = "The dog waits beside the river."
 def arrays_of(text):
     _, arrays = unpacked_message(text)
     return arrays
+
+
+def finding_heads(page):
+    """Return the heads that the findings of a page open, in their order."""
+    return re.findall(r'<button data-head="([^"]*)">', page)
 
 
 def header(content):
@@ -113,6 +119,36 @@ def test_a_page_names_no_address_and_has_the_theme_that_was_asked_for(make):
     assert "color-scheme:dark" in dark
     assert "color-scheme:light" not in dark
     assert "prefers-color-scheme:dark" in auto
+
+
+def test_findings_open_heads_that_the_page_shows_the_strongest_first():
+    weights = np.full((2, 3, 4, 4), 0.25, np.float32)
+    weights[:, :, 0] = [1, 0, 0, 0]
+    weights[1, 2, 1:] = np.eye(4)[:3]  # looks one token back
+    cross = np.full((2, 3, 4, 4), 0.1, np.float32)
+    cross[..., 3] = 0.7  # on the end token
+    cross[0, 1, 2] = [0.9, 0.1, 0, 0]
+    trace = AttentionTrace.from_arrays(
+        decoder_self=weights,
+        cross=cross,
+        source_tokens=["<script>alert(1)</script>", "b", "c", "</s>"],
+        target_tokens=["w", "x", "y", "</s>"],
+        decoder_tokens=["<s>", "w", "x", "y"],
+    )
+    every = ["decoder_self.1.2", "cross.0.0", "cross.0.1"]
+    page = report(trace)
+    assert len(ranked("heads", trace)) == 4
+    assert finding_heads(page) == every
+    # the source, and the finding that quotes it
+    assert page.count(escape("<script>alert(1)</script>")) == 2
+    assert page.count("<script") == 2
+    for shown, heads in (
+        (ExplorerOptions(kinds=("cross",)), every[1:]),
+        (ExplorerOptions(layer=1, layers=(1,)), 2 * every[:1]),
+        (ExplorerOptions(step=1), []),
+        (ExplorerOptions(lens="rollout"), []),
+    ):
+        assert finding_heads(report(trace, shown)) == heads
 
 
 def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, translator, tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from transformer.analysis.heads.head import Head
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
 
 
 class Claim(NamedTuple):
@@ -45,3 +45,9 @@ def head_choices(head: Head) -> dict[str, str]:
     """Return the URL parameters that open a head."""
     kind, layer, number = head
     return {"kind": SCREEN_NAMES[kind], "layer": str(layer + 1), "head": str(number + 1)}
+
+
+def chosen_head(choices: Mapping[str, str]) -> Head:
+    """Return the head that URL parameters open; see `head_choices`."""
+    layer, number = int(choices["layer"]) - 1, int(choices["head"]) - 1
+    return Head(KINDS_BY_NAME[choices["kind"]], layer, number)

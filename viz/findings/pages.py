@@ -60,7 +60,7 @@ def ranked(
         report: measurements of its heads on a corpus, where there are some.
     """
     results: list[Finding | None] = []
-    if page in ("translate", "heads"):
+    if page in ("translate", "heads") and weights.are_shares(trace):
         results += [find(trace) for find in FROM_WEIGHTS]
     if translator is not None:
         results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]

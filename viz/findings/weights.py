@@ -12,6 +12,7 @@ from transformer.analysis.heads.measures import first_counted_row, measure
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
+from transformer.traces.notes import TOLERANCE
 from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title, quoted
 from viz.findings.finding import Claim, Finding, head_choices
@@ -20,6 +21,18 @@ MOST = 0.5
 """Share of a row's weight from which a head is said to look at one place, mean over the rows."""
 MANY = 0.3
 """Share of the heads of a kind of which it is worth saying that they look at the end token."""
+
+
+def are_shares(trace: AttentionTrace) -> bool:
+    """Return whether every row is shares that sum to 1: arrays from elsewhere may hold others."""
+    return all(
+        bool((heads >= 0).all() and (np.abs(heads.sum(-1) - 1) <= TOLERANCE).all())
+        for kind in trace.kinds
+        for heads in (
+            layer[:count]
+            for layer, count in zip(trace.weights(kind), trace.head_count(kind), strict=True)
+        )
+    )
 
 
 def looked_at(trace: AttentionTrace) -> Finding | None:
@@ -103,12 +116,12 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
         return None
     largest, kind, layer, heads, least = max(layers, key=lambda entry: (len(entry[3]), entry[0]))
     names = [head_name(layer, head) for head in heads]
-    verb = "looks" if len(names) == 1 else "look"
+    verb, share = ("looks", "with") if len(names) == 1 else ("look", "each with")
     where = "back or ahead" if kind == "encoder_self" or not trace.causal else "back"
     best = int(neighbour_shares(trace, kind)[layer].argmax())
     return Finding(
         f"In layer {layer + 1} of {SCREEN_NAMES[kind]} self-attention, {listing(names)} {verb} one "
-        f"token {where}, each with at least {per_cent(least)} of its weight.",
+        f"token {where}, {share} at least {per_cent(least)} of its weight.",
         (
             Claim("heads that look at a neighbour", (kind, layer), float(len(heads))),
             Claim("least of their shares", (kind, layer), least),
@@ -124,10 +137,13 @@ def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float6
 
     `[layer, head]`, the mean over the rows that have such a neighbour; 0 where no row has one.
     """
-    weights = trace.weights(kind).astype(np.float64)
+    weights = trace.weights(kind)
     if min(weights.shape[2:]) < 2:
         return np.zeros(weights.shape[:2])
-    before, after = (np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1) for offset in (-1, 1))
+    before, after = (
+        np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1, dtype=np.float64)
+        for offset in (-1, 1)
+    )
     shares: npt.NDArray[np.float64] = np.maximum(before, after)
     return np.where(trace.has_head(kind), shares, 0)
 

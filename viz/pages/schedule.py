@@ -16,7 +16,6 @@ from viz.app.sentence import worth_seeing
 from viz.draw.labels import quoted
 from viz.figures.schedule import (
     DECAYS,
-    format_rate,
     paper_rate,
     peak_rate,
     sample_steps,
@@ -61,7 +60,7 @@ def show() -> None:
             )
             bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(texts)
-    worth_seeing.link("schedule", question, [peak(*pair) for pair in list(pairs.values())[:1]])
+    worth_seeing.link("schedule", question, [peak(*pair) for pair in pairs.values()])
     if not pairs:
         st.text("Choose a width and a warmup: there is no curve yet.")
         return
@@ -79,11 +78,9 @@ def show() -> None:
             r"\begin{aligned} lrate = d_\text{model}^{-0.5} \cdot \min(&step^{-0.5}, \\ "
             r"&step \cdot warmup^{-1.5}) \end{aligned}"
         )
-        for name, (d_model, warmup) in pairs.items():
-            rate = format_rate(peak_rate(d_model, warmup))
-            st.metric(f"Peak, {name}", rate, help=f"(d_model · warmup)^-0.5, at step {warmup:,}")
         explain(
-            "The rate rises linearly for *warmup* steps, then falls as 1/√step; both parts are "
+            "The rate rises linearly for *warmup* steps to "
+            r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
             "straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without "
             "weight decay.",
             paper="§5.3, equation 3",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,8 +55,8 @@ def test_a_model_of_one_layer_and_three_heads_has_true_findings(
 
 
 def test_weights_of_another_model_say_what_they_hold() -> None:
-    weights = np.full((2, 3, 4, 4), 0.1, np.float32)
-    weights[1, 2] = 0.01
+    weights = np.full((2, 3, 4, 4), 0.25, np.float32)
+    weights[1, 2, 1:] = 0.01
     weights[1, 2, range(1, 4), range(3)] = 0.97
     weights[0] = np.eye(4)
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
@@ -67,6 +69,9 @@ def test_weights_of_another_model_say_what_they_hold() -> None:
     assert {claim.measure for claim in first.claims} == {
         "heads that look at a neighbour", "least of their shares",
     }  # fmt: skip
+    for row in ((0.9, 0.9, 0.25, 0.25), (1.5, -1, 0.25, 0.25)):  # no shares of a row
+        weights[0, 0, 3] = row
+        assert not findings("heads", replace(trace, encoder_self=weights))
 
 
 @pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (1, 1), (256, 7)])

@@ -25,25 +25,32 @@ if TYPE_CHECKING:
 LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more for findings."""
 
-QUESTIONS = {
-    "inside": "How does one head come to its weights?",
-    "masks": "Which tokens may each position see?",
-    "positions": "How does the model know the order of words?",
-    "schedule": "How large is each step of the training?",
-    "training": "When did the heads form?",
-    "architecture": "What happens to your sentence inside the model?",
+QUESTIONS: Mapping[tuple[str, str], str] = {
+    ("heads", ""): "Where does each head look?",
+    ("inside", ""): "How does one head come to its weights?",
+    ("roles", navigation.ROLES): "What does each head do most?",
+    ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
+    ("roles", navigation.WHY): "What speaks for this word rather than another?",
+    ("roles", navigation.LAYERS): "What would each layer write?",
+    ("roles", navigation.FAITHFUL): "Do large weights mark the words that matter?",
+    ("masks", ""): "Which tokens may each position see?",
+    ("positions", ""): "How does the model know the order of words?",
+    ("schedule", ""): "How large is each step of the training?",
+    ("training", "Heads forming"): "When did the heads form?",
+    ("training", "Curves"): "How did the loss fall?",
+    ("architecture", ""): "What happens to your sentence inside the model?",
 }
-"""The question that each page answers, by its path."""
+"""The question that a page answers, by its path and its view, or "" if all views answer one."""
 
 WITHOUT_SENTENCE = ("schedule", "training")
 """Pages on which the sentence has no effect; they draw their own findings."""
+WITH_OWN_ROW = ("roles", *WITHOUT_SENTENCE)
+"""Pages that draw question and findings themselves, as they depend on what is chosen there."""
 NO_EFFECT = "The sentence above has no effect here."
 
 
-def show(page: str) -> None:
-    """Draw the question of a page and its findings on the sentence, or a stop of the tour."""
-    if page in WITHOUT_SENTENCE:
-        return
+def show(page: str, view: str = "") -> None:
+    """Draw the question of a view and the page's findings on the sentence, or a tour stop."""
     bar = sentence_bar.current()
     number = tour.current_stop(page)
     if bar is not None and number:
@@ -52,14 +59,14 @@ def show(page: str) -> None:
         tour.show_stop(number, shown[0], shown[-1], _sentence())
         return
     results = [] if bar is None else _findings(page, bar)[:MOST]
-    if results or page in QUESTIONS:
-        link(page, ask(page), results)
+    if results or (page, view) in QUESTIONS:
+        link(page, ask(page, view), results)
 
 
-def ask(page: str) -> DeltaGenerator:
-    """Draw the question of a page; return the row, in which findings have a place."""
+def ask(page: str, view: str = "") -> DeltaGenerator:
+    """Draw the question of a view; return the row, in which findings have a place."""
     row = st.container(key="findings", horizontal=True, gap="small")
-    if question := QUESTIONS.get(page):
+    if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             st.markdown(f"**{question}**")
             if page in WITHOUT_SENTENCE:

@@ -1,9 +1,11 @@
 // The script of a saved page, which carries its data as text. It runs before the page is read to
 // its end: the heads of a large trace follow it.
 
+import { bringIntoView } from "./core/dom.js";
 import { brightness } from "./core/theme.js";
 import { mount } from "./core/view.js";
 import { decode, textOf, unzip } from "./core/wire.js";
+import { headOf } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
 
 const RGB = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/; // as a browser writes a colour
@@ -12,6 +14,13 @@ const frame = /** @type {HTMLElement | null} */ (window.frameElement);
 const message = decode(await unzip(await textOf("weights")));
 if (frame) followHost(frame, () => explorer.repaint());
 const explorer = mount(heads, Explorer, Explorer.read(message, textOf));
+
+for (const finding of document.querySelectorAll("header button")) {
+  finding.addEventListener("click", () => {
+    explorer.overview?.open(headOf(finding.getAttribute("data-head") ?? ""));
+    bringIntoView(".hl-explorer-open");
+  });
+}
 
 if (frame) { // a notebook gives the page a frame: as high as it needs
   new ResizeObserver(() => {

@@ -69,7 +69,7 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
         "cross": f"Each row is one {target} step; dark squares are the {source} {token}s it "
         f"attends to.",
     }
-    text = f"**Where does each head look?** {rows_and_squares[kind]}"
+    text = rows_and_squares[kind]
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."

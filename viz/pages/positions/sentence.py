@@ -184,19 +184,14 @@ def without() -> None:
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
-        st.text(_summary(translator, translation, edits, bar_log_p))
+        st.text(_summary(translator, translation, edits))
         for name, edit in edits.items():
             _candidate(name, translator, translation, edit, bar_log_p[name])
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
 
 
-def _summary(
-    translator: Translator,
-    translation: Translation,
-    edits: Mapping[str, Edit],
-    bar_log_p: Mapping[str, float],
-) -> str:
+def _summary(translator: Translator, translation: Translation, edits: Mapping[str, Edit]) -> str:
     unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
     changed = [
         name
@@ -205,13 +200,7 @@ def _summary(
     ]
     names = f": {listing(changed)}" if changed else ""
     change = "changes" if len(changed) == 1 else "change"
-    log_p = translation.log_prob
-    strongest = max(bar_log_p, key=lambda name: abs(bar_log_p[name] - log_p))
-    return (
-        f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}. The log "
-        f"probability of the original changes most with {strongest}: {format_number(log_p)} → "
-        f"{format_number(bar_log_p[strongest])}."
-    )
+    return f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}."
 
 
 def _candidate(

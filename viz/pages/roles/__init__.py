@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.app.chrome.fields import choose_one
 from viz.app.links.navigation import FAITHFUL, LAYERS, REMOVE_HEADS, ROLES, VIEW, WHY
+from viz.app.sentence import worth_seeing
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 
 VIEWS: dict[str, Callable[[], None]] = {
@@ -18,21 +19,22 @@ VIEWS: dict[str, Callable[[], None]] = {
     FAITHFUL: faithful.show,
 }
 
-
-QUESTIONS: dict[str, str] = {
-    ROLES: "**What does each head do most?** Click a head to open it.",
-    REMOVE_HEADS: "**What changes without a head?** Click a head to remove it, and again to put it "
-    "back.",
-    WHY: "**What speaks for this word rather than another?** Choose a step and an alternative.",
-    LAYERS: "**What would each layer write?** Each decoder layer is read as if it were the last.",
-    FAITHFUL: "**Do large weights mark the words that matter?** Erase words, or change the "
-    "weights, and see how the translation's probability changes.",
+LEADS: dict[str, str] = {
+    ROLES: "Click a head to open it.",
+    REMOVE_HEADS: "Click a head to remove it, and again to put it back.",
+    WHY: "Choose a step and an alternative.",
+    LAYERS: "Each decoder layer is read as if it were the last.",
+    FAITHFUL: "Erase words, or change the weights, and see how the translation's probability "
+    "changes.",
 }
-"""Question of each view, and the reader's first action."""
+"""What the reader does first in each view, or what is drawn there."""
 
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
+    top = st.container()
     view = choose_one("View", VIEWS, VIEW)
-    st.markdown(QUESTIONS[view])
+    with top:
+        worth_seeing.show("roles", view)
+    st.text(LEADS[view])
     VIEWS[view]()

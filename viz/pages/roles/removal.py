@@ -42,7 +42,7 @@ from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.caption import head_caption
-from viz.draw.formatting import format_difference, format_number, listing
+from viz.draw.formatting import format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
 from viz.figures.axes import pair_encoding, word_axis
@@ -178,17 +178,14 @@ def _translation(
             title=title,
         )
         if removals:
-            st.text(describe_change(translation, new, now))
+            st.text(describe_change(translation.text, new.text))
     if removals:
         sentence_bar.show_notices_of(new)
 
 
-def describe_change(before: Translation, after: Translation, log_prob: float) -> str:
-    """Say in one sentence what changed heads did to the translation in the bar, never why.
-
-    `log_prob` is log P of the translation in the bar now, in nats.
-    """
-    old, new = before.text.split(), after.text.split()
+def describe_change(before: str, after: str) -> str:
+    """Say in one sentence what changed heads did to the words of a translation, never why."""
+    old, new = before.split(), after.split()
     replaced = [
         " instead of ".join(
             quoted(" ".join(words)) if words else "nothing"
@@ -197,14 +194,7 @@ def describe_change(before: Translation, after: Translation, log_prob: float) ->
         for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes()
         if change != "equal"
     ]
-    change = format_difference(log_prob, before.log_prob)
-    course = f"{'falls' if '−' in change else 'rises'} by {change[1:]}"
-    if change == format_number(0):
-        course = "stays the same"
-    return (
-        f"It writes {listing(replaced) or 'the same words'}. The log probability of the original "
-        f"translation {course}."
-    )
+    return f"It writes {listing(replaced) or 'the same words'}."
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")

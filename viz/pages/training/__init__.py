@@ -22,8 +22,10 @@ VIEWS: dict[str, Callable[[DeltaGenerator, DeltaGenerator], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    question = worth_seeing.ask("training")
+    top = st.container()
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
         view = choose_one("View", VIEWS, VIEW)
+    with top:
+        question = worth_seeing.ask("training", view)
     VIEWS[view](question, row)

@@ -102,12 +102,6 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     order = list(positions.shuffled_order(len(tokens), 3))
     read = [display_tokens(tokens)[order.index(place)] for place in range(len(tokens))]
     assert " ".join(read) in texts(app)
-    log_p = {
-        name: float(positions.log_probs(translator.model, trace, edit).sum())
-        for name, edit in edits.items()
-    }
-    as_it_is = translator.translate(SENTENCE).log_prob
-    most = max(log_p, key=lambda name: abs(log_p[name] - as_it_is))
     changed = []
     for name, edit in edits.items():
         with translator.model.hooks(edit.hooks()):
@@ -117,7 +111,6 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     change = "changes" if len(changed) == 1 else "change"
     assert f"{len(changed)} of 4 edits {change} the translation" in message
     assert all(name in message for name in changed)
-    assert f"with {most}: −{-as_it_is:.2f} → −{-log_p[most]:.2f}." in message
 
 
 def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:
@@ -131,15 +124,12 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
         by_hand = translator.translate(SENTENCE).text  # what one of the edits finds
     assert by_hand.strip()
     assert by_hand != translator.translate(SENTENCE).text
-    parts = []
-    for url in ({}, {"edited": by_hand}):
-        (message,) = [
-            item for item in texts(opened("Remove positions", **url)) if "edits change" in item
-        ]
-        parts.append(message.split("The log probability of the original"))
-    (own_text, log_p), (edited_text, log_p_by_hand) = parts
-    assert edited_text == own_text
-    assert log_p_by_hand != log_p
+    own, edited = (
+        [item for item in texts(opened("Remove positions", **url)) if "edits change" in item]
+        for url in ({}, {"edited": by_hand})
+    )
+    assert len(own) == 1
+    assert edited == own
 
 
 @pytest.mark.slow

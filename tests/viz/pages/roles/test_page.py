@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.pages.reading import SENTENCE
+from viz.app.sentence.worth_seeing import QUESTIONS
 from viz.pages.roles import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_opens_by_its_link(serve, view: str) -> None:
+def test_every_view_opens_by_its_link_under_its_question(serve, view: str) -> None:
     app = serve("roles", text=SENTENCE, roles_view=view)
     assert not app.exception
     assert app.button_group(key="roles_view").value == view
+    shown = [item.value for item in app.markdown]
+    assert [q for q in QUESTIONS.values() if f"**{q}**" in shown] == [QUESTIONS["roles", view]]
 
 
 def test_a_view_that_there_is_not_opens_the_page_as_ever(serve) -> None:

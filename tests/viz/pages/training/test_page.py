@@ -18,6 +18,7 @@ from tests.viz.app_test import ROOT, texts
 from training.config import RunConfig
 from training.run import journal
 from transformer.files.installed import BUNDLED
+from viz.app.sentence.worth_seeing import QUESTIONS
 from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 
@@ -39,9 +40,11 @@ def opened(**url: str | list[str]) -> AppTest:
 
 def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:
     app = opened()
+    assert app.markdown[0].value == f"**{QUESTIONS['training', 'Heads forming']}**"
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
     assert app.select_slider(key="trained").value == 256
     app = opened(training_view="Curves")
+    assert app.markdown[0].value == f"**{QUESTIONS['training', 'Curves']}**"
     assert [box.key for box in app.multiselect] == ["runs"]
     assert app.subheader[0].value == "Loss"
 

@@ -32,6 +32,13 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
 /** The text of a head by its name, such as `cross.2.5`.
  * @typedef {(name: string) => Promise<string>} TextOf */
 
+/** Get the head that a name such as `cross.2.5` stands for. @param {string} name */
+export function headOf(name) {
+  const [kind, ...numbers] = name.split(".");
+  const [layer, head] = numbers.map(Number);
+  return /** @type {import("../head_grid/plan.js").Head} */ ([kind, layer, head]);
+}
+
 /** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
  * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
 

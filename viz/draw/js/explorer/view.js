@@ -69,7 +69,7 @@ export class Explorer extends View {
     this.over = null; // by kind, those whose ribbons lie over the open head's
     /** @type {Opened} */
     this.selected;
-    /** @type {View<any> | undefined} */
+    /** @type {HeadGrid | undefined} */
     this.overview;
     /** @type {Ribbons | undefined} */
     this.ribbons;

@@ -312,6 +312,11 @@ export class HeadGrid extends View {
     return (target && this.cells.get(target)) || null;
   }
 
+  /** Open a head as a click on its map does. @param {Head} head */
+  open(head) {
+    this.pick([...this.cells.values()].find(({ id }) => id === ident(head)) ?? null);
+  }
+
   /** @param {Placed | null} cell */
   pick(cell) {
     if (!cell) return;

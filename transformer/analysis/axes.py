@@ -39,6 +39,7 @@ class LabelledWeights(NamedTuple):
             pair begins; None where there is one text.
         all_queries: the number of rows of the whole map of cross-attention, where only its first
             ones are here; None where all are.
+        sinks: whether sinks have their weight; False for weights that `without_sinks` rescaled.
     """
 
     weights: Weights
@@ -50,6 +51,7 @@ class LabelledWeights(NamedTuple):
     causal: bool = True
     second_start: int | None = None
     all_queries: int | None = None
+    sinks: bool = True
 
     def is_causal(self, kind: Kind) -> bool:
         """Return whether a row sees no later key."""
@@ -61,6 +63,15 @@ class LabelledWeights(NamedTuple):
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
         return np.arange(heads) < counts[:, None]
+
+
+def first_counted_row(queries: int, *, causal: bool) -> int:
+    """Return the number of the first row that measures count.
+
+    Under causal attention the first position can look at itself alone, so its row counts only
+    if it is the only one.
+    """
+    return 1 if causal and queries > 1 else 0
 
 
 APART = (

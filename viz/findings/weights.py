@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
-from transformer.analysis.axes import by_pieces
+from transformer.analysis.axes import by_pieces, first_counted_row
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import first_counted_row, measure
+from transformer.analysis.heads.measures import measure
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter

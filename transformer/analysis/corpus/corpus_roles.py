@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.axes import LabelledWeights, first_counted_row
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
+from transformer.analysis.heads.measures import Floats, in_shares, measure
 from transformer.analysis.heads.roles import (
     ROLE_THRESHOLDS,
     SPREAD_THRESHOLD,

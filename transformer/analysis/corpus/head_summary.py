@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.axes import LabelledWeights, first_counted_row
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     SentenceMeasures,
@@ -24,7 +24,6 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import (
     Floats,
-    first_counted_row,
     in_shares,
     measure,
     total_variation,

@@ -10,13 +10,9 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
+from transformer.analysis.axes import first_counted_row
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import (
-    first_counted_row,
-    head_distances,
-    row_distances,
-    summarise,
-)
+from transformer.analysis.heads.measures import head_distances, row_distances, summarise
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.config import BOS

@@ -73,10 +73,10 @@ OLD_VALUES = {
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
-_LAYER, _HEAD, _KIND, _ROW = "layer", "head", "kind", "rows"
+_LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
 SHARED: dict[str, dict[str, str]] = {
-    "translate": {"rows": _ROW},
-    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW},
+    "translate": {"rows": _ROW, "without_sinks": _SINKS},
+    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW, "without_sinks": _SINKS},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "training": {"kind": _KIND},

@@ -15,6 +15,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import head_distances, row_distances, summarise
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
+from transformer.analysis.sinks import are_sinks
 from transformer.config import BOS
 from transformer.text.tokenizer import SPECIAL
 from viz.app.cache import cached_results
@@ -104,8 +105,6 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 SHOWN = 5
 """Length of each list of differences."""
 
-_INCLUDED = " Hidden special tokens count, too."
-
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
     """Draw the controls of the second map, and build its view; None after showing why not."""
@@ -181,21 +180,23 @@ def _second(
 
 
 def show_numbers(view: HeadsView) -> None:
-    """Draw the summary of the open map over the shown rows, special tokens included."""
+    """Draw the summary of the open map over the rows that have weight, if there are any."""
     options, opened, heads = view.options, view.opened, view.cropped[view.kind]
-    causal = heads.whole.is_causal(heads.kind)
-    numbers = summarise(mean(heads.whole.weights, options.layer, options.head), causal=causal)
+    if not opened.weights.any():
+        return
+    axes = heads.axes
+    sinks = None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
+    numbers = summarise(opened.weights, causal=axes.is_causal(heads.kind), sinks=sinks)
     unit = "word" if options.words else "subword"
     quantity = amount(heads.lens)
     weights = heads.lens == "weights"
     verb, most = ("looks at", " looks at") if weights else ("has", ": most goes to")
-    included = "" if options.special else _INCLUDED
     with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bits",
             help=f"How evenly a row is spread. 0 bits: each row {verb} one {unit}; "
-            f"{numbers.max_entropy:.2f}: evenly all.{included}",
+            f"{numbers.max_entropy:.2f}: evenly all.",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
@@ -209,7 +210,7 @@ def show_numbers(view: HeadsView) -> None:
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
                 help=f"How many {unit}s away a row looks: mean and standard deviation. Below 0: "
-                f"back; above 0: ahead.{included}",
+                f"back; above 0: ahead.",
                 width="content",
             )
 
@@ -229,10 +230,9 @@ def _largest(opened: OpenMap, kind: Kind) -> tuple[int, int, float]:
 def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     """Draw the heads and the rows with the largest differences; a click opens a head."""
     st.subheader("Where the two lenses disagree most", anchor=False)
-    hidden = "" if first.options.special else _INCLUDED
     st.text(
         "The share of a row that the two lenses give to different tokens. 0: they agree; 1: they "
-        f"agree on nothing.{hidden}"
+        "agree on nothing."
     )
     heads = first.cropped[first.kind], second.cropped[second.kind]
     by_head, by_row = st.columns(2, gap="medium")

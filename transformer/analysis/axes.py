@@ -65,13 +65,19 @@ class LabelledWeights(NamedTuple):
         return np.arange(heads) < counts[:, None]
 
 
-def first_counted_row(queries: int, *, causal: bool) -> int:
+def first_counted_row(
+    queries: int, *, causal: bool, sinks: npt.NDArray[np.bool_] | None = None
+) -> int:
     """Return the number of the first row that measures count.
 
     Under causal attention the first position can look at itself alone, so its row counts only
-    if it is the only one.
+    if it is the only one. Likewise the next, where the `sinks`, `[key]`, are left out.
     """
-    return 1 if causal and queries > 1 else 0
+    if not causal:
+        return 0
+    keys = np.ones(queries, dtype=bool) if sinks is None else ~sinks
+    free = np.flatnonzero(keys.cumsum() > 1)
+    return int(free[0]) if len(free) else max(queries - 1, 0)
 
 
 APART = (

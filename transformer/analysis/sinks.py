@@ -105,9 +105,21 @@ def share_on_sinks(
     return np.where(trace.has_head(kind), shares, np.nan)
 
 
+def left_out_keys(axes: LabelledWeights) -> Cells | None:
+    """Mark the keys whose weight is left out, `[key]`; None where all have theirs."""
+    return None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
+
+
+def first_row(axes: LabelledWeights, kind: Kind) -> int:
+    """Return the number of the first row that measures count; see `first_counted_row`."""
+    rows, causal = len(axes.labels.queries), axes.is_causal(kind)
+    return first_counted_row(rows, causal=causal, sinks=left_out_keys(axes))
+
+
 def seen_cells(axes: LabelledWeights, kind: Kind) -> Cells:
     """Mark the cells that may have weight, `[query, key]`: no later key, and no sink left out."""
     seen = np.ones(axes.weights.shape[2:], dtype=bool)
     if axes.is_causal(kind):
         seen = np.tril(seen)
-    return seen if axes.sinks else seen & ~are_sinks(axes.labels.keys, axes.special)
+    sinks = left_out_keys(axes)
+    return seen if sinks is None else seen & ~sinks

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
-from transformer.analysis.sinks import Cells
+from transformer.analysis.sinks import Cells, first_row
 from transformer.kinds import Kind
 from transformer.traces.notes import TOLERANCE
 
@@ -61,7 +61,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
             that is not square runs from corner to corner, its distances are in key tokens.
     """
     axes = in_shares(axes)
-    first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
+    first = first_row(axes, kind)
     # layer by layer: one at a time is enough to hold in float64
     layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
     values = np.stack([_row_mean(_MEASURES[name](layer, axes, first), layer) for layer in layers])
@@ -98,7 +98,7 @@ def summarise(
         causal: whether a query sees no later key.
         sinks: `[key]`, the keys that no query sees; none unless given.
     """
-    first = first_counted_row(len(weights), causal=causal)
+    first = first_counted_row(len(weights), causal=causal, sinks=sinks)
     p = weights[first:].astype(np.float64)
     keys = np.ones(p.shape[1], dtype=bool) if sinks is None else ~sinks
     seen = keys.cumsum()[first:] if causal else np.full(len(p), keys.sum())  # keys of each row
@@ -186,7 +186,7 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     together, the means over their heads are compared.
 
     Rows sum to 1, and both maps have as many layers and the same tokens. The first row of a causal
-    decoder sees one key alone, in every lens.
+    decoder sees one key alone, in every lens, and does not count.
 
     Returns:
         `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
@@ -198,4 +198,5 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     else:
         weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
         there = there[:, :1]  # each layer has one head
-    return np.where(there, total_variation(*weights, causal=first.is_causal(kind)), np.nan)
+    counted = first_row(first, kind)
+    return np.where(there, row_distances(*weights)[..., counted:].mean(-1), np.nan)

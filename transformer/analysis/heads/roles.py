@@ -10,9 +10,9 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.axes import LabelledWeights, first_counted_row
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy
-from transformer.analysis.sinks import Cells, seen_cells
+from transformer.analysis.sinks import Cells, first_row, seen_cells
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import PLACEHOLDER, has_letter, number_words
@@ -67,8 +67,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
 
 
 def _counted_rows(axes: LabelledWeights, kind: Kind) -> int:
-    rows = len(axes.labels.queries)
-    return rows - first_counted_row(rows, causal=axes.is_causal(kind))
+    return len(axes.labels.queries) - first_row(axes, kind)
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
@@ -77,8 +76,7 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
     pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
     """
-    causal = axes.is_causal(kind)
-    first = first_counted_row(len(axes.labels.queries), causal=causal)
+    first = first_row(axes, kind)
     seen = seen_cells(axes, kind)
     patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
     layers = [

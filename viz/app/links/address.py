@@ -260,7 +260,8 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     shared: dict[str, str] = state.setdefault(_SHARED_CHOICES, {})
     for name, choice in SHARED.get(before, {}).items():
         if name in state:
-            shared[choice] = state[name]
+            value = state[name]
+            shared[choice] = str(value).lower() if isinstance(value, bool) else value
         elif name in query:
             shared[choice] = query[name][0]
     for name, values in query_by_page.get(page, {}).items():

@@ -12,9 +12,10 @@ from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode, unpacked_message
 from tests.viz.pages.reading import message
 from transformer import Kind, Translator
-from transformer.analysis.axes import LabelledWeights, by_words, without_special
+from transformer.analysis.axes import LabelledWeights, by_words
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.sinks import without_sinks
 from transformer.trace import Labels
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
@@ -65,8 +66,7 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
 
 @pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step="2", special="false")
-    assert app.toggle(key="special").disabled  # no row is left out
+    app = serve("heads", text=SENTENCE, view="step by step", step="2")
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
@@ -120,12 +120,13 @@ def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
 
 @pytest.mark.usefixtures("given_translations")
 def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) -> None:
-    """Words, and no special tokens: neither a piece nor `</s>` may be named."""
+    """Words, and no sinks: neither a piece nor `</s>` may be named."""
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve(
-        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true", special="false"
-    )
-    axes, _ = without_special(by_words(trace, "cross"))
+        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true",
+        without_sinks="true",
+    )  # fmt: skip
+    axes = by_words(without_sinks(trace), "cross")
     weights = axes.weights[0, 0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
@@ -192,12 +193,12 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
     serve(
         "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",
-        sort="entropy", words="true", special="false", scale="by row", threshold="0.1",
+        sort="entropy", words="true", without_sinks="true", scale="by row", threshold="0.1",
         lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
         ExplorerOptions(
-            "cross", None, 1, words=True, special=False, kinds=("cross",), layers=(0,),
+            "cross", None, 1, words=True, sinks=False, kinds=("cross",), layers=(0,),
             sort="entropy", scale="by row", threshold=0.1, over=((0, 0),), lens="norm",
             rows="reads",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode, unpacked_message
-from tests.viz.pages.reading import message
-from transformer import Kind, Translator
+from tests.viz.pages.reading import message, without_text
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.lenses import lens_trace
 from transformer.analysis.sinks import without_sinks
 from transformer.trace import Labels
 from viz.draw.explorer import encode_page
@@ -180,6 +183,57 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
         meta, _ = message(app, "ribbons")
         assert meta["queries"] == queries
         assert meta["rows"] == f"German: what the row {'reads' if 'read' in name else 'writes'}"
+
+
+def shares_of_sinks(trace: AttentionTrace, head: tuple[int, int]) -> list[int]:
+    """Per cent of cross-attention on tokens without text: of all heads, and of one."""
+    sinks = np.array(without_text(trace.source_tokens))
+    shares = {
+        place: np.mean([sum(map(float, row[sinks])) / math.fsum(row) for row in trace.cross[place]])
+        for place in np.ndindex(trace.cross.shape[:2])
+    }
+    return [round(100 * float(share)) for share in (np.mean([*shares.values()]), shares[head])]
+
+
+@pytest.mark.usefixtures("given_translations")
+def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    link = {"text": SENTENCE, "kind": "cross", "layer": "2", "head": "1"}
+    whole, without = serve("heads", **link), serve("heads", without_sinks="true", **link)
+    every, single = shares_of_sinks(trace, (1, 0))
+    by_norms = shares_of_sinks(lens_trace("norm", translator, trace), (1, 0))
+    (line,) = [c.value for c in without.caption if "heads" in c.value]
+    assert [int(n) for n in re.findall(r"(\d+)\s\\%", line)] == [every, single, *by_norms]
+    assert not [c.value for c in whole.caption if "heads" in c.value]
+
+    kept = ~np.array(without_text(trace.source_tokens))
+    expected = np.zeros(trace.cross.shape[2:])
+    rows = trace.cross[1, 0].astype(float)
+    expected[:, kept] = rows[:, kept] / rows[:, kept].sum(-1, keepdims=True)
+    before, drawn = (message(app, "attention_map")[1]["weights"] for app in (whole, without))
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6)
+    np.testing.assert_array_equal(before, trace.cross[1, 0])
+    for app in (whole, without):  # the map keeps its columns
+        assert len(message(app, "attention_map")[0]["keys"]) == len(trace.source_tokens)
+
+    without.button(key="see-norms").click().run()
+    assert without.selectbox(key="lens").value == "norms"
+    assert not without.toggle(key="without_sinks").value
+
+
+@pytest.mark.parametrize("lens", ["norms", "gradient × weights", "rollout"])
+def test_the_switch_rescales_the_map_of_every_lens(serve, lens: str) -> None:
+    app = serve("heads", text=SENTENCE, kind="cross", lens=lens, without_sinks="true")
+    weights = message(app, "attention_map")[1]["weights"]
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
+    assert not weights[:, -1].any()
+
+
+def test_where_there_are_sinks_alone_the_page_shows_empty_maps(serve) -> None:
+    app = serve("heads", text="...", kind="encoder", without_sinks="true")
+    assert not app.exception
+    assert not message(app, "attention_map")[1]["weights"].any()
+    assert not app.metric
 
 
 def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:

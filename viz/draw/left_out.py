@@ -1,4 +1,4 @@
-"""How much of the weight a map without sinks leaves out, in words."""
+"""Share of the weight that a map without sinks leaves out, in words."""
 
 from __future__ import annotations
 

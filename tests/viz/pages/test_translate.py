@@ -98,15 +98,15 @@ def test_the_map_of_a_head_is_drawn_without_sinks(serve, translator: Translator)
     link = {"text": SENTENCE, "map_layer": "2", "map_head": "mean", "without_sinks": "true"}
     app = serve("translate", **link)
     trace = translator.trace(SENTENCE)
-    kept = ~np.array(without_text(trace.source_tokens))
+    words = ~np.array(without_text(trace.source_tokens))
     heads = trace.cross[1].astype(float)
-    rest = heads[..., kept].sum(-1, keepdims=True)
+    rest = heads[..., words].sum(-1, keepdims=True)
     expected = np.zeros(heads.shape[1:])
-    expected[:, kept] = (heads[..., kept] / rest).mean(0)
+    expected[:, words] = (heads[..., words] / rest).mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, expected, rtol=1e-5)
     (line,) = [caption.value for caption in app.caption if "Left out" in caption.value]
-    left = 1 - trace.cross[..., kept].sum(-1, dtype=float).mean((1, 2))  # mean over heads and rows
+    left = 1 - trace.cross[..., words].sum(-1, dtype=float).mean((1, 2))  # mean over heads and rows
     assert re.findall(r"(\d+)\s\\%", line) == [f"{100 * left.mean():.0f}", f"{100 * left[1]:.0f}"]
 
 

@@ -12,10 +12,10 @@ from transformer.analysis.axes import LabelledWeights, apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import LEAST_ROWS
 from transformer.analysis.lenses import AnyLens
-from transformer.analysis.sinks import sink_tokens
+from transformer.analysis.sinks import sink_tokens, without_sinks
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import as_markdown, explain
+from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
 from viz.app.chrome.mounts import mount_grid
@@ -170,4 +170,7 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
     )
     if compared is not None and compared.map.lens != lens:
         text += f"\n\nThe second lens: {explanation(compared.map.lens)}"
+    if not view.options.sinks:
+        text += "\n\nWithout sinks, each row is divided by what is left of it."
+        text += sources("", without_sinks)
     explain(text)

@@ -206,10 +206,10 @@ def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Trans
     assert [int(n) for n in re.findall(r"(\d+)\s\\%", line)] == [every, single, *by_norms]
     assert not [c.value for c in whole.caption if "heads" in c.value]
 
-    kept = ~np.array(without_text(trace.source_tokens))
+    words = ~np.array(without_text(trace.source_tokens))
     expected = np.zeros(trace.cross.shape[2:])
     rows = trace.cross[1, 0].astype(float)
-    expected[:, kept] = rows[:, kept] / rows[:, kept].sum(-1, keepdims=True)
+    expected[:, words] = rows[:, words] / rows[:, words].sum(-1, keepdims=True)
     before, drawn = (message(app, "attention_map")[1]["weights"] for app in (whole, without))
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)
     np.testing.assert_array_equal(before, trace.cross[1, 0])

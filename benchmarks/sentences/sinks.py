@@ -51,7 +51,7 @@ class ScaledFacts(Facts):
 
 
 def is_sink(token: str) -> bool:
-    """Whether a token stands for no text."""
+    """Return whether a token stands for no text."""
     return token in ("<s>", "</s>") or not has_letter(token)
 
 

@@ -20,7 +20,7 @@ from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.problems import say
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.formatting import listing, per_cent
@@ -88,7 +88,8 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
     """Draw how much the maps leave out, and how much that is by norms, which a button shows."""
     text = left_out(view.trace, view.kind, options)
     weighed = options.lens == "weights" and sink_tokens(trace, view.kind)
-    if weighed:
+    longest = max(len(trace.source_pieces), len(trace.target_pieces))
+    if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
         shares = shares_left_out(through_lens("norm", trace), view.kind, options)
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
     st.caption(as_markdown(text), width="content")

@@ -20,6 +20,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import lens_trace
 from transformer.analysis.sinks import without_sinks
 from transformer.trace import Labels
+from viz.app.sentence import worth_seeing
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
@@ -219,6 +220,20 @@ def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Trans
     without.button(key="see-norms").click().run()
     assert without.selectbox(key="lens").value == "norms"
     assert not without.toggle(key="without_sinks").value
+
+
+def test_norms_of_a_long_sentence_are_not_computed_unasked(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = {"text": SENTENCE, "kind": "cross", "without_sinks": "true"}
+    pieces = translator.trace(SENTENCE)
+    most = max(len(pieces.source_pieces), len(pieces.target_pieces))
+    for longest, numbers in ((most, 4), (most - 1, 2)):
+        monkeypatch.setattr(worth_seeing, "LONGEST", longest)
+        app = serve("heads", **link)
+        (line,) = [c.value for c in app.caption if "heads" in c.value]
+        assert len(re.findall(r"\d+\s\\%", line)) == numbers
+        assert app.button(key="see-norms")
 
 
 @pytest.mark.parametrize("lens", ["norms", "gradient × weights", "rollout"])

@@ -125,7 +125,9 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
         folder = arguments.out.parent
         raise InputError(f"{arguments.out} cannot be written: there is no folder {folder}.")
     formats = arguments.trace_formats or DEFAULT_FORMATS
-    files = TraceFiles(arguments.traces, formats, options.lens) if arguments.traces else None
+    files = None
+    if arguments.traces:
+        files = TraceFiles(arguments.traces, formats, options.lens, options.sinks)
     if files:
         files.require_free()
     translator = Translator.load(arguments.checkpoint)
@@ -310,6 +312,12 @@ def _parser() -> Parser:
     add("--threshold", type=_share, default=0.0, help="weights below it are not drawn")
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
+    add(
+        "--without-sinks",
+        dest="sinks",
+        action="store_false",
+        help="no weight on special tokens and punctuation, each row scaled to the rest",
+    )
     _add_lines(parser)
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
     add("--title", help="heading of the page; what is seen unless given")

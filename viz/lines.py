@@ -25,7 +25,7 @@ from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import amount, lens_caption, tells_heads
+from viz.draw.caption import amount, lens_caption, tells_heads, title_end
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
@@ -98,7 +98,9 @@ def pack_sentence(
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
     # all heads of a kind, shown or not, by the tokens that the grid names
-    choice: dict[str, Any] = {"words": options.words, "special": True, "lens": options.lens}
+    choice: dict[str, Any] = {
+        "words": options.words, "special": True, "lens": options.lens, "sinks": options.sinks
+    }  # fmt: skip
     by_kind = {
         kind: measure_heads(heads_of_kind(trace, kind, **choice).whole, kind)
         for kind in shown.kinds
@@ -206,7 +208,7 @@ class LinesPage:
         notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
         return saved_page(
             "lines_report",
-            heading(self.options.lens, "over many sentences") if title is None else title,
+            heading(self.options, "over many sentences") if title is None else title,
             theme,
             body=_BODY.format(about=escape(about), lists=_list(notes) + _list(left_out)),
             message=("lines-packed", self._lines(made_by)),
@@ -232,7 +234,11 @@ class LinesPage:
             "component": "lines",
             "caption": [
                 counted(len(self), "sentence"),
-                *([lens_caption(lens)] if lens != "weights" else []),
+                *(
+                    [lens_caption(lens, sinks=options.sinks)]
+                    if title_end(lens, sinks=options.sinks)
+                    else []
+                ),
                 *([f"{made_by}."] if made_by else []),
             ],
             "selected": Head(self._opens, *outlined(lens, layer, options.head)),

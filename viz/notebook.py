@@ -84,6 +84,7 @@ def explore(
     sort: str = LAYER_ORDER,
     theme: PageTheme = "auto",
     lens: AnyLens = "weights",
+    sinks: bool = True,
     translator: Translator | None = None,
     rows: Row | None = None,
 ) -> HtmlFrame:
@@ -104,6 +105,8 @@ def explore(
         sort: one of `viz.draw.head_grid.SORTS`, the order of the heads.
         theme: auto follows the notebook.
         lens: through which the heads are seen.
+        sinks: False gives special tokens and punctuation no weight, and scales each row to the
+            rest; the page says how much is left out.
         translator: the one that made the trace, for lenses that run its model.
         rows: name a row of the decoder in the ribbons by what it "reads" or what it "writes"; the
             map shows both. By default, cross-attention by what it writes.
@@ -129,6 +132,7 @@ def explore(
         layers=_several(layers, "layers"),
         sort=sort,
         lens=lens,
+        sinks=sinks,
         rows=rows,
     )
     return HtmlFrame(report(_through(lens, translator, trace), options, theme=theme))

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.caption import LENS_NAMES, map_unit, tells_heads
+from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, map_unit, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted, format_number
-from viz.draw.heads_view import ExplorerOptions, is_alone, shown_parts
+from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
 from viz.draw.labels import capitalised
+from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.finding import chosen_head
 
@@ -90,11 +91,14 @@ def report(
     options = options or ExplorerOptions()
     encoded = encode_page(trace, options, origin)
     notes = [*trace.notes, *encoded.notes]
+    if not options.sinks:
+        view = HeadsView(trace, options)
+        notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
     about = _about(trace, options, origin, link)
     return saved_page(
         "report",
-        heading(options.lens) if title is None else title,
+        heading(options) if title is None else title,
         theme,
         body=f"{_texts(trace)}{_worth_seeing(trace, options)}{lines}<p>{about}</p>\n</header>\n"
         '<main id="heads"></main>',
@@ -116,10 +120,10 @@ def _texts(trace: AttentionTrace) -> str:
 def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
     """Format the findings on a trace as buttons, each of which opens its head.
 
-    They are of the weights of the whole sentence: there are none through another lens, and none at
-    a step of the decoder.
+    They are of the weights of the whole sentence: there are none through another lens, without
+    sinks, or at a step of the decoder.
     """
-    if options.lens != "weights" or options.step is not None:
+    if options.lens != "weights" or not options.sinks or options.step is not None:
         return ""
     _, kinds, layers = shown_parts(options, trace)
     heads = [(chosen_head(finding.choices), finding.text) for finding in ranked("heads", trace)]
@@ -132,12 +136,13 @@ def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
     return f"<h2>Worth seeing</h2>\n<ul>\n{shown}</ul>\n" if shown else ""
 
 
-def heading(lens: AnyLens, extent: str = "") -> str:
+def heading(options: ExplorerOptions, extent: str = "") -> str:
     """Return the heading of a page; only weights say where a head looks."""
-    if lens == "weights":
-        return f"Where each head looks, {extent}".rstrip(", ")
-    unit = "head" if tells_heads(lens) else "layer"
-    return f"Each {unit} {extent}".rstrip() + f", seen through {LENS_NAMES[lens]}"
+    end = "" if options.sinks else f", {WITHOUT_SINKS}"
+    if options.lens == "weights":
+        return f"Where each head looks, {extent}".rstrip(", ") + end
+    unit = "head" if tells_heads(options.lens) else "layer"
+    return f"Each {unit} {extent}".rstrip() + f", seen through {LENS_NAMES[options.lens]}{end}"
 
 
 def _about(

@@ -12,10 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from transformer.analysis.lenses import AnyLens
+from transformer.analysis.sinks import without_sinks
 from transformer.errors import HeadlightError, InputError, unwritable
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from viz.draw.caption import LENS_NAMES, amount, tells_heads
+from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, amount, tells_heads
 
 FORMATS = ("npz", "csv", "parquet")
 DEFAULT_FORMATS = ("npz", "csv")
@@ -31,6 +32,7 @@ class TraceFiles:
     folder: Path
     formats: Sequence[str]
     lens: AnyLens
+    sinks: bool = True
 
     def require_free(self) -> None:
         """Make sure, before anything is computed, that no file has a name that would be written.
@@ -55,6 +57,8 @@ class TraceFiles:
             HeadlightError: if the folder or a file in it cannot be written; no InputError, which
                 would be the fault of one line.
         """
+        if not self.sinks:
+            trace = without_sinks(trace)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             for ending in self.formats:
@@ -62,7 +66,7 @@ class TraceFiles:
                 if ending == "npz":
                     name_lens(trace, self.lens).save(path)
                     continue
-                frame = lens_frame(trace, self.lens)
+                frame = lens_frame(trace, self.lens, sinks=self.sinks)
                 if ending == "csv":
                     write_file(path, csv_bytes(frame))
                     continue
@@ -86,9 +90,14 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False).encode("utf-8-sig", errors="replace")
 
 
-def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:
+def column(lens: AnyLens, *, sinks: bool) -> str:
+    """Name the column of the numbers, such as `weight` or `share_without_sinks`."""
+    return "_".join([amount(lens), *([] if sinks else WITHOUT_SINKS.split())])
+
+
+def lens_frame(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> pd.DataFrame:
     """Return the rows of `to_frame` for a lens, with heads where it has them."""
-    frame = trace.to_frame().rename(columns={"weight": amount(lens)})
+    frame = trace.to_frame().rename(columns={"weight": column(lens, sinks=sinks)})
     if not tells_heads(lens):
         frame = frame.drop(columns="head")
     frame.insert(0, "lens", lens)

@@ -67,6 +67,17 @@ class Facts:
         """Columns of a map of the sentence."""
         return len(self.target if kind == "decoder_self" else self.source)
 
+    def seen(self, kind: Kind, query: int) -> list[int]:
+        """Keys that a row may look at."""
+        return [*range(query + 1 if kind == "decoder_self" else self.keys(kind))]
+
+    def first_row(self, kind: Kind) -> int:
+        """The first row that counts: of the decoder, one that sees several keys."""
+        if kind != "decoder_self":
+            return 0
+        rows = range(self.queries(kind))
+        return next((row for row in rows if len(self.seen(kind, row)) > 1), rows[-1])
+
     @property
     def sides(self) -> dict[str, list[str]]:
         """The tokens of both languages, as the screen has them."""

@@ -43,13 +43,13 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
     now = None if step is None else min(step, len(facts.target) - 1)
     every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
     weights = every[kind][layer, head].astype(np.float64)
-    first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
+    first = min(facts.first_row(kind), len(weights) - 1)
     entropies, most, offsets, squares = [], [], [], []
     for q, row in enumerate(weights):
-        if q < first:
+        if q < first or not row.any():
             continue
         entropies.append(-sum(w * math.log2(w) for w in row if w > 0))
-        most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
+        most.append(math.log2(len(facts.seen(kind, q))))
         offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
         squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
     yield f"Entropy: {np.mean(entropies):.2f} bits"
@@ -102,7 +102,7 @@ def strongest_cells(kind: Kind, weights: npt.NDArray) -> Iterator[str]:
 def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
     """The roles that one number decides."""
     tokens = facts.trace.labels(kind).keys[: weights.shape[-1]]
-    if weights.shape[2] - (kind == "decoder_self") < 2:
+    if weights.shape[2] - min(facts.first_row(kind), weights.shape[2] - 1) < 2:
         return  # a single row names nothing
     for layer, head in np.ndindex(weights.shape[:2]):
         head_weights = weights[layer, head].astype(np.float64)
@@ -128,7 +128,7 @@ def role_of(
 ) -> tuple[str, float]:
     """The pattern with the most weight beyond chance, row by row, and that over its threshold."""
     queries = facts.trace.labels(kind).queries[: len(weights)]
-    first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
+    first = min(facts.first_row(kind), len(weights) - 1)
     source, target = (
         [piece.word for piece in pieces]
         for pieces in (facts.trace.source_pieces, facts.trace.target_pieces)
@@ -156,15 +156,15 @@ def role_of(
     least = {"same word": 0.25}
     scores = dict.fromkeys(patterns, 0.0)
     rows = range(first, len(weights))
-    seen = {q: range(q + 1 if kind == "decoder_self" else weights.shape[1]) for q in rows}
+    seen = {q: facts.seen(kind, q) for q in rows}
     for name, holds in patterns.items():
         share = np.mean([sum(weights[q, k] for k in seen[q] if holds(q, k)) for q in rows])
-        chance = np.mean([sum(holds(q, k) for k in seen[q]) / len(seen[q]) for q in rows])
+        chance = np.mean([sum(holds(q, k) for k in seen[q]) / max(len(seen[q]), 1) for q in rows])
         if chance < 1:
             scores[name] = (share - chance) / (1 - chance) / least.get(name, 0.4)
     if kind == "cross":
-        scores["one-to-one"] = _one_to_one(weights) / 0.5
-    most = np.mean([math.log2(len(seen[q])) for q in rows])
+        scores["one-to-one"] = _one_to_one(weights, len(seen[0])) / 0.5
+    most = np.mean([math.log2(max(len(seen[q]), 1)) for q in rows])
     if most > 0:
         bits = np.mean([-sum(w * math.log2(w) for w in weights[q] if w > 0) for q in rows])
         scores["spread"] = bits / most / 0.9
@@ -196,12 +196,11 @@ def _linked(weights: Floats) -> tuple[list[tuple[int, int]], float]:
     return links, float(np.mean([b[1] > a[1] for a, b in pairs])) if pairs else 0.0
 
 
-def _one_to_one(weights: Floats) -> float:
-    queries, keys = weights.shape
+def _one_to_one(weights: Floats, keys: int) -> float:
     links, in_order = _linked(weights)
     if keys < 2 or in_order < 0.7:
         return 0.0
-    share = sum(weights[q, k] for q, k in links) / queries
+    share = sum(weights[q, k] for q, k in links) / len(weights)
     return float((share - 1 / keys) / (1 - 1 / keys))
 
 

@@ -11,6 +11,7 @@ from benchmarks.sentences.heads import heads, link, measured, taken_away, unifor
 from benchmarks.sentences.logits import layers, why
 from benchmarks.sentences.masks import beyond, foot, grids, removed, without
 from benchmarks.sentences.shapes import drawing, inside, norms, work
+from benchmarks.sentences.sinks import scaled_heads, scaled_map
 from transformer import Translator
 
 View: TypeAlias = tuple[str, dict[str, str], Callable[[Facts], Iterator[Expected]]]
@@ -29,6 +30,16 @@ def views(translator: Translator) -> tuple[View, ...]:
         ("heads", f"kind=cross&{last_layer}&head=1", heads, ("cross", N - 1, 0, None)),
         ("heads", f"kind=decoder&layer=1&head=4&{step_by_step}", heads, ("decoder", 0, 3, 2)),
         ("heads", f"kind=cross&layer=2&head=5&{step_by_step}", heads, ("cross", 1, 4, 2)),
+        ("translate", "without_sinks=true", scaled_map, ()),
+        *(
+            (
+                "heads",
+                f"kind={kind}&layer=3&head=4&without_sinks=true",
+                scaled_heads,
+                (kind, 2, 3),
+            )
+            for kind in KINDS
+        ),
         ("inside", "kind=encoder&head=1", inside, ("encoder", None)),
         ("inside", "kind=decoder&head=1", inside, ("decoder", None)),
         ("inside", f"kind=cross&{last_layer}&head=1&scale_of=none", inside, ("cross", 1.0)),

@@ -20,9 +20,10 @@ from tests.browser.app_page import (
 )
 from tests.browser.spy import middle_of, plain
 from transformer import AttentionTrace
-from transformer.analysis.axes import by_words, without_special
+from transformer.analysis.axes import by_words
 from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import factor, rescale
+from transformer.analysis.sinks import without_sinks
 from transformer.files.installed import BUNDLED
 from viz.draw.labels import display_tokens
 from viz.pages.training.runs import find
@@ -88,14 +89,14 @@ def map_table(page):
 
 def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
     page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
-    page.get_by_text("Merge subwords", exact=True).click()
+    page.get_by_text("Without sinks", exact=True).click()
     page.get_by_role("button", name="More").click()
-    page.get_by_text("Special tokens", exact=True).click()
+    page.get_by_text("Merge subwords", exact=True).click()
     page.keyboard.press("Escape")
     choose(page, "Head", "mean")
     trace = translator.trace(SENTENCE)
-    axes, _ = without_special(by_words(trace, "cross"))
-    choices = {"layer": "1", "head": "mean", "words": "true", "special": "false"}
+    axes = by_words(without_sinks(trace), "cross")
+    choices = {"layer": "1", "head": "mean", "words": "true", "without_sinks": "true"}
     for linked in (False, True):
         if linked:  # as the person who is sent the link
             page.goto(page.evaluate("location.href"))
@@ -106,7 +107,9 @@ def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
         page.get_by_role("button", name="This map as CSV").click()
     frame = pd.read_csv(download.value.path())
     np.testing.assert_allclose(
-        frame["weight"].to_numpy(np.float32), axes.weights[0].mean(0).ravel(), rtol=1e-6
+        frame["weight_without_sinks"].to_numpy(np.float32),
+        axes.weights[0].mean(0).ravel(),
+        rtol=1e-6,
     )
     with page.expect_download() as download:
         page.get_by_role("button", name="HTML report").click()

@@ -152,8 +152,8 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
     page.get_by_role("combobox", name="Layer", exact=True).press("ArrowUp")
     page.keyboard.press("Enter")
     stays("Layer")
-    page.get_by_role("switch", name="Merge subwords").press("Space")
-    stays("Merge subwords")
+    page.get_by_role("switch", name="Without sinks").press("Space")
+    stays("Without sinks")
     page.get_by_role("gridcell", name="decoder, layer 1, head 2").press("Enter")
     stays("decoder, layer 1, head 2")
 

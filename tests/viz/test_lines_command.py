@@ -10,6 +10,7 @@ from tests.transformer.reference import is_one_sentence
 from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.lenses import lens_trace
+from transformer.analysis.sinks import without_sinks
 from transformer.translation.batch import LineSearch
 from viz import __main__ as command_line
 from viz.__main__ import main
@@ -133,6 +134,18 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp
     assert np.abs(frame["share"] - shown.to_frame()["weight"]).max() < 1e-7
     page = explore(AttentionTrace.load(f"{path}.npz")).page
     assert "The lens is norms: these are shares, not the weights themselves." in page
+
+
+def test_lines_and_their_files_are_without_sinks(run, translator, tmp_path):
+    options = ["--without-sinks", "--traces", "traces", "--trace-formats", "npz", "parquet"]
+    status, page = run("--lines", "in", *options, **{"in": "The dog waits.\n"})
+    assert status == 0
+    shown = without_sinks(translator.trace("The dog waits."))
+    path = tmp_path / "traces" / "line-0001"
+    frame = pd.read_parquet(f"{path}.parquet")
+    assert np.abs(frame["weight_without_sinks"] - shown.to_frame()["weight"]).max() < 1e-7
+    assert (AttentionTrace.load(f"{path}.npz").cross == shown.cross).all()
+    assert "over many sentences, without sinks</h1>" in page
 
 
 def test_files_that_are_there_are_not_replaced(run, tmp_path, capsys, monkeypatch):

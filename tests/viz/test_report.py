@@ -15,6 +15,7 @@ from tests.viz.planted_trace import EVIL, many, planted
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses import lens_trace
+from transformer.analysis.sinks import share_on_sinks, without_sinks
 from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
@@ -247,6 +248,25 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     ).page
     weights = arrays_of(text_of(shown))["cross.weights"]
     np.testing.assert_array_equal(weights, trace.cross)
+
+
+def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
+    out = tmp_path / "report.html"
+    more = ["--checkpoint", str(checkpoint_folder), "--target", "Der Hund.", "--without-sinks"]
+    assert main([TEXT, "-o", str(out), *more]) == 0
+    trace = translator.trace(TEXT, "Der Hund.")
+    for page in (out.read_text(encoding="utf-8"), notebook.explore(trace, sinks=False).page):
+        meta, arrays = unpacked_message(text_of(page))
+        expected = without_sinks(trace)
+        for kind in KINDS:
+            np.testing.assert_array_equal(arrays[f"{kind}.weights"], expected.weights(kind))
+            assert header(arrays[f"{kind}.map"])["title"].endswith("without sinks")
+        assert meta["title"].endswith("without sinks")
+        share = share_on_sinks(trace, "cross")
+        assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
+        assert f"{100 * share[0, 0]:.0f}\u00a0% in L1 H1" in page
+    picture = header(unpacked_message(text_of(out.read_text("utf-8")))[1]["cross.map"])
+    assert picture["caption"][1].endswith("lens: weights, without sinks.")
 
 
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():

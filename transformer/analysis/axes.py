@@ -39,6 +39,7 @@ class LabelledWeights(NamedTuple):
             pair begins; None where there is one text.
         all_queries: the number of rows of the whole map of cross-attention, where only its first
             ones are here; None where all are.
+        sinks: whether sinks have their weight; False for weights that `without_sinks` rescaled.
     """
 
     weights: Weights
@@ -50,6 +51,7 @@ class LabelledWeights(NamedTuple):
     causal: bool = True
     second_start: int | None = None
     all_queries: int | None = None
+    sinks: bool = True
 
     def is_causal(self, kind: Kind) -> bool:
         """Return whether a row sees no later key."""
@@ -61,6 +63,21 @@ class LabelledWeights(NamedTuple):
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
         return np.arange(heads) < counts[:, None]
+
+
+def first_counted_row(
+    queries: int, *, causal: bool, sinks: npt.NDArray[np.bool_] | None = None
+) -> int:
+    """Return the number of the first row that measures count.
+
+    Under causal attention the first position can look at itself alone, so its row counts only
+    if it is the only one. Likewise the next, where the `sinks`, `[key]`, are left out.
+    """
+    if not causal:
+        return 0
+    keys = np.ones(queries, dtype=bool) if sinks is None else ~sinks
+    free = np.flatnonzero(keys.cumsum() > 1)
+    return int(free[0]) if len(free) else max(queries - 1, 0)
 
 
 APART = (

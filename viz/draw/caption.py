@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ALL_HEADS = "all heads"
 """In the place of a head, under a lens that does not tell them apart."""
 
+WITHOUT_SINKS = "without sinks"
+"""In titles, captions and names of files, where the rows are rescaled without them."""
+
 LENS_NAMES: dict[AnyLens, str] = {
     "weights": "weights",
     "norm": "norms",
@@ -66,9 +69,13 @@ def map_unit(lens: AnyLens) -> str:
     return "head" if tells_heads(lens) else f"layer, {ALL_HEADS} together"
 
 
-def title_end(lens: AnyLens) -> list[str]:
-    """Return the end of a map's title: weights are expected, any other lens is named."""
-    return [] if lens == "weights" else [LENS_NAMES[lens]]
+def title_end(lens: AnyLens, *, sinks: bool = True) -> list[str]:
+    """Return the end of a map's title: weights are expected, any other lens is named.
+
+    So is a map whose rows are rescaled without sinks.
+    """
+    names = [] if lens == "weights" else [LENS_NAMES[lens]]
+    return names if sinks else [*names, WITHOUT_SINKS]
 
 
 def amount(lens: AnyLens) -> str:
@@ -76,13 +83,19 @@ def amount(lens: AnyLens) -> str:
     return "weight" if lens == "weights" else "share"
 
 
-def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
-    """Return the note under a map that says what a row is; without `special`, it is cut short."""
-    if lens == "weights":
+def row_note(lens: AnyLens, kind: Kind, *, special: bool = True, sinks: bool = True) -> str:
+    """Return the note under a map that says what a row is; without `special`, it is cut short.
+
+    Without `sinks`, it is scaled.
+    """
+    if lens == "weights" and sinks:
         return NOTE if special else f"In each row, {_DROPPED} the sum."
-    note = f"Each square is its share of its row's {_SHARES[lens]}"
+    shares = "weights" if lens == "weights" else _SHARES[lens]
+    note = f"Each square is its share of its row's {shares}"
     if lens in ("alti", "norm_residual") and kind == "cross":
         note += ", the residual aside"
+    if not sinks:
+        note += f" {WITHOUT_SINKS}"
     return f"{note}." if special else f"{note}; {_DROPPED} the map."
 
 
@@ -134,7 +147,14 @@ def model_name(translator: Translator) -> str:
     return "bundled" if folder == BUNDLED.resolve() else folder.name
 
 
-def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:
+def head_caption(
+    kind: Kind,
+    layer: int | None,
+    head: int | None,
+    lens: AnyLens = "weights",
+    *,
+    sinks: bool = True,
+) -> str:
     """Describe a head as `cross-attention, layer 3, head 5, lens: weights.`; None is a mean."""
     which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
     if not tells_heads(lens):
@@ -142,12 +162,12 @@ def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens 
     else:
         whose = "their" if layer is None else "its"
         which.append(f"mean of {whose} heads" if head is None else f"head {head + 1}")
-    return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens)])
+    return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens, sinks=sinks)])
 
 
-def lens_caption(lens: AnyLens) -> str:
+def lens_caption(lens: AnyLens, *, sinks: bool = True) -> str:
     """Format the lens for the end of a caption, as `lens: weights.`."""
-    return f"lens: {LENS_NAMES[lens]}."
+    return f"lens: {LENS_NAMES[lens]}{'' if sinks else f', {WITHOUT_SINKS}'}."
 
 
 @cache

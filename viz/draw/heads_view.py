@@ -82,6 +82,8 @@ class ExplorerOptions:
         step: of the decoder; what it had not written then is left out. None for all of them.
         compared: a second map; it stands under the open one, with their difference.
         lens: the lens through which the trace is seen: `lens_trace` made it.
+        sinks: whether special tokens and punctuation have their weight; else their columns are
+            empty, and each row is scaled to the rest.
         rows: the word by which ribbons name a row of the decoder, of the two that its map shows;
             None for the one that is usual for the kind.
     """
@@ -100,6 +102,7 @@ class ExplorerOptions:
     step: int | None = None
     compared: SecondMap | None = None
     lens: AnyLens = "weights"
+    sinks: bool = True
     rows: Row | None = None
 
 
@@ -234,10 +237,11 @@ class HeadsView:
 
     def heads_of(self, kind: Kind) -> Heads:
         """Return the heads of any kind, with all rows."""
-        words, special, lens = self.options.words, self.options.special, self.options.lens
+        options = self.options
+        axes = {"words": options.words, "special": options.special, "sinks": options.sinks}
         heads: Heads = self._remember(
-            ("heads", kind, words, special),
-            lambda: heads_of_kind(self.trace, kind, words=words, special=special, lens=lens),
+            ("heads", kind, *axes.values()),
+            lambda: heads_of_kind(self.trace, kind, lens=options.lens, **axes),
         )
         return heads
 
@@ -267,7 +271,8 @@ class HeadsView:
         A head is named and sorted by all that it looks at up to the step, shown or not.
         """
         options, kind, whole = self.options, heads.kind, self.cropped[heads.kind].whole
-        key = kind, options.words, None if kind == "encoder_self" else options.step
+        step = None if kind == "encoder_self" else options.step
+        key = kind, options.words, options.sinks, step
         sort, values = options.sort, None
         if sort != LAYER_ORDER:
             values = self._remember((sort, *key), lambda: measure(whole, kind, sort))
@@ -301,7 +306,7 @@ class HeadsView:
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
             step=options.step,
-            caption=self.caption(f"every {map_unit(options.lens)}, {lens_caption(options.lens)}"),
+            caption=self.caption(f"every {map_unit(options.lens)}, {self._lens_caption}"),
         )
 
     def caption(self, part: str | None = None) -> list[str]:
@@ -309,8 +314,13 @@ class HeadsView:
         if self.origin is None:
             return []
         options = self.options
-        own = head_caption(self.kind, options.layer, options.head, options.lens)
+        place = self.kind, options.layer, options.head
+        own = head_caption(*place, options.lens, sinks=options.sinks)
         return self.origin.caption(own if part is None else part)
+
+    @property
+    def _lens_caption(self) -> str:
+        return lens_caption(self.options.lens, sinks=self.options.sinks)
 
     def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
         """Encode the open map."""
@@ -367,12 +377,13 @@ class HeadsView:
         heads, options = self.cropped[kind], self.options
         labels, reads, writes = heads.axes.labels, heads.axes.reads, heads.axes.writes
         empty = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
-        title = " · ".join([KIND_TITLES[kind], *title_end(heads.lens)])
-        drawn = OpenMap(title, empty, labels, reads, writes, None, heads.lens)
-        caption = self.caption(f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}")
-        note = row_note(heads.lens, kind, special=options.special)
+        lens, sinks = heads.lens, heads.sinks
+        title = " · ".join([KIND_TITLES[kind], *title_end(lens, sinks=sinks)])
+        drawn = OpenMap(title, empty, labels, reads, writes, None, lens, sinks)
+        caption = self.caption(f"{KIND_TITLES[kind]}, {self._lens_caption}")
+        note = row_note(lens, kind, special=options.special, sinks=sinks)
         every_head = heads.whole.weights[heads.whole.has_head]
-        if options.special and heads.lens == "weights" and not _sums_to_one(every_head):
+        if options.special and sinks and lens == "weights" and not _sums_to_one(every_head):
             note = _NOT_ONE
         a_map = self._map(drawn, kind, note=note, caption=caption)
         return a_map, self._ribbons([("", drawn.weights)], drawn, kind, caption)
@@ -409,14 +420,15 @@ class HeadsView:
 
     def _note(self, drawn: OpenMap) -> str:
         """Return the note under a map that says what a row is; it claims no sum that is not so."""
-        note = row_note(drawn.lens, self.kind)
+        note = row_note(drawn.lens, self.kind, sinks=drawn.sinks)
         if drawn.absorbed is not None:
             left_out = (
                 f"Special tokens are hidden: {drawn.absorbed:.0%} of these rows' "
                 f"{amount(drawn.lens)} goes to them."
             )
             return left_out if drawn.lens == "weights" else f"{note} {left_out}"
-        return note if drawn.lens != "weights" or _sums_to_one(drawn.weights) else _NOT_ONE
+        scaled = drawn.lens != "weights" or not drawn.sinks
+        return note if scaled or _sums_to_one(drawn.weights) else _NOT_ONE
 
 
 def _sums_to_one(weights: Weights) -> bool:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
+from transformer.analysis.sinks import without_sinks
 from transformer.kinds import Row
 from transformer.trace import Labels
 from transformer.traces.fields import Weights
@@ -30,6 +31,7 @@ class Heads:
             which are not shown; None where all are shown.
         counts: heads of each layer, which need not all have as many.
         lens: through which they are seen; one that does not tell heads apart leaves one of them.
+        sinks: whether sinks have their weight; else each row is scaled to the rest.
     """
 
     kind: Kind
@@ -38,6 +40,7 @@ class Heads:
     absorbed: npt.NDArray[np.float64] | None
     counts: tuple[int, ...]
     lens: AnyLens = "weights"
+    sinks: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class OpenMap:
         reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
             where all are.
+        sinks: as `Heads` has them.
     """
 
     title: str
@@ -59,25 +63,36 @@ class OpenMap:
     writes: tuple[str, ...] | None
     absorbed: float | None
     lens: AnyLens = "weights"
+    sinks: bool = True
 
 
 def heads_of_kind(
-    trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: AnyLens = "weights"
+    trace: AttentionTrace,
+    kind: Kind,
+    *,
+    words: bool,
+    special: bool,
+    lens: AnyLens = "weights",
+    sinks: bool = True,
 ) -> Heads:
     """Select the heads of one kind, with the requested axes.
 
     The trace is that of `lens_trace`, where the lens is another than the weights. With `words`, the
-    pieces of a word are merged.
+    pieces of a word are merged. Without `sinks`, each row is scaled to what else it looks at.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.
     """
+    if not sinks:
+        trace = without_sinks(trace, kind)
     whole = by_words(trace, kind) if words else by_pieces(trace, kind)
+    whole = whole._replace(sinks=sinks)
     counts = trace.head_count(kind)
     if special:
-        return Heads(kind, whole, whole, None, counts, lens)
+        return Heads(kind, whole, whole, None, counts, lens, sinks)
     axes, absorbed = without_special(whole)
-    return Heads(kind, axes, whole, absorbed, counts, lens)
+    # what went there is left out in any case
+    return Heads(kind, axes, whole, absorbed if sinks else None, counts, lens, sinks)
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
@@ -96,6 +111,7 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
         writes=axes.writes,
         absorbed=None if absorbed is None else float(mean(absorbed, layer, head, counts)),
         lens=heads.lens,
+        sinks=heads.sinks,
     )
 
 
@@ -128,7 +144,7 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
         which = f"layer {layer + 1} · mean of {counted(heads.counts[layer], 'head')}"
     else:
         which = head_name(layer, head)
-    return " · ".join([which, TITLE_NAMES[heads.kind], *title_end(heads.lens)])
+    return " · ".join([which, TITLE_NAMES[heads.kind], *title_end(heads.lens, sinks=heads.sinks)])
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
-from transformer.analysis.axes import by_pieces
+from transformer.analysis.axes import by_pieces, first_counted_row
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import first_counted_row, measure
+from transformer.analysis.heads.measures import measure
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
@@ -163,7 +163,7 @@ def sinks(trace: AttentionTrace) -> Finding | None:
     layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
     return Finding(
         f"{heads} of {int(trace.has_head(kind).sum())} {SCREEN_NAMES[kind]} heads give more than "
-        f"half of their weight to {quoted(end)}.",
+        f"half of their weight to {quoted(end)}; “Without sinks” shows the rest.",
         (Claim("heads on the end token", (kind,), float(heads)),),
         strength=0.3 + shares[kind] / 2,
         page="heads",

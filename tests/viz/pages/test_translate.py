@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
-from tests.viz.pages.reading import SENTENCE, html, message
+from tests.viz.pages.reading import SENTENCE, html, message, without_text
 from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
@@ -90,6 +92,22 @@ def test_the_switch_says_which_row_stands_for_a_word(
     text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
     assert "31" not in text  # that figure is of the other row
     assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
+
+
+def test_the_map_of_a_head_is_drawn_without_sinks(serve, translator: Translator) -> None:
+    link = {"text": SENTENCE, "map_layer": "2", "map_head": "mean", "without_sinks": "true"}
+    app = serve("translate", **link)
+    trace = translator.trace(SENTENCE)
+    words = ~np.array(without_text(trace.source_tokens))
+    heads = trace.cross[1].astype(float)
+    rest = heads[..., words].sum(-1, keepdims=True)
+    expected = np.zeros(heads.shape[1:])
+    expected[:, words] = (heads[..., words] / rest).mean(0)
+    drawn = message(app, "attention_map")[1]["weights"]
+    np.testing.assert_allclose(drawn, expected, rtol=1e-5)
+    (line,) = [caption.value for caption in app.caption if "Left out" in caption.value]
+    left = 1 - trace.cross[..., words].sum(-1, dtype=float).mean((1, 2))  # mean over heads and rows
+    assert re.findall(r"(\d+)\s\\%", line) == [f"{100 * left.mean():.0f}", f"{100 * left[1]:.0f}"]
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:

@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
+from transformer.analysis.heads.measures import Floats, in_shares, measure
 from transformer.analysis.heads.roles import (
     ROLE_THRESHOLDS,
     SPREAD_THRESHOLD,
     pattern_cells,
     role_scores,
 )
+from transformer.analysis.sinks import first_row
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL
 from transformer.traces.fields import Weights
@@ -80,7 +81,7 @@ def measure_sentence(
     `key_counts` has the number of times that each key token stands in the corpus.
     """
     axes = in_shares(axes)
-    first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
+    first = first_row(axes, kind)
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
     values = {name: measure(axes, kind, name) for name in _KEPT_MEASURES}
     values["sink"] = _sink(axes, kind, first)

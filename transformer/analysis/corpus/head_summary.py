@@ -24,12 +24,12 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import (
     Floats,
-    first_counted_row,
     in_shares,
     measure,
     total_variation,
 )
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.sinks import first_row
 from transformer.kinds import Kind
 
 REACH = 8
@@ -104,7 +104,7 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
         name: measures.values[name] if name in measures.values else measure(axes, kind, name)
         for name in SENTENCE_MEASURES
     }
-    first = _first_row(axes, kind)
+    first = first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
     return SentenceHeads(
         counts=counts,
@@ -116,10 +116,6 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     )
 
 
-def _first_row(axes: LabelledWeights, kind: Kind) -> int:
-    return first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
-
-
 def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
     """Average the weight at each relative position, key minus query, over the rows that count.
 
@@ -127,7 +123,7 @@ def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
         `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at
         0, …, at REACH, and all that lies farther on. It sums to what a row sums to.
     """
-    first = _first_row(axes, kind)
+    first = first_row(axes, kind)
     profiles = []
     for layer in axes.weights:
         rows = layer[:, first:].astype(np.float64)  # [head, row, key]; row 0 is query `first`

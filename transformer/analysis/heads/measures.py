@@ -12,7 +12,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.axes import LabelledWeights, mean_of_heads
+from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
+from transformer.analysis.sinks import Cells, first_row
 from transformer.kinds import Kind
 from transformer.traces.notes import TOLERANCE
 
@@ -34,15 +35,6 @@ def entropy(weights: Floats) -> Floats:
     return bits
 
 
-def first_counted_row(queries: int, *, causal: bool) -> int:
-    """Return the number of the first row that measures count.
-
-    Under causal attention the first position can look at itself alone, so its row counts only
-    if it is the only one.
-    """
-    return 1 if causal and queries > 1 else 0
-
-
 def in_shares(axes: LabelledWeights) -> LabelledWeights:
     """Scale the rows to the sum 1; an empty row stays empty.
 
@@ -59,6 +51,8 @@ def in_shares(axes: LabelledWeights) -> LabelledWeights:
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     """Compute a number for each head, `[layer, head]`, mean over the rows that count.
 
+    A row without any weight does not.
+
     Args:
         axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
             which `attention_notes` names, let entropy and confidence leave their range.
@@ -67,11 +61,18 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
             that is not square runs from corner to corner, its distances are in key tokens.
     """
     axes = in_shares(axes)
-    first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
+    first = first_row(axes, kind)
     # layer by layer: one at a time is enough to hold in float64
     layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
-    values = np.stack([_MEASURES[name](layer, axes, first).mean(-1) for layer in layers])
+    values = np.stack([_row_mean(_MEASURES[name](layer, axes, first), layer) for layer in layers])
     return np.where(axes.has_head, values, np.nan)
+
+
+def _row_mean(values: Floats, weights: Floats) -> Floats:
+    """Average over the rows that have weight: `[..., query]` to `[...]`; 0 where none has any."""
+    rows = weights.any(-1)
+    mean: Floats = (values * rows).sum(-1) / np.maximum(rows.sum(-1), 1)
+    return mean
 
 
 @dataclass(frozen=True)
@@ -87,22 +88,26 @@ class Summary:
     offset_deviation: float  # standard deviation of that distance
 
 
-def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Summary:
-    """Sum up one map.
+def summarise(
+    weights: npt.NDArray[np.floating], *, causal: bool = False, sinks: Cells | None = None
+) -> Summary:
+    """Sum up one map over the rows that have weight.
 
     Args:
-        weights: `[query, key]`, each row sums to 1.
+        weights: `[query, key]`, each row sums to 1, or to 0 where it has nothing left.
         causal: whether a query sees no later key.
+        sinks: `[key]`, the keys that no query sees; none unless given.
     """
-    first = first_counted_row(len(weights), causal=causal)
+    first = first_counted_row(len(weights), causal=causal, sinks=sinks)
     p = weights[first:].astype(np.float64)
-    seen = np.arange(first, len(weights)) + 1 if causal else p.shape[1]  # keys of each row
+    keys = np.ones(p.shape[1], dtype=bool) if sinks is None else ~sinks
+    seen = keys.cumsum()[first:] if causal else np.full(len(p), keys.sum())  # keys of each row
     query, key = np.unravel_index(int(p.argmax()), p.shape)
-    offset = float(_offset(p, first).mean())
-    variance = float((p * (_distances(p, first) - offset) ** 2).sum(-1).mean())
+    offset = float(_row_mean(_offset(p, first), p))
+    variance = float(_row_mean((p * (_distances(p, first) - offset) ** 2).sum(-1), p))
     return Summary(
-        entropy=float(entropy(p).mean()),
-        max_entropy=float(np.log2(seen).mean()),
+        entropy=float(_row_mean(entropy(p), p)),
+        max_entropy=float(_row_mean(np.log2(np.maximum(seen, 1)), p)),
         largest=float(p[query, key]),
         query=int(query) + first,
         key=int(key),
@@ -181,7 +186,7 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     together, the means over their heads are compared.
 
     Rows sum to 1, and both maps have as many layers and the same tokens. The first row of a causal
-    decoder sees one key alone, in every lens.
+    decoder sees one key alone, in every lens, and does not count.
 
     Returns:
         `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
@@ -193,4 +198,5 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     else:
         weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
         there = there[:, :1]  # each layer has one head
-    return np.where(there, total_variation(*weights, causal=first.is_causal(kind)), np.nan)
+    counted = first_row(first, kind)
+    return np.where(there, row_distances(*weights)[..., counted:].mean(-1), np.nan)

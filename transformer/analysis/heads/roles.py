@@ -6,18 +6,16 @@ Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
+from transformer.analysis.heads.measures import Floats, entropy
+from transformer.analysis.sinks import Cells, first_row, seen_cells
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import PLACEHOLDER, has_letter, number_words
-
-Cells: TypeAlias = npt.NDArray[np.bool_]
 
 ONE_TO_ONE = "one-to-one"
 """The role of a head of cross-attention whose rows and tokens choose each other."""
@@ -69,8 +67,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
 
 
 def _counted_rows(axes: LabelledWeights, kind: Kind) -> int:
-    rows = len(axes.labels.queries)
-    return rows - first_counted_row(rows, causal=axes.is_causal(kind))
+    return len(axes.labels.queries) - first_row(axes, kind)
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
@@ -79,11 +76,8 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
     pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
     """
-    causal = axes.is_causal(kind)
-    first = first_counted_row(len(axes.labels.queries), causal=causal)
-    seen = np.ones(axes.weights.shape[2:], dtype=bool)  # [query, key]
-    if causal:
-        seen = np.tril(seen)
+    first = first_row(axes, kind)
+    seen = seen_cells(axes, kind)
     patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
     layers = [
         _layer_scores(layer[:, first:].astype(np.float64), kind, patterns, seen[first:])
@@ -98,7 +92,7 @@ def _layer_scores(
     """Score the heads of one layer, `[head]` each."""
     scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
     if kind == "cross":
-        scores[ONE_TO_ONE] = _one_to_one(weights)
+        scores[ONE_TO_ONE] = _one_to_one(weights, int(seen.any(0).sum()))
     scores["spread"] = _evenness(weights, seen)
     return scores
 
@@ -159,9 +153,15 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
 def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
     """Average the share of a row's weight on these cells, less that of uniform attention."""
     share = np.einsum("hqk,qk->h", weights, cells) / weights.shape[1]  # [head]
-    chance = (cells.sum(-1) / seen.sum(-1)).mean()
+    chance = (cells.sum(-1) / _seen_keys(seen)).mean()
     beyond: Floats = (share - chance) / max(1 - chance, 1e-9)
     return beyond if chance < 1 else np.zeros_like(beyond)
+
+
+def _seen_keys(seen: Cells) -> npt.NDArray[np.int64]:
+    """Count the keys of each row, `[query]`; a row without any counts as one of a single key."""
+    counts: npt.NDArray[np.int64] = np.maximum(seen.sum(-1), 1)
+    return counts
 
 
 def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
@@ -182,13 +182,13 @@ def share_in_order(keys: npt.NDArray[np.int64]) -> float:
     return float((keys[second] > keys[first]).mean()) if len(first) else 0.0
 
 
-def _one_to_one(weights: Floats) -> Floats:
+def _one_to_one(weights: Floats, keys: int) -> Floats:
     """Score as `_beyond_chance`, over the cells that are largest in both row and column.
 
     These are the links in which both directions agree, whether right or wrong. 0 where too many of
     them cross.
     """
-    rows, keys = weights.shape[1:]
+    rows = weights.shape[1]
     scores = np.zeros(len(weights))
     for head, head_weights in enumerate(weights):
         linked = one_to_one_keys(head_weights)
@@ -204,7 +204,7 @@ def _evenness(weights: Floats, seen: Cells) -> Floats:
 
     Σ p log2(Σ p / p) of a row is the entropy of its shares times the weight that is shown.
     """
-    max_entropy = np.log2(seen.sum(-1)).mean()
+    max_entropy = np.log2(_seen_keys(seen)).mean()
     total = weights.sum(-1, keepdims=True)
     mean: Floats = (entropy(weights) - entropy(total)).mean(-1)
     return mean / max_entropy if max_entropy > 0 else np.zeros_like(mean)

@@ -25,6 +25,10 @@ ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word written"}
 _MEASURED_ROW = "head_picker.measured_row"
 
 
+WITHOUT_SINKS = "without_sinks"
+"""Name in the URL of the switch that rescales maps without sinks."""
+
+
 class UrlNames(NamedTuple):
     """Names of a choice in the URL; pages that share the names share the choice."""
 
@@ -53,6 +57,18 @@ def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
     state[_MEASURED_ROW] = first
     name = choose_one("Rows go by", rows, ROW, default=first, labelled=True, disabled=disabled)
     return rows[name]
+
+
+def pick_sinks() -> bool:
+    """Draw the switch “Without sinks”; return whether maps keep what goes to them."""
+    return not st.toggle(
+        "Without sinks",
+        key=WITHOUT_SINKS,
+        bind="query-params",
+        help="Leaves out what heads give to sinks, which are `<s>`, `</s>` and punctuation, and "
+        "scales each row to the rest. Many heads give them most of their weight. A faint row "
+        "becomes as dark as any other: a line says how much is left out.",
+    )
 
 
 def pick_layer(name: str, layers: int, *, default: int = 0) -> int:

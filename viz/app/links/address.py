@@ -77,10 +77,10 @@ and `prepare` writes it. It never stands in the address."""
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
-_LAYER, _HEAD, _KIND, _ROW = "layer", "head", "kind", "rows"
+_LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
 SHARED: dict[str, dict[str, str]] = {
-    "translate": {"rows": _ROW},
-    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW},
+    "translate": {"rows": _ROW, "without_sinks": _SINKS},
+    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW, "without_sinks": _SINKS},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "training": {"kind": _KIND},
@@ -270,7 +270,8 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     shared: dict[str, str] = state.setdefault(_SHARED_CHOICES, {})
     for name, choice in SHARED.get(before, {}).items():
         if name in state:
-            shared[choice] = state[name]
+            value = state[name]
+            shared[choice] = str(value).lower() if isinstance(value, bool) else value
         elif name in query:
             shared[choice] = query[name][0]
     for name, values in query_by_page.get(page, {}).items():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transformer import AttentionTrace, Translator
 
 LONGEST = 100
-"""Pieces of a sentence or translation up to which the model is run once more for findings."""
+"""Pieces of a sentence or translation up to which the model is run once more unasked."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("heads", ""): "Where does each head look?",

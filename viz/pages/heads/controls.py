@@ -18,6 +18,7 @@ from viz.app.chrome.head_picker import (
     pick_head_number_or_mean,
     pick_kind,
     pick_layer_or_mean,
+    pick_sinks,
 )
 from viz.app.sentence import worth_seeing
 from viz.draw.attention_map import Scale
@@ -45,16 +46,15 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         first = first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
-        words = st.toggle(
-            "Merge subwords",
-            key="words",
-            bind="query-params",
-            help="Shows whole words. Rows are the mean over the subwords of a word, columns the "
-            "sum.",
-        )
-        # without special tokens the decoder's two kinds would have rows of different steps
-        stepping = mode == "step by step"
+        sinks = pick_sinks()
         with st.popover("More", width="content"):
+            words = st.toggle(
+                "Merge subwords",
+                key="words",
+                bind="query-params",
+                help="Shows whole words. Rows are the mean over the subwords of a word, columns "
+                "the sum.",
+            )
             sort = st.selectbox(
                 "Sort by",
                 SORTS,
@@ -62,15 +62,6 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
                 bind="query-params",
                 help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
                 + "  \nConfidence falls from the first map to the last, the others rise.",
-            )
-            special = st.toggle(
-                "Special tokens",
-                True,
-                key="special",
-                bind="query-params",
-                disabled=stepping,
-                help="`<s>` starts a sentence and `</s>` ends it. Many heads give them most of "
-                "their weight.",
             )
             every = list(KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
@@ -105,13 +96,13 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         layer,
         head,
         words=words,
-        special=special or stepping,
         kinds=tuple(other for other in KINDS_BY_NAME.values() if other in shown),
         layers=shown_layers or tuple(range(most)),
         sort=sort,
         scale=scale,
         threshold=threshold,
         lens=lens,
+        sinks=sinks,
     )
     return options, mode
 

@@ -15,20 +15,21 @@ import streamlit as st
 
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
+from transformer.analysis.sinks import without_sinks
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.caption import LENS_NAMES, amount, tells_heads
+from viz.draw.caption import tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
 from viz.report import report
-from viz.trace_files import csv_bytes, lens_frame, name_lens
+from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
 _BINARY = "application/octet-stream"
 
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
-    origin, link, lens = origin_of(trace), _link(), options.lens
+    origin, link, lens, sinks = origin_of(trace), _link(), options.lens, options.sinks
     notices = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:
@@ -44,11 +45,17 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
             )
         st.caption(caption)
         subject = "All heads" if tells_heads(lens) else "All layers"
-        every = subject if lens == "weights" else f"{subject} {LENS_NAMES[lens]}"
+        every = " ".join([subject, *title_end(lens, sinks=sinks)])
         for label, data, part, ending, mime in (
             ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
-            (f"{subject} as CSV", lambda: all_csv(trace, lens), every, "csv", "text/csv"),
-            (f"{subject} as NPZ", lambda: npz(trace, lens), every, "npz", _BINARY),
+            (
+                f"{subject} as CSV",
+                lambda: all_csv(trace, lens, sinks=sinks),
+                every,
+                "csv",
+                "text/csv",
+            ),
+            (f"{subject} as NPZ", lambda: npz(trace, lens, sinks=sinks), every, "npz", _BINARY),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
             _button(label, data, origin.file_name(part, ending), mime)
@@ -77,25 +84,28 @@ def csv(opened: OpenMap) -> bytes:
             "query_token": [token for token in queries for _ in keys],
             "key_token": [token for _ in queries for token in keys],
             "lens": opened.lens,
-            amount(opened.lens): opened.weights.ravel(),
+            column(opened.lens, sinks=opened.sinks): opened.weights.ravel(),
         }
     )
     return csv_bytes(frame)
 
 
-def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
+def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
     """Format every head as CSV: a line for each weight, by pieces, counted from 1."""
-    frame = lens_frame(trace, lens)
+    frame = lens_frame(trace if sinks else without_sinks(trace), lens, sinks=sinks)
     counted = [name for name in ("layer", "head", "query", "key") if name in frame]
     frame[counted] += 1
     return csv_bytes(frame.rename(columns={name: f"{name}_from_1" for name in counted}))
 
 
-def npz(trace: AttentionTrace, lens: AnyLens) -> bytes:
-    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens."""
+def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
+    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens.
+
+    Without `sinks`, a note of the trace says so.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        name_lens(trace, lens).save(path)
+        name_lens(trace if sinks else without_sinks(trace), lens).save(path)
         with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
             np.lib.format.write_array(file, np.array(lens), allow_pickle=False)
         return path.read_bytes()

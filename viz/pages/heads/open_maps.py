@@ -9,18 +9,12 @@ from typing import Literal, get_args
 import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translator
+from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import (
-    first_counted_row,
-    head_distances,
-    row_distances,
-    summarise,
-)
+from transformer.analysis.heads.measures import head_distances, row_distances, summarise
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
-from transformer.config import BOS
-from transformer.text.tokenizer import SPECIAL
+from transformer.analysis.sinks import first_row, left_out_keys
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import controls_row, text_field
 from viz.app.chrome.head_picker import UrlNames, link_parameters, pick_row
@@ -36,7 +30,7 @@ from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
-from viz.draw.open_head import Heads, OpenMap, mean, short_name
+from viz.draw.open_head import Heads, mean, short_name
 from viz.pages.heads.controls import choose_head, pick_head_or_mean
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 
@@ -107,8 +101,6 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 
 SHOWN = 5
 """Length of each list of differences."""
-
-_INCLUDED = " Hidden special tokens count, too."
 
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
@@ -185,26 +177,28 @@ def _second(
 
 
 def show_numbers(view: HeadsView) -> None:
-    """Draw the summary of the open map over the shown rows, special tokens included."""
+    """Draw the summary of the open map over the rows that have weight, if there are any."""
     options, opened, heads = view.options, view.opened, view.cropped[view.kind]
-    causal = heads.whole.is_causal(heads.kind)
-    numbers = summarise(mean(heads.whole.weights, options.layer, options.head), causal=causal)
+    if not opened.weights.any():
+        return
+    axes = heads.axes
+    sinks, causal = left_out_keys(axes), axes.is_causal(heads.kind)
+    numbers = summarise(opened.weights, causal=causal, sinks=sinks)
     unit = "word" if options.words else "subword"
     quantity = amount(heads.lens)
     weights = heads.lens == "weights"
     verb, most = ("looks at", " looks at") if weights else ("has", ": most goes to")
-    included = "" if options.special else _INCLUDED
     with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bits",
             help=f"How evenly a row is spread. 0 bits: each row {verb} one {unit}; "
-            f"{numbers.max_entropy:.2f}: evenly all.{included}",
+            f"{numbers.max_entropy:.2f}: evenly all.",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
-            row, column, weight = _largest(opened, heads.kind)
-            st.metric(f"Largest {quantity}", f"{weight:.2f}", width="content")
+            row, column = numbers.query, numbers.key
+            st.metric(f"Largest {quantity}", f"{numbers.largest:.2f}", width="content")
             name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
             st.text(f"{capitalised(name)}{most} {key}")
@@ -213,30 +207,17 @@ def show_numbers(view: HeadsView) -> None:
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
                 help=f"How many {unit}s away a row looks: mean and standard deviation. Below 0: "
-                f"back; above 0: ahead.{included}",
+                f"back; above 0: ahead.",
                 width="content",
             )
-
-
-def _largest(opened: OpenMap, kind: Kind) -> tuple[int, int, float]:
-    """Return row, column and value of the largest drawn weight.
-
-    The decoder's first row sees itself alone, so its 1 counts only where it is the only row.
-    """
-    alone = kind == "decoder_self" and opened.labels.queries[0] == SPECIAL[BOS]
-    first = first_counted_row(len(opened.weights), causal=alone)
-    counted = opened.weights[first:]
-    row, column = np.unravel_index(int(counted.argmax()), counted.shape)
-    return int(row) + first, int(column), float(counted[row, column])
 
 
 def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     """Draw the heads and the rows with the largest differences; a click opens a head."""
     st.subheader("Where the two lenses disagree most", anchor=False)
-    hidden = "" if first.options.special else _INCLUDED
     st.text(
         "The share of a row that the two lenses give to different tokens. 0: they agree; 1: they "
-        f"agree on nothing.{hidden}"
+        "agree on nothing."
     )
     heads = first.cropped[first.kind], second.cropped[second.kind]
     by_head, by_row = st.columns(2, gap="medium")
@@ -268,7 +249,7 @@ def _rows(options: ExplorerOptions, first: Heads, second: Heads) -> None:
     )
     weights = first.whole
     distances = row_distances(first_map, second_map)  # [query]
-    counted = first_counted_row(len(distances), causal=weights.is_causal(first.kind))
+    counted = first_row(weights, first.kind)
     names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
     st.markdown("**By row** of the open map")
     with st.container(gap=None):

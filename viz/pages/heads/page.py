@@ -12,23 +12,26 @@ from transformer.analysis.axes import LabelledWeights, apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import LEAST_ROWS
 from transformer.analysis.lenses import AnyLens
+from transformer.analysis.sinks import sink_tokens, without_sinks
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import clamp_state, controls_row
-from viz.app.chrome.head_picker import KIND
+from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.problems import say
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
+from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import SCREEN_NAMES, row_names
+from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Mode
 from viz.pages.heads.downloads import download_menu
-from viz.pages.heads.lens import explanation, through_lens
+from viz.pages.heads.lens import LENS, explanation, through_lens
 from viz.pages.heads.open_maps import show_compared, show_open
 
 
@@ -49,7 +52,12 @@ def show_trace(trace: AttentionTrace) -> None:
         lens_trace = through_lens(options.lens, trace)
         remember = partial(memo_per_trace, lens_trace)
         view = HeadsView(lens_trace, options, origin_of(trace), remember)
+        # beside the grid and the map, so that neither is mounted anew
+        line = st.container(horizontal=True, gap="small", vertical_alignment="center")
         opened, options = _show(trace, view, mode)
+        if not options.sinks:
+            with line:
+                _show_left_out(trace, view, options)
     except HeadlightError as error:
         say(error)
         return
@@ -74,6 +82,25 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."
     return text
+
+
+def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOptions) -> None:
+    """Draw how much the maps leave out, and how much that is by norms, which a button shows."""
+    text = left_out(view.trace, view.kind, options)
+    weighed = options.lens == "weights" and sink_tokens(trace, view.kind)
+    longest = max(len(trace.source_pieces), len(trace.target_pieces))
+    if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
+        shares = shares_left_out(through_lens("norm", trace), view.kind, options)
+        text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
+    st.caption(as_markdown(text), width="content")
+    if weighed:
+        st.button("See lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
+
+
+def _see_norms() -> None:
+    """Set the lens to norms, and show the columns of the sinks again."""
+    st.session_state[LENS] = LENS_NAMES["norm"]
+    st.session_state[WITHOUT_SINKS] = False
 
 
 def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, ExplorerOptions]:
@@ -144,4 +171,7 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
     )
     if compared is not None and compared.map.lens != lens:
         text += f"\n\nThe second lens: {explanation(compared.map.lens)}"
+    if not view.options.sinks:
+        text += "\n\nWithout sinks, each row is divided by what is left of it."
+        text += sources("", without_sinks)
     explain(text)

@@ -12,7 +12,7 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
 from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
-from viz.pages.translate.maps import draw_map, pick_map, show_words
+from viz.pages.translate.maps import draw_map, link_norms, pick_map, show_words
 from viz.pages.translate.versus import show_both_maps, show_versus
 
 
@@ -46,6 +46,8 @@ def show() -> None:
             st.subheader("Subword by subword", anchor=False)
             choice = pick_map(trace, alignment)
             draw_map(bar.translator, trace, choice, "translate-map")
+            if not choice.sinks:
+                link_norms(choice)
     with details:
         show_others(bar)
         explain(

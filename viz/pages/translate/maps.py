@@ -13,24 +13,31 @@ from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
+from transformer.analysis.sinks import without_sinks
 from transformer.kinds import Row
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.head_picker import (
+    HEAD,
+    KIND,
+    WITHOUT_SINKS,
     UrlNames,
     link_parameters,
     pick_head_number_or_mean,
     pick_layer,
     pick_row,
+    pick_sinks,
 )
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.links import navigation
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
-from viz.draw.caption import LENS_NAMES, Origin, head_caption
+from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import head_name
+from viz.draw.left_out import left_out
 from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
@@ -106,10 +113,14 @@ MAP = UrlNames("map_layer", "map_head")
 
 
 class MapChoice(NamedTuple):
-    """Layer and head of the map, from 0; the head is None for the mean."""
+    """Layer and head of the map, from 0; the head is None for the mean.
+
+    Without `sinks`, its rows are rescaled.
+    """
 
     layer: int
     head: int | None
+    sinks: bool
 
 
 def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
@@ -119,6 +130,7 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
         return MapChoice(
             pick_layer(MAP.layer, layers, default=alignment.layer),
             pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
+            pick_sinks(),
         )
 
 
@@ -129,13 +141,14 @@ def draw_map(
     key: str,
 ) -> None:
     """Draw the map, each row between what the decoder reads and what it writes there."""
-    layer, head = choice
+    layer, head, sinks = choice
     languages = trace.languages
+    drawn = trace if sinks else without_sinks(trace, "cross")
     if head is None:
-        weights = trace.cross[layer].mean(0)  # [query, key]
+        weights = drawn.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {counted(trace.cross.shape[1], 'head')}"
     else:
-        weights = trace.cross[layer, head]  # [query, key]
+        weights = drawn.cross[layer, head]  # [query, key]
         title = head_name(layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
@@ -143,13 +156,23 @@ def draw_map(
         weights,
         labels,
         "cross",
-        title=title,
+        title=" · ".join([title, *title_end("weights", sinks=sinks)]),
         languages=languages,
         reads=trace.decoder_tokens,
         note=f"Each row reads the {languages.name('target')} subword at its left and writes the "
-        f"one at its right; its weights on {languages.source or 'the source'} sum to 1.",
+        f"one at its right; its weights on {languages.source or 'the source'} "
+        f"{'sum' if sinks else 'are scaled'} to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
-            head_caption("cross", layer, head)
+            head_caption("cross", layer, head, sinks=sinks)
         ),
     )
     mount_map(key, labels, encode)
+    if not sinks:
+        st.caption(as_markdown(left_out(trace, "cross", ExplorerOptions("cross", layer, head))))
+
+
+def link_norms(choice: MapChoice) -> None:
+    """Draw the link to the lens of norms on the head of the map, with its sinks."""
+    layer, head = choice.layer + 1, "mean" if choice.head is None else choice.head + 1
+    card = {KIND: "cross", HEAD.layer: f"{layer}", HEAD.head: f"{head}", "lens": LENS_NAMES["norm"]}
+    navigation.link("heads", "see lens norms", {**card, WITHOUT_SINKS: "false"})

@@ -178,7 +178,7 @@ def show_both_maps(
     there_choice = choice
     if decoding.translator is not bar.translator:  # its layers and heads differ
         alignment = read_alignment(decoding.translator)
-        there_choice = MapChoice(alignment.layer, alignment.head)
+        there_choice = choice._replace(layer=alignment.layer, head=alignment.head)
     for column, translator, translation, drawn, key in (
         (here, bar.translator, bar.translation, choice, "here"),
         (there, decoding.translator, other, there_choice, "there"),

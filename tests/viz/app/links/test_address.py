@@ -256,6 +256,23 @@ def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
         assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
 
 
+def test_the_switch_without_sinks_is_kept_across_pages(visit) -> None:
+    app = visit("heads", text=SENTENCE)
+    assert in_url(app, "without_sinks") is None
+    app.toggle(key="without_sinks").set_value(True).run()
+    for page in ("translate", "heads"):
+        visit("masks", app)
+        assert in_url(app, "without_sinks") is None
+        del app.session_state["without_sinks"]  # as a browser's session forgets
+        visit(page, app)
+        assert app.toggle(key="without_sinks").value
+        assert in_url(app, "without_sinks") == "true"
+    app.toggle(key="without_sinks").set_value(False).run()
+    del app.query_params["without_sinks"]  # as a browser does
+    visit("translate", app)
+    assert not app.toggle(key="without_sinks").value
+
+
 def test_a_run_names_the_address_that_it_shows(visit) -> None:
     app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
     named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]

@@ -22,7 +22,7 @@ SENTENCE = "The dog sleeps in the garden."
         {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
         {"view": "compare", "with": "another sentence", "text2": "The cat sleeps."},
         {"view": "compare", "with": "another model"},
-        {"view": "step by step", "words": "true", "special": "false", "kind": "decoder"},
+        {"view": "step by step", "words": "true", "without_sinks": "true", "kind": "decoder"},
         {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
     ],
 )

@@ -82,6 +82,24 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
     assert loaded.notes == ("The lens is ALTI: these are shares, not the weights themselves.",)
 
 
+def test_files_without_sinks_say_so_and_hold_what_is_drawn(tmp_path) -> None:
+    trace = AttentionTrace.from_arrays(
+        encoder_self=np.array([[[[0.1, 0.3, 0.6], [0.2, 0.2, 0.6], [0, 0, 1]]]], np.float32),
+        source_tokens=["▁a", "▁b", "</s>"],
+    )
+    expected = np.array([[0.25, 0.75, 0], [0.5, 0.5, 0], [0, 0, 0]], np.float32)
+    shown = heads_of_kind(trace, "encoder_self", words=False, special=True, sinks=False)
+    for content in (csv(open_map(shown, 0, 0)), all_csv(trace, "weights", sinks=False)):
+        column = pd.read_csv(io.BytesIO(content))["weight_without_sinks"]
+        np.testing.assert_allclose(column, expected.ravel(), rtol=1e-6)
+    path = tmp_path / "trace.npz"
+    path.write_bytes(npz(trace, "weights", sinks=False))
+    loaded = AttentionTrace.load(path)
+    np.testing.assert_allclose(loaded.encoder_self[0, 0], expected, rtol=1e-6)
+    assert "</s>" in loaded.notes[-1]
+    assert open_map(shown, 0, 0).title.endswith("without sinks")
+
+
 def test_a_file_is_named_by_head_sentence_and_model() -> None:
     origin = Origin("Two dogs, “./..” & <b>", "Zwei Hunde", "my model", "0" * 64)
     name = origin.file_name("L3 H5 · cross", "csv")

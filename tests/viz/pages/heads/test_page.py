@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode, unpacked_message
-from tests.viz.pages.reading import message
-from transformer import Kind, Translator
-from transformer.analysis.axes import LabelledWeights, by_words, without_special
+from tests.viz.pages.reading import message, without_text
+from transformer import AttentionTrace, Kind, Translator
+from transformer.analysis.axes import LabelledWeights, by_words
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.lenses import lens_trace
+from transformer.analysis.sinks import without_sinks
 from transformer.trace import Labels
+from viz.app.sentence import worth_seeing
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
@@ -65,8 +70,7 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
 
 @pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step="2", special="false")
-    assert app.toggle(key="special").disabled  # no row is left out
+    app = serve("heads", text=SENTENCE, view="step by step", step="2")
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
@@ -120,12 +124,13 @@ def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
 
 @pytest.mark.usefixtures("given_translations")
 def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) -> None:
-    """Words, and no special tokens: neither a piece nor `</s>` may be named."""
+    """Words, and no sinks: neither a piece nor `</s>` may be named."""
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve(
-        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true", special="false"
-    )
-    axes, _ = without_special(by_words(trace, "cross"))
+        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true",
+        without_sinks="true",
+    )  # fmt: skip
+    axes = by_words(without_sinks(trace), "cross")
     weights = axes.weights[0, 0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
@@ -181,6 +186,71 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
         assert meta["rows"] == f"German: what the row {'reads' if 'read' in name else 'writes'}"
 
 
+def shares_of_sinks(trace: AttentionTrace, head: tuple[int, int]) -> list[int]:
+    """Per cent of cross-attention on tokens without text: of all heads, and of one."""
+    sinks = np.array(without_text(trace.source_tokens))
+    shares = {
+        place: np.mean([sum(map(float, row[sinks])) / math.fsum(row) for row in trace.cross[place]])
+        for place in np.ndindex(trace.cross.shape[:2])
+    }
+    return [round(100 * float(share)) for share in (np.mean([*shares.values()]), shares[head])]
+
+
+@pytest.mark.usefixtures("given_translations")
+def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    link = {"text": SENTENCE, "kind": "cross", "layer": "2", "head": "1"}
+    whole, without = serve("heads", **link), serve("heads", without_sinks="true", **link)
+    every, single = shares_of_sinks(trace, (1, 0))
+    by_norms = shares_of_sinks(lens_trace("norm", translator, trace), (1, 0))
+    (line,) = [c.value for c in without.caption if "heads" in c.value]
+    assert [int(n) for n in re.findall(r"(\d+)\s\\%", line)] == [every, single, *by_norms]
+    assert not [c.value for c in whole.caption if "heads" in c.value]
+
+    words = ~np.array(without_text(trace.source_tokens))
+    expected = np.zeros(trace.cross.shape[2:])
+    rows = trace.cross[1, 0].astype(float)
+    expected[:, words] = rows[:, words] / rows[:, words].sum(-1, keepdims=True)
+    before, drawn = (message(app, "attention_map")[1]["weights"] for app in (whole, without))
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6)
+    np.testing.assert_array_equal(before, trace.cross[1, 0])
+    for app in (whole, without):  # the map keeps its columns
+        assert len(message(app, "attention_map")[0]["keys"]) == len(trace.source_tokens)
+
+    without.button(key="see-norms").click().run()
+    assert without.selectbox(key="lens").value == "norms"
+    assert not without.toggle(key="without_sinks").value
+
+
+def test_norms_of_a_long_sentence_are_not_computed_unasked(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = {"text": SENTENCE, "kind": "cross", "without_sinks": "true"}
+    pieces = translator.trace(SENTENCE)
+    most = max(len(pieces.source_pieces), len(pieces.target_pieces))
+    for longest, numbers in ((most, 4), (most - 1, 2)):
+        monkeypatch.setattr(worth_seeing, "LONGEST", longest)
+        app = serve("heads", **link)
+        (line,) = [c.value for c in app.caption if "heads" in c.value]
+        assert len(re.findall(r"\d+\s\\%", line)) == numbers
+        assert app.button(key="see-norms")
+
+
+@pytest.mark.parametrize("lens", ["norms", "gradient × weights", "rollout"])
+def test_the_switch_rescales_the_map_of_every_lens(serve, lens: str) -> None:
+    app = serve("heads", text=SENTENCE, kind="cross", lens=lens, without_sinks="true")
+    weights = message(app, "attention_map")[1]["weights"]
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
+    assert not weights[:, -1].any()
+
+
+def test_where_there_are_sinks_alone_the_page_shows_empty_maps(serve) -> None:
+    app = serve("heads", text="...", kind="encoder", without_sinks="true")
+    assert not app.exception
+    assert not message(app, "attention_map")[1]["weights"].any()
+    assert not app.metric
+
+
 def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     made: list[ExplorerOptions] = []
 
@@ -192,12 +262,12 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
     serve(
         "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",
-        sort="entropy", words="true", special="false", scale="by row", threshold="0.1",
+        sort="entropy", words="true", without_sinks="true", scale="by row", threshold="0.1",
         lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
         ExplorerOptions(
-            "cross", None, 1, words=True, special=False, kinds=("cross",), layers=(0,),
+            "cross", None, 1, words=True, sinks=False, kinds=("cross",), layers=(0,),
             sort="entropy", scale="by row", threshold=0.1, over=((0, 0),), lens="norm",
             rows="reads",
         )

@@ -1,0 +1,125 @@
+"""Attention sinks: the keys without text to which many heads give much of their weight.
+
+These are special tokens and punctuation (Clark et al. 2019, §3.2; Xiao et al. 2024). Here a row is
+scaled to what it gives to the other keys, and what is left out is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.axes import LabelledWeights, first_counted_row
+from transformer.kinds import Kind
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.words import has_letter
+from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
+
+Cells: TypeAlias = npt.NDArray[np.bool_]
+
+
+def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Cells:
+    """Mark the special tokens, and pieces or words without a letter or digit, `[key]`."""
+    return np.array([key in special.tokens or not has_letter(key) for key in keys], dtype=bool)
+
+
+def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionTrace:
+    """Set the weights on sinks to 0, and divide each row by what is left of it.
+
+    A row with nothing left stays 0. The trace may be that of a lens.
+
+    Args:
+        trace: the trace, ours or anybody's.
+        kind: the only kind to change; all of them unless given.
+
+    Returns:
+        The trace with a note that says so.
+    """
+    kinds = trace.kinds if kind is None else (kind,)
+    tokens = dict.fromkeys(token for name in kinds for token in sink_tokens(trace, name))
+    if not tokens:
+        return trace
+    note = f"Without sinks: no weight on {' '.join(tokens)}; each row is scaled to the rest."
+
+    def rows(name: Kind) -> Weights:
+        return _rescaled(trace, name) if name in kinds else trace.weights(name)
+
+    return replace(
+        trace,
+        encoder_self=rows("encoder_self"),
+        decoder_self=rows("decoder_self"),
+        cross=rows("cross"),
+        notes=(*trace.notes, note),
+    )
+
+
+def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:
+    """Scale the rows of one kind, `[layer, head, query, key]`."""
+    sinks = are_sinks(trace.labels(kind).keys, trace.special)
+    if not sinks.any():
+        return trace.weights(kind)
+    weights = np.where(sinks, np.float32(0), trace.weights(kind))
+    for layer in weights:  # one at a time is enough to hold in float64
+        rest = layer.sum(-1, keepdims=True, dtype=np.float64)
+        np.divide(layer, rest, out=layer, where=rest > 0, casting="same_kind")
+    return weights
+
+
+def sink_tokens(trace: AttentionTrace, kind: Kind) -> tuple[str, ...]:
+    """Return the sinks among the keys of one kind, each once, in their order."""
+    keys = trace.labels(kind).keys
+    sinks = are_sinks(keys, trace.special)
+    return tuple(dict.fromkeys(key for key, sink in zip(keys, sinks, strict=True) if sink))
+
+
+def share_on_sinks(
+    trace: AttentionTrace, kind: Kind, rows: int | None = None
+) -> npt.NDArray[np.float64]:
+    """Compute the share of each head's weight on sinks, mean over the rows that count.
+
+    Args:
+        trace: the trace with its sinks.
+        kind: the kind of attention.
+        rows: number of first rows that are averaged; all unless given.
+
+    Returns:
+        `[layer, head]`, 0 to 1; NaN where there is no head. A row of zeros counts as 0.
+    """
+    queries, keys = trace.labels(kind)
+    causal = kind == "decoder_self" and trace.causal
+    counted = slice(first_counted_row(len(queries[:rows]), causal=causal), rows)
+    sinks = are_sinks(keys, trace.special)
+    shares = np.full(trace.weights(kind).shape[:2], np.nan)
+    for number, layer in enumerate(trace.weights(kind)):
+        weights = layer[:, counted].astype(np.float64)  # [head, query, key]
+        total = weights.sum(-1)
+        on_sinks = weights[..., sinks].sum(-1)
+        shares[number] = np.divide(
+            on_sinks, total, out=np.zeros_like(total), where=total != 0
+        ).mean(-1)
+    return np.where(trace.has_head(kind), shares, np.nan)
+
+
+def left_out_keys(axes: LabelledWeights) -> Cells | None:
+    """Mark the keys whose weight is left out, `[key]`; None where all have theirs."""
+    return None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
+
+
+def first_row(axes: LabelledWeights, kind: Kind) -> int:
+    """Return the number of the first row that measures count; see `first_counted_row`."""
+    rows, causal = len(axes.labels.queries), axes.is_causal(kind)
+    return first_counted_row(rows, causal=causal, sinks=left_out_keys(axes))
+
+
+def seen_cells(axes: LabelledWeights, kind: Kind) -> Cells:
+    """Mark the cells that may have weight, `[query, key]`: no later key, and no sink left out."""
+    seen = np.ones(axes.weights.shape[2:], dtype=bool)
+    if axes.is_causal(kind):
+        seen = np.tril(seen)
+    sinks = left_out_keys(axes)
+    return seen if sinks is None else seen & ~sinks

@@ -1,0 +1,66 @@
+"""Share of the weight that a map without sinks leaves out, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from transformer.analysis.sinks import share_on_sinks, sink_tokens
+from viz.draw.caption import amount, tells_heads
+from viz.draw.formatting import counted, listing, per_cent
+from viz.draw.labels import TITLE_NAMES, display_tokens, head_name, quoted
+from viz.draw.open_head import mean
+
+if TYPE_CHECKING:
+    from transformer.kinds import Kind
+    from transformer.trace import AttentionTrace
+    from viz.draw.heads_view import ExplorerOptions
+
+MOST_NAMED = 6
+"""Tokens that are named; a text may have many signs."""
+
+
+def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
+    """Say which share of its weight a kind gives to sinks, which the open head, and what they are.
+
+    Args:
+        trace: the trace with its sinks, seen through the lens of the options.
+        kind: the kind of attention of the open map.
+        options: layer, head and step of that map.
+    """
+    tokens = [quoted(token) for token in display_tokens(sink_tokens(trace, kind))]
+    if not tokens:
+        return "Nothing is left out: there is neither a special token nor punctuation."
+    if tells_heads(options.lens):
+        whole = counted(sum(trace.head_count(kind)), f"{TITLE_NAMES[kind]} head")
+    else:
+        whole = f"{counted(len(trace.weights(kind)), 'layer')} of {TITLE_NAMES[kind]}"
+    quantity = "weight" if amount(options.lens) == "weight" else "shares"
+    every, *opened = shares_left_out(trace, kind, options)
+    place = f", {per_cent(opened[0])} in {_place(options)}" if opened else ""
+    more = ["…"] if len(tokens) > MOST_NAMED else []
+    return (
+        f"Left out: {per_cent(every)} of the {quantity} of the {whole}{place}, on "
+        f"{listing([*tokens[:MOST_NAMED], *more])}."
+    )
+
+
+def shares_left_out(
+    trace: AttentionTrace, kind: Kind, options: ExplorerOptions
+) -> tuple[float, ...]:
+    """Compute the share on sinks of all heads, and of the open map unless it is their mean."""
+    rows = None if options.step is None or kind == "encoder_self" else options.step + 1
+    shares = share_on_sinks(trace, kind, rows)  # [layer, head]
+    head = options.head if tells_heads(options.lens) else None
+    every = float(np.nanmean(shares))
+    if options.layer is None and head is None:
+        return (every,)
+    return every, float(mean(shares, options.layer, head, trace.head_count(kind)))
+
+
+def _place(options: ExplorerOptions) -> str:
+    layer, head = options.layer, options.head if tells_heads(options.lens) else None
+    if layer is None:
+        return f"head {(head or 0) + 1} of all layers"
+    return f"layer {layer + 1}" if head is None else head_name(layer, head)

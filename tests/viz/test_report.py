@@ -60,7 +60,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
             assert picture["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
     names = [
-        f"reads “{r}” and writes “{w}”"
+        f"reads “{r}” and predicts “{w}”"
         for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
     ]
     for kind in ("cross", "decoder_self"):
@@ -170,8 +170,9 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     mean = trace.cross[1].mean(0)
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
-    assert (beside["rows"], beside["caption"]) == ("French: what the row writes", ["another model"])
-    assert between["rows"] == f"{trace.languages.name('target')}: what the row writes"
+    assert beside["rows"] == "French: what the step predicts"
+    assert beside["caption"] == ["another model"]
+    assert between["rows"] == f"{trace.languages.name('target')}: what the step predicts"
     own = origin.caption(head_caption("cross", 1, None))
     assert between["caption"] == ["First:", *own, "Second:", "another model"]
 

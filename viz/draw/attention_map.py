@@ -58,7 +58,7 @@ def encode_map(
         weights: `[query, key]`, 0 to 1; they reach the browser exactly.
         labels: the tokens along both axes, pieces or whole words.
         kind: gives the colour and the words on the axes.
-        title: such as `L3 H5 · cross`; a picture that is saved takes its file name from it.
+        title: such as `L3 H5 · cross-attention`; the file of a saved picture is named after it.
         languages: of both sides, for the words on the axes.
         alone: whether there is but one sentence: see `axis_titles`.
         by_read: whether rows are named by what is read because what is written is not known.

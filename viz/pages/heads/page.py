@@ -23,7 +23,7 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
-from viz.draw.labels import SCREEN_NAMES, row_names
+from viz.draw.labels import SCREEN_NAMES, decoder_rows
 from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Mode
@@ -101,7 +101,7 @@ def _step(axes: LabelledWeights) -> int:
         clamp_state("step", len(rows))
         label = f"Step of the decoder: {len(rows)} in all"
         step = st.slider(label, 1, len(rows), key="step", bind="query-params")
-    st.text(f"Step {step}: {row_names(rows, reads=axes.reads)[step - 1]}.")
+    st.text(f"Step {step}: {decoder_rows(axes.reads or rows, axes.writes or rows)[step - 1]}.")
     return step - 1
 
 

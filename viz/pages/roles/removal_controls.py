@@ -88,8 +88,8 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
         removed = text_input(
             "Removed heads (link code)",
             key=REMOVED,
-            help="Write L2 H4 cross, or c1.3 as in the link, which counts from 0 (e: encoder, d: "
-            "decoder, c: cross; then u: uniform, m: mean, z or w: patched).",
+            help="Write L2 H4 cross-attention, or c1.3 as in the link, which counts from 0 (e: "
+            "encoder, d: decoder, c: cross-attention; then u: uniform, m: mean, z or w: patched).",
             placeholder="none",
             autocomplete="off",
         )

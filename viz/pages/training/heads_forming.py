@@ -323,12 +323,12 @@ def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
         return ""
     first, *_, last = traces
     courses = "; that ".join(_course(traces, kind) for kind in KINDS)
-    alignment = "No cross head is one-to-one at any step on the slider."
+    alignment = "No cross-attention head is one-to-one at any step on the slider."
     for step, trace in traces.items():
         if any("one-to-one" in layer for layer in roles(trace, "cross")):
             alignment = (
-                f"Of the steps on the slider, {step:,} is the first at which a cross head is "
-                f"one-to-one."
+                f"Of the steps on the slider, {step:,} is the first at which a "
+                f"cross-attention head is one-to-one."
             )
             break
     return f"From step {first:,} to step {last:,}, the mean confidence {courses}. {alignment}"

@@ -30,7 +30,7 @@ from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.formatting import counted
-from viz.draw.labels import head_name
+from viz.draw.labels import ROW_VERBS, head_name
 from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
@@ -80,13 +80,14 @@ def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> 
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
         f"A solid link: each word is the other’s strongest match in {_map_text(settings)} when "
-        f"the decoder {row} the {languages.name('target')} word"
+        f"the decoder {ROW_VERBS[row]} the {languages.name('target')} word"
     )
     gold = settings.gold
     if gold is None:
         return f"{text}; never compared with links that people drew, for this checkpoint."
     if row != settings.row:
-        return f"{text}; compared with links that people drew only when it {settings.row} the word."
+        verb = ROW_VERBS[settings.row]
+        return f"{text}; compared with links that people drew only when it {verb} the word."
     links = "Solid links" if settings.links == "mutual" else "Solid and dashed links"
     return f"{text}. {links}: {error_text(gold)}."
 
@@ -146,7 +147,7 @@ def draw_map(
         title=title,
         languages=languages,
         reads=trace.decoder_tokens,
-        note=f"Each row reads the {languages.name('target')} subword at its left and writes the "
+        note=f"Each step reads the {languages.name('target')} subword at its left and predicts the "
         f"one at its right; its weights on {languages.source or 'the source'} sum to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)

@@ -232,7 +232,7 @@ class LinesPage:
             "component": "lines",
             "caption": [
                 counted(len(self), "sentence"),
-                *([lens_caption(lens)] if lens != "weights" else []),
+                lens_caption(lens),
                 *([f"{made_by}."] if made_by else []),
             ],
             "selected": Head(self._opens, *outlined(lens, layer, options.head)),

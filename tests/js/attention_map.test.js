@@ -142,7 +142,8 @@ test("a row of the decoder stands between what it reads and what it writes", () 
   assert.deepEqual(view.hit(end + 9, plan.top + 1, WHOLE), { row: 0, key: null });
   view.data.rowNames = ["", "reads “Hunde” and predicts “x”"];
   view.amount = number;
-  assert.match(view.sentence({ row: 1, key: 2 }), /0.500 This step reads “Hunde” and predicts “x”\.$/);
+  assert.match(
+    view.sentence({ row: 1, key: 2 }), /0.500 This step reads “Hunde” and predicts “x”\.$/);
 });
 
 test("only the squares in the frame are drawn", () => {
@@ -178,4 +179,18 @@ test("a stroke leaves out no square between two places, and none counts twice", 
     title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
     squares: [[1, 2], [1, 1], [1, 0]],
   });
+});
+
+test("a map with fewer rows and columns has the squares and the place of the largest one", () => {
+  const whole = mapData(9, 10);
+  const first = mapData(1, 2, { room: whole });
+  assert.deepEqual(planMap(first, 690, 390, measure), planMap(whole, 690, 390, measure));
+});
+
+test("squares use the width, up to twice their height", () => {
+  const { square, wide, width } = planMap(mapData(9, 10), 690, 390, measure);
+  assert.ok(wide > square && wide <= 2 * square, `${wide} × ${square}`);
+  assert.ok(width <= 690 && width + 10 > 690 || wide === 2 * square, String(width));
+  const narrow = planMap(mapData(9, 10), 358, 390, measure);
+  assert.ok(narrow.width <= 358);
 });

@@ -145,6 +145,11 @@ def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens 
     return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens)])
 
 
+def grid_caption(lens: AnyLens = "weights") -> str:
+    """Describe all small maps as `every head, lens: weights.`."""
+    return f"every {map_unit(lens)}, {lens_caption(lens)}"
+
+
 def lens_caption(lens: AnyLens) -> str:
     """Format the lens for the end of a caption, as `lens: weights.`."""
     return f"lens: {LENS_NAMES[lens]}."

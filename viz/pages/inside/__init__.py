@@ -195,7 +195,7 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
         st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
     places, named = range(len(names)), names.__getitem__
-    return menu(label, places, WORD, width=290, index=first, format_func=named)
+    return menu(label, places, WORD, width=220, index=first, format_func=named)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:

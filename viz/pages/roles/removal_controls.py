@@ -99,7 +99,7 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
-        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=300, help=_HELP)
+        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)
         _undo_button("none", "Restore all", history.now, lambda: "")

@@ -59,7 +59,9 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         mutual=strongest(shares, "mutual"),
         made_by=_map_text(settings),
         languages=languages,
-        caption=origin_of(trace).caption(method),
+        caption=origin_of(trace).caption(
+            head_caption("cross", settings.layer, settings.head, settings.lens), method
+        ),
     )
     mount("translate-words", data)
     st.caption(as_markdown(method))

@@ -199,8 +199,8 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
     serve(
         "heads", text=SENTENCE, kind="cross-attention", layer="mean", head="2",
-        kinds="cross-attention", layers="1", sort="entropy", words="true", special="false", scale="by row", threshold="0.1",
-        lens="norms", over="L1 H1", rows="word read",
+        kinds="cross-attention", layers="1", sort="entropy", words="true", special="false",
+        scale="by row", threshold="0.1", lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
         ExplorerOptions(

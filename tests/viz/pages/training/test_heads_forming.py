@@ -137,7 +137,7 @@ def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypat
     monkeypatch.setattr(st, "fragment", fragment)
     app = opened(trained="2")
     assert not ticks  # it stands still
-    app.button(key="forming-play").click().run()
+    app.button(key="trained-play").click().run()
     assert app.select_slider(key="trained").value == 2
     for step in (64, 250):
         with monkeypatch.context() as tick:
@@ -147,7 +147,7 @@ def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypat
         app.run()
         assert app.select_slider(key="trained").value == step
     assert not ticks
-    assert app.button(key="forming-play").label == "Play"
+    assert app.button(key="trained-play").label == "Play"
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:

@@ -1,7 +1,7 @@
 // One head with its exact weights, and the layout of its large map. Nothing is cut: words are
-// measured and get their room; a very long one over a column is squeezed. Squares are wider than high
-// where there is room. A map with many words gets smaller squares and smaller letters, and below
-// 10 px it scrolls instead.
+// measured and get their room; a very long one over a column is squeezed. Squares are wider than
+// high where there is room. A map with many words gets smaller squares and smaller letters, and
+// below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";

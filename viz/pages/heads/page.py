@@ -20,6 +20,7 @@ from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
+from viz.app.chrome.terms import help_on
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
@@ -43,7 +44,7 @@ def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
     options, mode = menus.draw(row, trace)
-    st.markdown(_lead(options, trace))
+    st.markdown(_lead(options, trace), help=help_on("heads"))
     if options.words and (note := apart_note(trace)):
         st.caption(note)
     try:

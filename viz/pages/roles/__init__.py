@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from viz.app.chrome.fields import choose_one
+from viz.app.chrome.terms import help_on
 from viz.app.links.navigation import FAITHFUL, LAYERS, REMOVE_HEADS, ROLES, VIEW, WHY
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 
@@ -34,5 +35,5 @@ QUESTIONS: dict[str, str] = {
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
     view = choose_one("View", VIEWS, VIEW)
-    st.markdown(QUESTIONS[view])
+    st.markdown(QUESTIONS[view], help=help_on("roles"))
     VIEWS[view]()

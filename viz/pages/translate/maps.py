@@ -25,6 +25,7 @@ from viz.app.chrome.head_picker import (
     pick_row,
 )
 from viz.app.chrome.mounts import mount, mount_map
+from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
@@ -45,7 +46,7 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
     languages = trace.languages
     title = links_title(settings)
     with st.container(key="translate-words-controls", horizontal=True, gap="small"):
-        st.subheader(title, anchor=False)
+        st.subheader(title, anchor=False, help=help_on("translate"))
         drawn = replace(settings, row=pick_row(translator))
     shares = memo_per_trace(
         trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)

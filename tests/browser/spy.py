@@ -105,7 +105,8 @@ def map_on(canvas):
     """The large map on a canvas (a locator): its words, and the level of each square.
 
     Returns:
-        None if nothing is painted; else `origin` {x, y, across, square}, `queries`, `keys` and `levels`.
+        None if nothing is painted; else `origin` {x, y, across, square}, `queries`, `keys` and
+        `levels`.
         The rows of cross-attention are named by what they write, at their right, if that is known.
     """
     picture = canvas.evaluate(PICTURE)

@@ -220,7 +220,7 @@ def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
             assert page.readout(query, key).startswith(note)
             assert f"“{queries[query]}” to “{keys[key]}”" in page.described(kind, layer, head)
         text = page.page.locator("body").inner_text()
-        assert "log p" not in text
+        assert "og probability" not in text
         assert "English" not in text
         assert all(note in text for note in trace.notes)
         if kind == "decoder_self":

@@ -230,7 +230,7 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
     origin = Origin(trace.source, trace.target, "demo", "0123456789abcdef0123")
     page = report(trace, origin=origin, link="http://localhost:8501/heads?text=Two&head=3")
     log_p = f"{trace.log_probs.sum():.2f}".replace("-", "−")
-    assert f"log p of the German is {log_p}, 6 pieces." in page
+    assert f"Log probability of the German: {log_p} (6 subwords)." in page
     assert "model demo, SHA-256 0123456789abcdef…" in page
     assert date.today().isoformat() in page
     assert 'href="http://localhost:8501/heads?text=Two&amp;head=3"' in page

@@ -22,7 +22,7 @@ from transformer.analysis.paper.positions import Edit, log_probs
 from transformer.analysis.paper.scaling import softmax
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import display_tokens, head_name, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
 from viz.findings.finding import Claim, Finding, head_choices
 from viz.findings.weights import word_cells
 
@@ -128,10 +128,11 @@ def costliest_head(
     before = float(trace.log_probs.sum())
     with removed(translator, [Removal(*head)]):
         after = float(log_probs(translator.model, trace, NO_EDIT).sum())
+    name = f"{head_name(head.layer, head.head)} ({SCREEN_NAMES[head.kind]})"
     change = format_number(after - before, sign=True)
     return Finding(
-        f"On {report.sentences:,} sentences the loss grows most without {head.title}; here its "
-        f"removal changes the log probability of the translation by {change}.",
+        f"On {report.sentences:,} sentences the loss grows most without {name}; here its removal "
+        f"changes the log probability of the translation by {change}.",
         (Claim("change of log probability without a head", (head,), after - before),),
         strength=1 - float(np.exp(-abs(after - before))) / 2,
         page="roles",

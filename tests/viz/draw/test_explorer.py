@@ -201,7 +201,7 @@ def test_rounding_is_told(monkeypatch):
     encoded = encode_page(trace, ExplorerOptions())
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.notes[0]
     meta, _, _ = read(encoded.message)
-    assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
+    assert meta["ribbonNote"] == "Weights under 0.01 are not drawn; numbers are steps of 0.000015."
     packing = Packing(**meta["packing"])
     for name, text in encoded.heads.items():
         expected = weights_of(trace, name)

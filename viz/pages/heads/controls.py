@@ -44,7 +44,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         choices = worth_seeing.default_choices("heads")
         first = first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
-        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=112, **_BARE)
+        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
         words = st.toggle(
             "Merge subwords",
             key="words",

@@ -232,3 +232,27 @@ def test_the_text_counts_the_maps_that_are_drawn(
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)
     assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message
+
+
+def test_every_step_has_the_room_of_the_whole_map_and_play_goes_on_from_it(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks: list[Any] = []
+
+    def fragment(advance: Any, *, run_every: str) -> Any:
+        def draw(*given: Any) -> None:
+            advance(*given)  # as the page draws it: nothing moves
+            ticks.append((run_every, given))
+
+        return draw
+
+    monkeypatch.setattr("viz.app.chrome.play.st.fragment", fragment)
+    app = serve("heads", text=SENTENCE, view="step by step", step="2", kind="decoder")
+    (picture, _) = message(app, "attention_map")
+    tokens = display_tokens(translator.trace(SENTENCE).decoder_tokens)
+    assert (picture["queries"], picture["keys"]) == (tokens[:2], tokens[:2])
+    assert (picture["room"]["queries"], picture["room"]["keys"]) == (tokens, tokens)
+    app.button(key="step-play").click().run()
+    assert app.slider(key="step").value == 2
+    ((every, (slider, value, _)),) = ticks
+    assert (every, slider, value) == ("1s", "step", 3)

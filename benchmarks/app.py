@@ -135,8 +135,10 @@ def _print_opening(page: Any, layers: int, heads: int) -> None:
     """From a click on a small map until it is drawn large."""
     seconds = []
     for layer, head in ((0, 1), (layers - 1, heads - 1), (0, 2), (layers - 1, 1)):
-        cell = page.get_by_role("gridcell", name=f"cross, layer {layer + 1}, head {head + 1}")
-        title = f"L{layer + 1} H{head + 1} · cross"
+        cell = page.get_by_role(
+            "gridcell", name=f"cross-attention, layer {layer + 1}, head {head + 1}"
+        )
+        title = f"L{layer + 1} H{head + 1} · cross-attention"
         seconds.append(cell.evaluate(OPENED, title) / 1000)
     print(f"  opening a head: {spread(seconds)}")
 

@@ -25,7 +25,7 @@ from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import amount, lens_caption, tells_heads, title_end
+from viz.draw.caption import amount, lens_caption, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
@@ -234,11 +234,7 @@ class LinesPage:
             "component": "lines",
             "caption": [
                 counted(len(self), "sentence"),
-                *(
-                    [lens_caption(lens, sinks=options.sinks)]
-                    if title_end(lens, sinks=options.sinks)
-                    else []
-                ),
+                lens_caption(lens, sinks=options.sinks),
                 *([f"{made_by}."] if made_by else []),
             ],
             "selected": Head(self._opens, *outlined(lens, layer, options.head)),

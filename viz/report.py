@@ -148,12 +148,12 @@ def heading(options: ExplorerOptions, extent: str = "") -> str:
 def _about(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
 ) -> str:
-    """Describe log P, model, date, lens and address in sentences, escaped."""
+    """Describe log probability, model, date, lens and address in sentences, escaped."""
     first = ""
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        first = f"log p of the {name} is {log_p}, {counted(pieces, 'piece')}."
+        first = f"Log probability of the {name}: {log_p} ({counted(pieces, 'subword')})."
     maps = "Each small map is one {unit}; choose one to open it."
     text = about_text(first, origin.made_by if origin else "", maps, options.lens)
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""

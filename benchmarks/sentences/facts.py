@@ -21,7 +21,11 @@ from transformer.masks import pad_sequences
 from viz.draw.labels import display_tokens
 
 Floats = npt.NDArray[np.float64]
-KINDS: dict[str, Kind] = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
+KINDS: dict[str, Kind] = {
+    "encoder": "encoder_self",
+    "decoder": "decoder_self",
+    "cross-attention": "cross",
+}
 BATCH = ("The old man is sleeping.", "A dog barks.")
 """What stands beside the sentence in the bar unless somebody types another text."""
 
@@ -94,12 +98,12 @@ class Facts:
         if kind == "encoder_self":
             return [f"the row of “{token}”" for token in self.sides["english"]]
         pairs = zip(self.sides["reads"], self.sides["writes"], strict=True)
-        return [f"the row that reads “{read}” and writes “{written}”" for read, written in pairs]
+        return [f"the step that reads “{read}” and predicts “{written}”" for read, written in pairs]
 
     def drawn_rows(self, kind: Kind = "cross") -> Iterator[str]:
         """Name each row as a map of it does."""
         for n, row in enumerate(self.rows(kind), start=1):
-            yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
+            yield f"attention_map row {n}: {row.removeprefix('the step that ')}"
 
     def log_p(self, target: list[int], edits: Mapping[str, Hook] | None = None) -> Floats:
         """Log P of every piece of the vocabulary at each step of a translation, `[step, piece]`."""
@@ -131,8 +135,7 @@ def number(value: float, digits: int = 2) -> str:
 
 def head_title(kind_name: str, layer: int, head: int) -> str:
     """Name a head, whose layer and number count from 0, as headings do."""
-    kind = "cross-attention" if kind_name == "cross" else kind_name
-    return f"L{layer + 1} H{head + 1} · {kind}"
+    return f"L{layer + 1} H{head + 1} · {kind_name}"
 
 
 def sentence(text: str) -> str:

@@ -73,8 +73,8 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
     rows = facts.rows(kind)[: len(weights)]
     if kind != "encoder_self":
         for n, row in enumerate(rows, start=1):
-            yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
-            yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
+            yield f"attention_map row {n}: {row.removeprefix('the step that ')}"
+            yield f"ribbons row {n}: {row.removeprefix('the step that ')}"
     if now is not None:
         yield f"Step {now + 1}: {facts.rows('cross')[now]}."
         names = ". " if now > 1 else "; a single row names nothing, "

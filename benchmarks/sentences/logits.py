@@ -265,7 +265,7 @@ def layers(facts: Facts, step: int | None = None) -> Iterator[Expected]:
     yield from message
     read = [read_after(facts, layer) for layer in range(facts.config.N)]
     yield from _table(facts, read)
-    yield f"Step {at + 1} {facts.rows('cross')[at].removeprefix('the row that ')}"
+    yield f"Step {at + 1} {facts.rows('cross')[at].removeprefix('the step that ')}"
     yield from _at_step(facts, read, at)
     yield from _sum(facts, at)
 
@@ -346,7 +346,7 @@ def _sum(facts: Facts, step: int) -> Iterator[str]:
     )
     by_kind = direct(facts, step, output_matrix(facts)[facts.target[step]])
     every: list[tuple[float, str]] = []
-    for kind_name, kind in (("decoder", "decoder_self"), ("cross", "cross")):
+    for kind_name, kind in (("decoder", "decoder_self"), ("cross-attention", "cross")):
         heads = by_kind[kind]
         yield f"{kind_name} {signed(heads.sum())}"
         every += [(float(heads[at]), head_title(kind_name, *at)) for at in np.ndindex(heads.shape)]

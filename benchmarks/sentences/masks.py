@@ -71,7 +71,7 @@ def _padded(real: int, longest: int, unit: str) -> str:
 def _names(facts: Facts, kind: Kind, longest: int) -> list[str]:
     names = facts.rows(kind)
     alone = kind == "encoder_self"
-    pad = "the row of “<pad>”" if alone else "the row that reads “<pad>” and writes “<pad>”"
+    pad = "the row of “<pad>”" if alone else "the step that reads “<pad>” and predicts “<pad>”"
     return [*names, *[pad] * (longest - len(names))]
 
 

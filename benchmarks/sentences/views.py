@@ -14,6 +14,7 @@ from benchmarks.sentences.shapes import drawing, inside, norms, work
 from benchmarks.sentences.sinks import scaled_heads, scaled_map
 from transformer import Translator
 
+CROSS = "cross-attention"
 View: TypeAlias = tuple[str, dict[str, str], Callable[[Facts], Iterator[Expected]]]
 """A page, the parameters of its address, and the sentences that it must say."""
 
@@ -27,9 +28,19 @@ def views(translator: Translator) -> tuple[View, ...]:
         ("translate", "", translate, ()),
         ("heads", "kind=encoder&layer=1&head=2", heads, ("encoder", 0, 1, None)),
         ("heads", "kind=decoder&layer=2&head=3", heads, ("decoder", 1, 2, None)),
-        ("heads", f"kind=cross&{last_layer}&head=1", heads, ("cross", N - 1, 0, None)),
+        (
+            "heads",
+            f"kind={CROSS}&{last_layer}&head=1",
+            heads,
+            (CROSS, N - 1, 0, None),
+        ),
         ("heads", f"kind=decoder&layer=1&head=4&{step_by_step}", heads, ("decoder", 0, 3, 2)),
-        ("heads", f"kind=cross&layer=2&head=5&{step_by_step}", heads, ("cross", 1, 4, 2)),
+        (
+            "heads",
+            f"kind={CROSS}&layer=2&head=5&{step_by_step}",
+            heads,
+            (CROSS, 1, 4, 2),
+        ),
         ("translate", "without_sinks=true", scaled_map, ()),
         *(
             (
@@ -42,14 +53,24 @@ def views(translator: Translator) -> tuple[View, ...]:
         ),
         ("inside", "kind=encoder&head=1", inside, ("encoder", None)),
         ("inside", "kind=decoder&head=1", inside, ("decoder", None)),
-        ("inside", f"kind=cross&{last_layer}&head=1&scale_of=none", inside, ("cross", 1.0)),
+        (
+            "inside",
+            f"kind={CROSS}&{last_layer}&head=1&scale_of=none",
+            inside,
+            (CROSS, 1.0),
+        ),
         (
             "roles",
-            f"roles_view=Roles&kind=cross&{last_layer}&head=1",
+            f"roles_view=Roles&kind={CROSS}&{last_layer}&head=1",
             measured,
-            ("cross", N - 1, 0),
+            (CROSS, N - 1, 0),
         ),
-        ("roles", "roles_view=Roles&kind=cross&layer=2&head=5", measured, ("cross", 1, 4)),
+        (
+            "roles",
+            f"roles_view=Roles&kind={CROSS}&layer=2&head=5",
+            measured,
+            (CROSS, 1, 4),
+        ),
         (
             "roles",
             "roles_view=Faithful?&faithful_test=uniform attention&kind=decoder",
@@ -58,11 +79,16 @@ def views(translator: Translator) -> tuple[View, ...]:
         ),
         (
             "roles",
-            f"roles_view=Remove heads&kind=cross&{last_layer}&head=8&removed={link(translator)}",
+            f"roles_view=Remove heads&kind={CROSS}&{last_layer}&head=8&removed={link(translator)}",
             taken_away,
             (),
         ),
-        ("roles", f"{why_word}&kind=cross&{last_layer}&head=1", why, ("cross", N - 1, 0)),
+        (
+            "roles",
+            f"{why_word}&kind={CROSS}&{last_layer}&head=1",
+            why,
+            (CROSS, N - 1, 0),
+        ),
         (
             "roles",
             f"{why_word}&kind=encoder&{last_layer}&head=3&written=2&why_heads=direct logits",
@@ -73,7 +99,7 @@ def views(translator: Translator) -> tuple[View, ...]:
         ("roles", "roles_view=Layer by layer&written=2", layers, (1,)),
         ("masks", "kind=encoder", grids, ("encoder",)),
         ("masks", "kind=decoder&mask-row=3", grids, ("decoder", 2)),
-        ("masks", "kind=cross&mask-sentence=3", grids, ("cross", 2, 2)),
+        ("masks", f"kind={CROSS}&mask-sentence=3", grids, (CROSS, 2, 2)),
         *(("masks", f"kind={kind}&{away}", removed, (kind,)) for kind in KINDS),
         ("positions", "pe_view=Your sentence", foot, ()),
         ("positions", "pe_view=Shift positions&pe_moved=64", beyond, ()),

@@ -24,7 +24,7 @@ def wanted(view: View) -> bool:
     page, url, _ = view
     return (
         page == "translate"
-        or url.get("kind") == "cross"
+        or url.get("kind") == "cross-attention"
         or url.get("mask-view") == "remove the mask"
         or url.get("pe_view") == "Remove positions"
     )

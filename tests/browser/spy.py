@@ -51,16 +51,16 @@ SPY = """
 })();
 """
 
-# the picture on a canvas: where its first square stands (if it were not scrolled away), the side of
-# a square, and what of the raster is there, as rows of colours
+# the picture on a canvas: where its first square stands (if it were not scrolled away), width and
+# height of a square, and what of the raster is there, as rows of colours
 PICTURE = """(canvas) => {
     const picture = canvas.painted?.picture;
     if (!picture) return null;
-    const { raster, left, top, wide, high, from: [x, y], to: [right] } = picture;
-    const square = (right - x) / wide;
+    const { raster, left, top, wide, high, from: [x, y], to: [right, foot] } = picture;
+    const [across, square] = [(right - x) / wide, (foot - y) / high];
     const { data } = raster.getContext("2d").getImageData(left, top, wide, high);
     return {
-        square, x: x - left * square, y: y - top * square, wide, high, colors: [...data],
+        across, square, x: x - left * across, y: y - top * square, wide, high, colors: [...data],
         words: canvas.painted.words,
     };
 }"""
@@ -105,7 +105,8 @@ def map_on(canvas):
     """The large map on a canvas (a locator): its words, and the level of each square.
 
     Returns:
-        None if nothing is painted; else `origin` {x, y, square}, `queries`, `keys` and `levels`.
+        None if nothing is painted; else `origin` {x, y, across, square}, `queries`, `keys` and
+        `levels`.
         The rows of cross-attention are named by what they write, at their right, if that is known.
     """
     picture = canvas.evaluate(PICTURE)
@@ -115,7 +116,7 @@ def map_on(canvas):
     x, y = picture["x"], picture["y"]
     words = picture["words"]
     head = min((word["y"] for word in words), default=0)
-    end = x + picture["wide"] * picture["square"]
+    end = x + picture["wide"] * picture["across"]
     sides = {
         "queries": [word for word in words if word["x"] < x and word["y"] > y],
         "keys": [word for word in words if word["x"] >= x and word["y"] == head],
@@ -125,7 +126,7 @@ def map_on(canvas):
     if which[0] == "cross" and sides["writes"]:
         sides["queries"] = sides["writes"]
     return {
-        "origin": {"x": x, "y": y, "square": picture["square"]},
+        "origin": {"x": x, "y": y, "across": picture["across"], "square": picture["square"]},
         "queries": [word["text"] for word in sides["queries"]],
         "keys": [word["text"] for word in sides["keys"]],
         "levels": places,
@@ -136,8 +137,10 @@ def map_on(canvas):
 def middle_of(canvas, query, key):
     """The middle of a square of the large map, in CSS pixels of its canvas."""
     origin = map_on(canvas)["origin"]
-    side = origin["square"]
-    return {"x": origin["x"] + (key + 0.5) * side, "y": origin["y"] + (query + 0.5) * side}
+    return {
+        "x": origin["x"] + (key + 0.5) * origin["across"],
+        "y": origin["y"] + (query + 0.5) * origin["square"],
+    }
 
 
 def plain(text):

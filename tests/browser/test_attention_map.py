@@ -54,8 +54,8 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     assert [drawn["queries"], drawn["keys"]] == [display_tokens(axis) for axis in LABELS]
     assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
     page.move(*page.square(*SPOT))
-    assert page.readout() == "“Hun” → “·bee”0.640\nThis row reads “schwarze” and writes “Hun”."
-    # what the row reads at its left, and beside the bars, too; what it writes at its right
+    assert page.readout() == "“Hun” → “·bee”0.640\nThis step reads “schwarze” and predicts “Hun”."
+    # what the step reads at its left, and beside the bars, too; what it writes at its right
     assert page.bold() == ["schwarze", "Hun", "·bee", "schwarze"]
     page.click(*page.square(*SPOT))
     assert page.tip.is_hidden()
@@ -65,7 +65,7 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     # the keys
     page.press("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")
     assert page.bold() == ["Zwei", "schwarze", "black", "Zwei"]
-    row = "This row reads “Zwei” and writes “schwarze”."
+    row = "This step reads “Zwei” and predicts “schwarze”."
     assert page.read_out() == f"“schwarze” → “black” 0 {row}"
     page.press("Enter")
     assert page.read_out() == "row “schwarze” kept"

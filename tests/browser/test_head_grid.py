@@ -50,11 +50,11 @@ def focused(page):
 
 
 def test_a_head_is_read_and_moves_under_its_focus(still, tmp_path):
-    page = still(grid(), width=460)
+    page = still(grid(caption=["“A dog barks.”", "lens: weights."]), width=460)
     chosen = page.page.locator("[role=gridcell][aria-selected=true]")
     assert chosen.get_attribute("aria-label") == label(*SELECTED)
     cell(page, "decoder_self", 1, 1).hover()
-    assert page.tip.inner_text() == "L2 H2 · decoder · <b>first</b>2.00"
+    assert page.tip.inner_text() == "L2 H2 · decoder · <b>first</b>2.00\n“A dog barks.”"
     assert plain(cell(page, "cross", 0, 1).get_attribute("aria-description")) == (
         "<b>first</b>; −2.00; looks most from “t0” to “s0”, 0.91"
     )

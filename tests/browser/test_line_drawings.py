@@ -67,7 +67,7 @@ def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
         False, True, True, False,
     ]  # fmt: skip
     page.move(*page.spot("Hun"))
-    assert page.readout() == "This row reads “schwarze” and writes “Hun”."
+    assert page.readout() == "This step reads “schwarze” and predicts “Hun”."
     assert (inked(page, "Hun"), inked(page, "schwarze")) == (True, False)
     page.click(*page.spot("·bee"))  # from where it is looked at, it is the only one
     assert [inked(page, word) for word in ("Two", "black", "·bee")] == [False, False, True]

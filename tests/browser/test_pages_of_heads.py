@@ -32,7 +32,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_pinned_row_stands_in_the_link_until_another_kind_is_open(visit):
-    page = visit("heads", text=SENTENCE, kind="cross", layer="2", head="2")
+    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="2", head="2")
     squares = page.locator(".st-key-heads-map .hl-scroll")
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         squares.press(key)
@@ -88,7 +88,7 @@ def map_table(page):
 
 
 def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
-    page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
+    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="1", head="2")
     page.get_by_text("Without sinks", exact=True).click()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Merge subwords", exact=True).click()
@@ -194,7 +194,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
     read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
-    name = f"where does the row that reads “{read}” and writes “{written}” look?"
+    name = f"where does the step that reads “{read}” and predicts “{written}” look?"
     assert name in plain(page.locator(".st-key-inside h3").inner_text())
     choose(page, "Layer", "1")
     choose(page, "Scale", "none")

@@ -63,7 +63,7 @@ def test_the_controls_and_the_link_have_their_masks(visit, made, tmp_path):
         if linked:  # as the person who is sent the link
             page.goto(page.evaluate("location.href"))
         why = expect_masks(page, made, "cross", "padding")
-        expect_url(page, **{"kind": "cross", "mask": "padding", "mask-as": "0/−∞"})
+        expect_url(page, **{"kind": "cross-attention", "mask": "padding", "mask-as": "0/−∞"})
         page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
     root = ET.parse(save(page.locator(".st-key-mask-grids"), "SVG", tmp_path)).getroot()
     numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]

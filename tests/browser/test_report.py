@@ -129,7 +129,7 @@ def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_pat
     tab = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
     tab.goto(path.as_uri())
     first, second = (tab.frame_locator("iframe").nth(n) for n in range(2))
-    second.get_by_role("gridcell", name="cross, layer 2, head 3").click()
+    second.get_by_role("gridcell", name="cross-attention, layer 2, head 3").click()
     second.get_by_role("heading", name="L2 H3 · cross-attention").wait_for()
     assert first.locator(".hl-explorer-open h3").inner_text().startswith("L2 H1 · encoder")
     menus = [frame.get_by_label("Overlay another head") for frame in (first, second)]
@@ -241,7 +241,7 @@ def test_a_planted_weight_is_told_under_its_tokens(saved, monkeypatch, made):
             assert page.readout(query, key).startswith(note)
             assert f"“{queries[query]}” to “{keys[key]}”" in page.described(kind, layer, head)
         text = page.page.locator("body").inner_text()
-        assert "log p" not in text
+        assert "og probability" not in text
         assert "English" not in text
         assert all(note in text for note in trace.notes)
         if kind == "decoder_self":

@@ -121,16 +121,16 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     # out of sight, out of the way of the keyboard
     assert page.get_by_role("link", name="Heads", exact=True).count() == 0
 
-    page = phone("heads", text=SENTENCE, kind="cross", layer="1", head="1")
+    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     assert span(page, ".st-key-heads-map")[0] > HIGH
     scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
-    page.get_by_role("gridcell", name="cross, layer 1, head 2").tap()
+    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
     until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
     assert span(page, ".st-key-heads-map")[0] >= 0
     before = scrolled()
     page.locator(AT_REST).wait_for()
-    page.get_by_role("gridcell", name="cross, layer 2, head 2").dispatch_event("click")
+    page.get_by_role("gridcell", name="cross-attention, layer 2, head 2").dispatch_event("click")
     page.get_by_role("heading", name="L2 H2 · cross").first.wait_for()
     assert scrolled() == before  # it is in sight
 

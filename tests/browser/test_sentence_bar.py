@@ -138,7 +138,7 @@ def focused(page):
 
 
 def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, translator):
-    page = visit("heads", text=SENTENCE, kind="cross", layer="2", head="1")
+    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="2", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
 
     def stays(name):
@@ -238,7 +238,7 @@ def expect_translated(page, model, text):
     expect(page.get_by_label("English")).to_have_value(text)
 
 
-HEAD = {"kind": "cross", "layer": "1", "head": "2"}
+HEAD = {"kind": "cross-attention", "layer": "1", "head": "2"}
 
 
 def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(many, visit, translator):

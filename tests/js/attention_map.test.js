@@ -63,17 +63,17 @@ test("each square is hit where it is drawn, scrolled or not", () => {
     const hit = (right, down) => view.hit(right + visible.x, down + visible.y, visible);
     assert.deepEqual([x, y], [plan.left - visible.x, plan.top - visible.y]);
     for (const [row, key] of [[10, 20], [20, 15]]) {
-      const [left, top] = [x + key * plan.square, y + row * plan.square];
-      for (const [dx, dy] of [[0.1, 0.1], [plan.square - 0.1, plan.square - 0.1]]) {
+      const [left, top] = [x + key * plan.wide, y + row * plan.square];
+      for (const [dx, dy] of [[0.1, 0.1], [plan.wide - 0.1, plan.square - 0.1]]) {
         assert.deepEqual(hit(left + dx, top + dy), { row, key });
       }
       assert.deepEqual(hit(edge - 1, top + 1), { row, key: null });
     }
     assert.equal(hit(edge + 1, plan.top - 1), null);
-    assert.equal(hit(x + 60 * plan.square + 1, plan.top + 1), null);
+    assert.equal(hit(x + 60 * plan.wide + 1, plan.top + 1), null);
     const [first, last] = [edge, visible.width - 1].map((side) =>
-      Math.min(59, Math.floor((side - x) / plan.square)));
-    const sides = [-50, edge - 1, x + 20.5 * plan.square, visible.width + 50];
+      Math.min(59, Math.floor((side - x) / plan.wide)));
+    const sides = [-50, edge - 1, x + 20.5 * plan.wide, visible.width + 50];
     assert.deepEqual(sides.map((side) => columnAt(data, plan, side, visible)),
       [first, first, 20, last]);
   }
@@ -117,7 +117,7 @@ test("the marks hold each word once, and the bars of the row that is pointed at"
     ["q0", "q1", "k0", "k1", "k2", "0.50", "0.30", "0.20", "q1"]);
   const outline = only(mapMarks({ ...scene, at: { row: 1, key: 2 } }), "rect").at(-1);
   const { x, y } = scene.origin;
-  assert.deepEqual([outline?.x, outline?.y], [x + 2 * plan.square, y + plan.square]);
+  assert.deepEqual([outline?.x, outline?.y], [x + 2 * plan.wide, y + plan.square]);
 });
 
 test("a row of the decoder stands between what it reads and what it writes", () => {
@@ -131,7 +131,7 @@ test("a row of the decoder stands between what it reads and what it writes", () 
     at: null, pinned: null, origin: originOf(plan, WHOLE), width: 390, height: 800,
   };
   const texts = only(mapMarks(scene), "text");
-  const end = plan.left + 3 * plan.square;
+  const end = plan.left + 3 * plan.wide;
   both.reads.forEach((word, row) => {
     const [left, right] = [word, both.writes[row]].map((name, side) => texts.find(({ text, x }) =>
       plain(text) === name && (side ? x > end : x < plan.left)));
@@ -140,9 +140,10 @@ test("a row of the decoder stands between what it reads and what it writes", () 
   });
   const view = viewOf(AttentionMap, { data, plan });
   assert.deepEqual(view.hit(end + 9, plan.top + 1, WHOLE), { row: 0, key: null });
-  view.data.rowNames = ["", "reads “Hunde” and writes “x”"];
+  view.data.rowNames = ["", "reads “Hunde” and predicts “x”"];
   view.amount = number;
-  assert.match(view.sentence({ row: 1, key: 2 }), /0.500 This row reads “Hunde” and writes “x”\.$/);
+  assert.match(
+    view.sentence({ row: 1, key: 2 }), /0.500 This step reads “Hunde” and predicts “x”\.$/);
 });
 
 test("only the squares in the frame are drawn", () => {
@@ -178,4 +179,18 @@ test("a stroke leaves out no square between two places, and none counts twice", 
     title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
     squares: [[1, 2], [1, 1], [1, 0]],
   });
+});
+
+test("a map with fewer rows and columns has the squares and the place of the largest one", () => {
+  const whole = mapData(9, 10);
+  const first = mapData(1, 2, { room: whole });
+  assert.deepEqual(planMap(first, 690, 390, measure), planMap(whole, 690, 390, measure));
+});
+
+test("squares use the width, up to twice their height", () => {
+  const { square, wide, width } = planMap(mapData(9, 10), 690, 390, measure);
+  assert.ok(wide > square && wide <= 2 * square, `${wide} × ${square}`);
+  assert.ok(width <= 690 && width + 10 > 690 || wide === 2 * square, String(width));
+  const narrow = planMap(mapData(9, 10), 358, 390, measure);
+  assert.ok(narrow.width <= 358);
 });

@@ -67,7 +67,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
             assert picture["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
     names = [
-        f"reads “{r}” and writes “{w}”"
+        f"reads “{r}” and predicts “{w}”"
         for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
     ]
     for kind in ("cross", "decoder_self"):
@@ -207,8 +207,9 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     mean = trace.cross[1].mean(0)
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
-    assert (beside["rows"], beside["caption"]) == ("French: what the row writes", ["another model"])
-    assert between["rows"] == f"{trace.languages.name('target')}: what the row writes"
+    assert beside["rows"] == "French: what the step predicts"
+    assert beside["caption"] == ["another model"]
+    assert between["rows"] == f"{trace.languages.name('target')}: what the step predicts"
     own = origin.caption(head_caption("cross", 1, None))
     assert between["caption"] == ["First:", *own, "Second:", "another model"]
 
@@ -285,7 +286,7 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
     origin = Origin(trace.source, trace.target, "demo", "0123456789abcdef0123")
     page = report(trace, origin=origin, link="http://localhost:8501/heads?text=Two&head=3")
     log_p = f"{trace.log_probs.sum():.2f}".replace("-", "−")
-    assert f"log p of the German is {log_p}, 6 pieces." in page
+    assert f"Log probability of the German: {log_p} (6 subwords)." in page
     assert "model demo, SHA-256 0123456789abcdef…" in page
     assert date.today().isoformat() in page
     assert 'href="http://localhost:8501/heads?text=Two&amp;head=3"' in page

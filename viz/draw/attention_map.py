@@ -50,6 +50,7 @@ def encode_map(
     paints: bool = False,
     pinned: int | None = None,
     unused: bool = False,
+    room: Mapping[str, Any] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the map of one head: queries down, keys across.
@@ -58,7 +59,7 @@ def encode_map(
         weights: `[query, key]`, 0 to 1; they reach the browser exactly.
         labels: the tokens along both axes, pieces or whole words.
         kind: gives the colour and the words on the axes.
-        title: such as `L3 H5 · cross`; a picture that is saved takes its file name from it.
+        title: such as `L3 H5 · cross-attention`; the file of a saved picture is named after it.
         languages: of both sides, for the words on the axes.
         alone: whether there is but one sentence: see `axis_titles`.
         by_read: whether rows are named by what is read because what is written is not known.
@@ -78,6 +79,8 @@ def encode_map(
         paints: whether squares that are pressed are told to the page, instead of keeping their row.
         pinned: the row that the address has, -1 for none; None where the page does not hear of it.
         unused: veil the weights of a head that is switched off.
+        room: `map_words` of the largest map that will stand in this one's place, whose squares
+            it takes over; None for its own.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -86,7 +89,8 @@ def encode_map(
     check(weights, labels, dimensions=2)
     meta = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
-        "both": _both_names(labels, kind, languages, reads, writes),
+        **map_words(labels, kind, languages, reads, writes),
+        "room": room,
         "causal": kind == "decoder_self" and causal,
         "title": title,
         "note": note or (SIGNED_NOTE if signed else NOTE),
@@ -198,19 +202,21 @@ def _read_and_written(
     return read, written
 
 
-def _both_names(
+def map_words(
     labels: Labels,
     kind: Kind,
     languages: Languages,
     reads: Sequence[str] | None,
     writes: Sequence[str] | None,
-) -> dict[str, Any] | None:
-    """Return the names at the left and at the right of the rows, and the title of each."""
-    sides = _read_and_written(labels, reads, writes)
-    if sides is None:
-        return None
-    titles = [axis_titles(kind, languages, row=row).rows for row in ROWS]
-    return {"titles": titles, **dict(zip(ROWS, map(display_tokens, sides), strict=True))}
+) -> dict[str, Any]:
+    """Return the words around a map; `both` names at the left and at the right of its rows."""
+    queries, keys = map(display_tokens, labels)
+    words: dict[str, Any] = {"queries": queries, "keys": keys, "both": None}
+    if (sides := _read_and_written(labels, reads, writes)) is not None:
+        titles = [axis_titles(kind, languages, row=row).rows for row in ROWS]
+        sides_by_row = dict(zip(ROWS, map(display_tokens, sides), strict=True))
+        words["both"] = {"titles": titles, **sides_by_row}
+    return words
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:

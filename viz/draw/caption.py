@@ -165,6 +165,11 @@ def head_caption(
     return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens, sinks=sinks)])
 
 
+def grid_caption(lens: AnyLens = "weights", *, sinks: bool = True) -> str:
+    """Describe all small maps as `every head, lens: weights.`."""
+    return f"every {map_unit(lens)}, {lens_caption(lens, sinks=sinks)}"
+
+
 def lens_caption(lens: AnyLens, *, sinks: bool = True) -> str:
     """Format the lens for the end of a caption, as `lens: weights.`."""
     return f"lens: {LENS_NAMES[lens]}{'' if sinks else f', {WITHOUT_SINKS}'}."

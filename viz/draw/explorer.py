@@ -126,7 +126,7 @@ def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packi
     ribbon_note = None
     if not packing.exact:
         least = max(options.threshold, FAINTEST)
-        ribbon_note = f"Ribbons from {least:g} up; numbers are steps of {packing.step}."
+        ribbon_note = f"Weights under {least:g} are not drawn; numbers are steps of {packing.step}."
     separate = tells_heads(options.lens)
     meta = {
         "component": "explorer",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
 from viz.draw.formatting import format_number
-from viz.draw.labels import display_tokens
+from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.weights import check, to_bytes
 from viz.draw.wire import encode, encode_picture, is_index
@@ -178,7 +178,7 @@ def _pack(
     levels[:, :, : drawn.shape[2]] = drawn
     header = {
         "kind": part.kind,
-        "name": part.kind.removesuffix("_self"),
+        "name": SCREEN_NAMES[part.kind],
         "causal": part.kind == "decoder_self" and part.causal,
         "color": COLOR[part.kind],
         "layers": layers,

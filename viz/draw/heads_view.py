@@ -15,13 +15,13 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.traces.notes import TOLERANCE
-from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons
+from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons, map_words
 from viz.draw.caption import (
     LENS_NAMES,
     amount,
+    grid_caption,
     head_caption,
     lens_caption,
-    map_unit,
     row_note,
     tells_heads,
     title_end,
@@ -306,7 +306,7 @@ class HeadsView:
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
             step=options.step,
-            caption=self.caption(f"every {map_unit(options.lens)}, {self._lens_caption}"),
+            caption=self.caption(grid_caption(options.lens, sinks=options.sinks)),
         )
 
     def caption(self, part: str | None = None) -> list[str]:
@@ -323,10 +323,13 @@ class HeadsView:
         return lens_caption(self.options.lens, sinks=self.options.sinks)
 
     def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
-        """Encode the open map."""
+        """Encode the open map; step by step, every step has squares and a place of one size."""
+        whole = self.heads[self.kind].axes
+        words = whole.labels, self.kind, self.trace.languages, whole.reads, whole.writes
         return self._map(
             self.opened,
             self.kind,
+            room=None if self.options.step is None else map_words(*words),
             note=self._note(self.opened),
             caption=self.caption(),
             beside_difference=beside_difference,

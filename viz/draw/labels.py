@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from transformer.kinds import KIND_TITLES
 from transformer.text.languages import Languages, Side
 from transformer.text.special_tokens import looks_special
 from transformer.text.tokenizer import SPECIAL, WORD_START
@@ -14,16 +15,14 @@ if TYPE_CHECKING:
     from transformer.kinds import Kind, Row
 
 SCREEN_NAMES: dict[Kind, str] = {
-    "encoder_self": "encoder",
-    "decoder_self": "decoder",
-    "cross": "cross",
+    kind: title.removesuffix(" self-attention") for kind, title in KIND_TITLES.items()
 }
-"""The kinds of attention as the screen and the URL name them."""
-
-TITLE_NAMES: dict[Kind, str] = {**SCREEN_NAMES, "cross": "cross-attention"}
-"""The same in headings and sentences, where there is room."""
+"""The kinds of attention as the screen and the URL name them: encoder, decoder, cross-attention."""
 
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
+
+ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
+"""What a step of the decoder does with each of its two words, on the screen."""
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
@@ -54,7 +53,7 @@ def axis_titles(
         named, where = row or "reads", f"{target} read so far: where it looks"
     else:
         named = row or "writes"
-    return AxisTitles(f"{target}: what the row {named}", where)
+    return AxisTitles(f"{target}: what the step {ROW_VERBS[named]}", where)
 
 
 def head_name(layer: int | None, head: int | None) -> str:
@@ -64,7 +63,7 @@ def head_name(layer: int | None, head: int | None) -> str:
 
 def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
     """Format a head as `L3 H5 · cross-attention`; see `head_name`."""
-    return f"{head_name(layer, head)} · {TITLE_NAMES[kind]}"
+    return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
 
 
 def quoted(token: str) -> str:
@@ -73,11 +72,11 @@ def quoted(token: str) -> str:
 
 
 def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:
-    """Describe each row of the decoder: `reads “Hunde” and writes “rennen”`."""
+    """Describe each row of the decoder: `reads “Hunde” and predicts “rennen”`."""
     # both at once, so that a piece is marked alike on each side
     texts = [quoted(token) for token in display_tokens([*reads, *writes])]
     pairs = zip(texts[: len(reads)], texts[len(reads) :], strict=True)
-    return [f"reads {read} and writes {written}" for read, written in pairs]
+    return [f"reads {read} and predicts {written}" for read, written in pairs]
 
 
 def row_names(
@@ -94,7 +93,7 @@ def row_names(
     if reads is None and writes is None:
         return [f"the row of {quoted(token)}" for token in display_tokens(queries)]
     names = decoder_rows(reads or queries, writes or queries)
-    return [f"the row that {name}" for name in names]
+    return [f"the step that {name}" for name in names]
 
 
 def capitalised(text: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from transformer.analysis.sinks import share_on_sinks, sink_tokens
 from viz.draw.caption import amount, tells_heads
 from viz.draw.formatting import counted, listing, per_cent
-from viz.draw.labels import TITLE_NAMES, display_tokens, head_name, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
 from viz.draw.open_head import mean
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str
     if not tokens:
         return "Nothing is left out: there is neither a special token nor punctuation."
     if tells_heads(options.lens):
-        whole = counted(sum(trace.head_count(kind)), f"{TITLE_NAMES[kind]} head")
+        whole = counted(sum(trace.head_count(kind)), f"{SCREEN_NAMES[kind]} head")
     else:
-        whole = f"{counted(len(trace.weights(kind)), 'layer')} of {TITLE_NAMES[kind]}"
+        whole = f"{counted(len(trace.weights(kind)), 'layer')} of {SCREEN_NAMES[kind]}"
     quantity = "weight" if amount(options.lens) == "weight" else "shares"
     every, *opened = shares_left_out(trace, kind, options)
     place = f", {per_cent(opened[0])} in {_place(options)}" if opened else ""

@@ -17,7 +17,7 @@ from transformer.trace import Labels
 from transformer.traces.fields import Weights
 from viz.draw.caption import ALL_HEADS, tells_heads, title_end
 from viz.draw.formatting import counted
-from viz.draw.labels import TITLE_NAMES, head_name
+from viz.draw.labels import SCREEN_NAMES, head_name
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
         which = f"layer {layer + 1} · mean of {counted(heads.counts[layer], 'head')}"
     else:
         which = head_name(layer, head)
-    return " · ".join([which, TITLE_NAMES[heads.kind], *title_end(heads.lens, sinks=heads.sinks)])
+    return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens, sinks=heads.sinks)])
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from viz.draw.formatting import format_number
+from viz.draw.labels import SCREEN_NAMES
 from viz.figures.schedule import format_rate, peak_rate
 from viz.findings.finding import Claim, Finding
 
@@ -55,5 +56,10 @@ def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> F
         tuple(Claim("mean confidence", (step,), confidence[step]) for step in steps),
         strength=0.5,
         page="training",
-        choices={**choices, "kind": "cross", "measure": "confidence", "trained": str(steps[1])},
+        choices={
+            **choices,
+            "kind": SCREEN_NAMES["cross"],
+            "measure": "confidence",
+            "trained": str(steps[1]),
+        },
     )

@@ -18,6 +18,7 @@ from transformer.analysis.paper import masking
 from transformer.analysis.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.attention import attention_scores
+from transformer.kinds import KIND_TITLES
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
 from viz.app.cache.cached_results import trace_identity
@@ -30,7 +31,7 @@ from viz.app.chrome.mounts import mount_choice
 from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
+from viz.draw.labels import capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import bare_axis, pair_encoding
 from viz.figures.colors import GREY, INK
@@ -104,7 +105,7 @@ def _grids(
     columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
     titles = _titles(real, *columns)
     names = [_row_names(batch, kind, number) for number in range(len(labels))]
-    title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
+    title = f"{capitalised(KIND_TITLES[kind])}, {_NAMES[mask]}"
     with picture:
         # cross-attention has no causal mask, so both masks together are that of padding
         in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
@@ -183,7 +184,7 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
             altair_chart(
                 shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
                 width="content",
-                alt="What the decoder reads and what it writes at each position of each sentence.",
+                alt="What the decoder reads and predicts at each position of each sentence.",
             )
     with explanation:
         explain(
@@ -345,7 +346,7 @@ Floats = npt.NDArray[np.float64]
 LEAKED = "#9166CC"  # visible on a light and on a dark page
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
     ("reads", "right", 14),
-    ("writes", "left", -14),
+    ("predicts", "left", -14),
 )
 WITH, WITHOUT = "with the mask", "without it"
 
@@ -374,9 +375,9 @@ def shift_chart(
         for position in range(len(read)):
             opacity = _FADED if written[position] == PADDING else 1.0
             rows.append((left, position, "reads", shown[position], opacity))
-            rows.append((left + 1, position, "writes", shown[len(read) + position], opacity))
+            rows.append((left + 1, position, "predicts", shown[len(read) + position], opacity))
             if position and written[position] != PADDING:
-                text = f"position {position} writes “{shown[position]}”, "
+                text = f"position {position} predicts “{shown[position]}”, "
                 text += f"position {position + 1} reads it"
                 ends.append((left + 1, position - 1, left, position, text))
     tokens = pd.DataFrame(rows, columns=["column", "position", "side", "token", "opacity"])
@@ -385,7 +386,7 @@ def shift_chart(
     last = _APART * (len(titles) - 1) + 1 + _MARGIN
     scale = alt.Scale(domain=[-_MARGIN, last], nice=False)
     columns = [_APART * n + side for n in range(len(titles)) for side in (0, 1)]
-    names = f"datum.value % {_APART} == 0 ? 'reads' : 'writes'"
+    names = f"datum.value % {_APART} == 0 ? 'reads' : 'predicts'"
     axis = bare_axis(values=columns, labelExpr=names, orient="top", **_PLAIN)
     x = alt.X("column:Q", title=None, scale=scale, axis=axis)
     y = alt.Y("position:O", title=None, axis=bare_axis(labelExpr="datum.value + 1", **_PLAIN))

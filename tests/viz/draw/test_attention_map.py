@@ -31,9 +31,9 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
     assert [plain(name) for name in header["rowNames"]] == [
-        "reads “<s>” and writes “Zwei”",
-        "reads “Zwei” and writes “Hun”",
-        "reads “Hun” and writes “·de”",
+        "reads “<s>” and predicts “Zwei”",
+        "reads “Zwei” and predicts “Hun”",
+        "reads “Hun” and predicts “·de”",
     ]
     assert (colors[0] == table("cross", "light")).all()
     assert (colors[1] == table("cross", "dark")).all()
@@ -88,11 +88,11 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
-        "German: what the row writes",
+        "German: what the step predicts",
         "English: where it looks",
     )
     assert (header["queries"], header["keys"]) == (["Zwei", "Hun", "·de"], ["Two", "dogs"])
-    assert header["rowNames"][1] == "reads “\u2068Zwei\u2069” and writes “\u2068Hun\u2069”"
+    assert header["rowNames"][1] == "reads “\u2068Zwei\u2069” and predicts “\u2068Hun\u2069”"
 
 
 @pytest.mark.parametrize(

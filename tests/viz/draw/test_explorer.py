@@ -109,11 +109,11 @@ def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
     _, _, inner = read(encode_page(cross_alone(decoder_tokens=TARGET), ExplorerOptions()).message)
     for name in ("cross.map", "cross.ribbons"):
-        assert inner[name]["rows"] == "Target: what the row reads"
+        assert inner[name]["rows"] == "Target: what the step reads"
         assert inner[name]["columns"] == "Source: where it looks"
         assert inner[name]["rowNames"] is None
     _, _, inner = read(encode_page(cross_alone(target_tokens=TARGET), ExplorerOptions()).message)
-    assert inner["cross.map"]["rows"] == "Target: what the row writes"
+    assert inner["cross.map"]["rows"] == "Target: what the step predicts"
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -201,7 +201,7 @@ def test_rounding_is_told(monkeypatch):
     encoded = encode_page(trace, ExplorerOptions())
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.notes[0]
     meta, _, _ = read(encoded.message)
-    assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
+    assert meta["ribbonNote"] == "Weights under 0.01 are not drawn; numbers are steps of 0.000015."
     packing = Packing(**meta["packing"])
     for name, text in encoded.heads.items():
         expected = weights_of(trace, name)

@@ -47,7 +47,7 @@ def test_each_part_has_its_own_colors_and_one_byte_a_weight():
         assert (levels[part.kind] == np.rint(part.weights * 255)).all()
         assert (entry["kind"], entry["layers"], entry["heads"]) == (part.kind, 2, 3)
     second = header["parts"][1]
-    assert (second["queries"], second["name"]) == (["Zwei", "Hun", "·de"], "cross")
+    assert (second["queries"], second["name"]) == (["Zwei", "Hun", "·de"], "cross-attention")
     assert (header["selected"], header["order"]) == (["cross", 1, 2], None)
 
 

@@ -23,11 +23,11 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
 @pytest.mark.parametrize(
     ("languages", "row", "rows", "columns"),
     [
-        (OURS, None, "German: what the row writes", "English: where it looks"),
-        (OURS, "reads", "German: what the row reads", "English: where it looks"),
-        (Languages("French", "Finnish"), "reads", "Finnish: what the row reads", "French"),
-        (Languages("", ""), "writes", "Target: what the row writes", "Source: where it looks"),
-        (Languages("English", "", ("fra",)), None, "Target: what the row writes", "English"),
+        (OURS, None, "German: what the step predicts", "English: where it looks"),
+        (OURS, "reads", "German: what the step reads", "English: where it looks"),
+        (Languages("French", "Finnish"), "reads", "Finnish: what the step reads", "French"),
+        (Languages("", ""), "writes", "Target: what the step predicts", "Source: where it looks"),
+        (Languages("English", "", ("fra",)), None, "Target: what the step predicts", "English"),
     ],
 )
 def test_the_axes_of_cross_attention_name_both_languages(
@@ -53,14 +53,14 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
     # nothing that is read begins a word
     names = row_names(("<s>", "en"), reads=("<s>", "en"), writes=("en", "▁Schnee"))
     assert [name.replace("\u2068", "").replace("\u2069", "") for name in names] == [
-        "the row that reads “<s>” and writes “·en”",
-        "the row that reads “·en” and writes “Schnee”",
+        "the step that reads “<s>” and predicts “·en”",
+        "the step that reads “·en” and predicts “Schnee”",
     ]
 
 
 def test_a_row_of_the_decoder_can_be_named_by_what_it_writes() -> None:
-    assert axis_titles("decoder_self", OURS).rows == "German: what the row reads"
-    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: what the row writes"
+    assert axis_titles("decoder_self", OURS).rows == "German: what the step reads"
+    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: what the step predicts"
 
 
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:

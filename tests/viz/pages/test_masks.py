@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("given_translations")
 
 
 def decoder_row(read: str, written: str) -> str:
-    return f"the row that reads “\u2068{read}\u2069” and writes “\u2068{written}\u2069”"
+    return f"the step that reads “\u2068{read}\u2069” and predicts “\u2068{written}\u2069”"
 
 
 def made_of(translator: Translator, *sentences: str) -> TraceBatch:
@@ -56,7 +56,8 @@ def drawn_whys(app: AppTest) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+    ("kind", "name"),
+    [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross-attention")],
 )
 @pytest.mark.parametrize("which", ["in use", "padding", "causal", "both"])
 def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
@@ -74,13 +75,13 @@ def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> N
 
 
 def test_the_titles_count_the_tokens_and_the_padding_that_is_drawn(opened, made) -> None:
-    for kind in ("decoder", "cross"):
+    for kind in ("decoder", "cross-attention"):
         for grid in grids(opened(kind=kind))["grids"]:
             sizes = [int(number) for number in re.findall(r"\d+", grid["title"].split(":")[1])]
             rows, columns = len(grid["queries"]), len(grid["keys"])
-            assert sum(sizes) == rows + (columns if kind == "cross" else 0), grid["title"]
+            assert sum(sizes) == rows + (columns if kind == "cross-attention" else 0), grid["title"]
             padding = sum(token == "<pad>" for token in grid["queries"])
-            padding += kind == "cross" and sum(token == "<pad>" for token in grid["keys"])
+            padding += kind == "cross-attention" and sum(token == "<pad>" for token in grid["keys"])
             assert ("padding" in grid["title"]) == bool(padding)
     assert any("padding" in grid["title"] for grid in grids(opened())["grids"])
 
@@ -153,7 +154,8 @@ def test_the_shift_is_that_of_the_batch(opened, made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+    ("kind", "name"),
+    [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross-attention")],
 )
 def test_without_the_mask_the_page_shows_what_leaks(
     opened, made, translator: Translator, kind, name
@@ -185,7 +187,7 @@ def test_under_a_sentence_without_padding_stands_that_nothing_leaks(opened) -> N
 
 
 def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:
-    app = opened(kind="cross", **{"mask-view": "remove the mask"})
+    app = opened(kind="cross-attention", **{"mask-view": "remove the mask"})
     app.text_area(key="more").set_value("My brother eats.").run()
     made = made_of(translator, FIRST, "My brother eats.")
     gone = leak(translator.model, made, "cross", masked=False)
@@ -318,9 +320,9 @@ def test_each_token_stands_in_its_column_and_at_its_position():
         plain = [[t.removeprefix("▁") for t in row] for row in (reads, writes)]
         assert shown == [[t if t != "nd" else "·nd" for t in row] for row in plain]
     sides = [layer["transform"][0]["filter"] for layer in spec["layer"][:2]]
-    assert sides == ["(datum.side === 'reads')", "(datum.side === 'writes')"]
+    assert sides == ["(datum.side === 'reads')", "(datum.side === 'predicts')"]
     assert {row["side"] for row in tokens if row["column"] % 3 == 0} == {"reads"}
-    assert {row["side"] for row in tokens if row["column"] % 3 == 1} == {"writes"}
+    assert {row["side"] for row in tokens if row["column"] % 3 == 1} == {"predicts"}
     assert [row["title"] for row in heads] == ["first", "second"]
     faded = {row["token"] for row in tokens if row["opacity"] < 1}
     assert faded == {"<pad>"}
@@ -334,7 +336,7 @@ def test_a_line_leads_from_what_is_written_to_where_it_is_read():
         token = at[line["written"], line["from"]]
         assert token == at[line["read"], line["to"]] != "<pad>"
         assert line["text"] == (
-            f"position {line['from'] + 1} writes “{token}”, position {line['to'] + 1} reads it"
+            f"position {line['from'] + 1} predicts “{token}”, position {line['to'] + 1} reads it"
         )
     # all but the last token of each sentence is read again, and no padding
     assert [(line["read"], line["to"]) for line in lines] == [(0, 1), (0, 2), (0, 3), (3, 1)]

@@ -63,7 +63,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
         both = message(app, "attention_map")[0]["both"]
         assert both["reads"] == display_tokens(trace.decoder_tokens)
         assert both["writes"] == display_tokens(trace.target_tokens)
-        assert both["titles"] == ["German: what the row reads", "German: what the row writes"]
+        assert both["titles"] == ["German: what the step reads", "German: what the step predicts"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
@@ -84,7 +84,7 @@ def test_the_switch_says_which_row_stands_for_a_word(
     monkeypatch.setattr(alignment_settings, "read", lambda *_: SETTINGS)
     app = serve("translate", text=SENTENCE)
     assert app.button_group(key="rows").value == "word read"  # the row that was measured
-    app.button_group(key="rows").set_value("word written").run()
+    app.button_group(key="rows").set_value("word predicted").run()
     _, arrays = message(app, "word_links")
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, replace(SETTINGS, row="writes"))
@@ -120,7 +120,7 @@ def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert "Solid links: 31 %" in mutual
     assert "31" not in link_method(SETTINGS, OURS, "writes")
     unmeasured = link_method(UNMEASURED, OURS, "writes")
-    assert "all heads of layer 2 (lens: norms) when the decoder writes the German" in unmeasured
+    assert "all heads of layer 2 (lens: norms) when the decoder predicts the German" in unmeasured
     assert "%" not in unmeasured
     assert "the target word" in link_method(UNMEASURED, Languages("French", ""), "writes")
 

@@ -22,8 +22,9 @@ class Head(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The head as the screen names it, counted from 1: `L3 H5 · cross`."""
-        return f"L{self.layer + 1} H{self.head + 1} · {self.kind.removesuffix('_self')}"
+        """The head as the screen names it, counted from 1: `L3 H5 · cross-attention`."""
+        kind = KIND_TITLES[self.kind].removesuffix(" self-attention")
+        return f"L{self.layer + 1} H{self.head + 1} · {kind}"
 
 
 def all_heads(config: TransformerConfig) -> list[Head]:

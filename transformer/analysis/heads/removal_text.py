@@ -4,7 +4,7 @@ A letter for the kind (e, d, c), layer and head from 0, and the replacement: not
 uniform, `m` mean, `z` and `w` the output z or the weights on a second sentence. `p9x8_2-0.3` has
 rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `p9x8~` a whole
 painted pattern. From removals to text and back is exact. The name on the screen is read as well:
-`L2 H4 cross` is `c1.3`, and `L2 H4 crossu` is `c1.3u`.
+`L2 H4 cross-attention` is `c1.3`, and `L2 H4 crossu` is `c1.3u`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _REMOVAL = re.compile(
     re.ASCII,
 )
 _SCREEN_NAME = re.compile(
-    r"\AL([0-9]{1,4})\s*H([0-9]{1,4})\s*·?\s*(encoder|decoder|cross)", re.IGNORECASE | re.ASCII
+    r"\AL([0-9]{1,4})\s*H([0-9]{1,4})\s*·?\s*(encoder|decoder|cross(?:-attention)?)",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -106,8 +107,8 @@ def _parse(part: str) -> Removal:
     match = _REMOVAL.fullmatch(_SCREEN_NAME.sub(_in_link, part, count=1))
     if match is None:
         raise InputError(
-            f"{quoted(part)} is no head: write L2 H4 cross, or as the link does c1.3, where layer "
-            f"and head count from 0; with encoder (e) and decoder (d) likewise."
+            f"{quoted(part)} is no head: write L2 H4 cross-attention, or as the link does c1.3, "
+            f"where layer and head count from 0; with encoder (e) and decoder (d) likewise."
         )
     kind, layer, head, suffix, queries, keys, packed, painted_rows = match.groups()
     place = Head(_KINDS[kind], int(layer), int(head))

@@ -20,7 +20,7 @@ MEAN = "mean"
 
 ROW = "rows"
 """Name in the URL of the word by which ribbons and links call a row of the decoder."""
-ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word written"}
+ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
 """The two words of a row, as the screen and the URL call them."""
 _MEASURED_ROW = "head_picker.measured_row"
 
@@ -40,7 +40,7 @@ HEAD = UrlNames("layer", "head")
 """One head, wherever one is looked at."""
 
 
-def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
+def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -> Kind:
     """Draw the choice among the three kinds of attention, at first `default` as on the screen."""
     _keep_in_link(KIND, list(KINDS_BY_NAME), default)
     name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)

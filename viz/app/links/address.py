@@ -61,7 +61,11 @@ def longest(name: str) -> int:
 OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
+_OLD_CROSS = {"cross": "cross-attention"}
 OLD_VALUES = {
+    "kind": _OLD_CROSS,
+    "kinds": _OLD_CROSS,
+    "rows": {"word written": "word predicted"},
     "roles_measure": {"alignment": "one-to-one"},
     "roles_view": {"Take away": "Remove heads"},
     "mask-view": {"take it away": "remove the mask"},

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Translation
 from transformer.text.languages import code_of_name
 from transformer.translation.result import Partial
+from viz.app.chrome.terms import help_on
 from viz.app.sentence import search_request
 from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import counted, format_number
@@ -79,7 +80,8 @@ class TranslationLine:
             row = self._row()
             translation = row.container(key="translation")
             written = translation.html(text) if is_html else translation.text(text)
-            beside = row.container(key="figures", width="content").text(figures)
+            figures_place = row.container(key="figures", width="content")
+            beside = figures_place.text(figures, help=help_on("bar"))
             self._places = row, written, beside
             return row
         row, written, beside = self._places
@@ -88,7 +90,7 @@ class TranslationLine:
             written.html(text)
         else:
             written.text(text)
-        beside.text(figures)
+        beside.text(figures, help=help_on("bar"))
         return row
 
     def _row(self) -> DeltaGenerator:

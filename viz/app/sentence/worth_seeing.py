@@ -13,6 +13,7 @@ from transformer.analysis.corpus import head_report
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.explanations import as_markdown
+from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, tour
 from viz.app.sentence.search_request import NAMES
@@ -68,7 +69,7 @@ def ask(page: str, view: str = "") -> DeltaGenerator:
     row = st.container(key="findings", horizontal=True, gap="small")
     if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
-            st.markdown(f"**{question}**")
+            st.markdown(f"**{question}**", help=help_on(page))
             if page in WITHOUT_SENTENCE:
                 st.text(NO_EFFECT)
     return row

@@ -458,7 +458,7 @@ export class Ribbons extends PictureView {
         return make("div", {}, dot, data.heads[head], weight);
       }));
     }
-    if (name) nodes.push(make("div", {}, `This row ${name}.`));
+    if (name) nodes.push(make("div", {}, `This step ${name}.`));
     return nodes.length ? nodes : null;
   }
 }

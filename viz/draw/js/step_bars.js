@@ -213,7 +213,7 @@ export class StepBars extends PictureView {
   /** @param {BarAt} at */
   tipNodes({ step, row }) {
     const { label, p } = this.data.steps[step][row];
-    const numbers = `p ${number(p)} · log P ${logText(Math.log(p))}`;
+    const numbers = `p ${number(p)} · log probability ${logText(Math.log(p))}`;
     return [`${quote(label)} ${numbers}${row ? forHand(" · click to force it") : ""}`];
   }
 }

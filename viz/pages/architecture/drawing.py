@@ -109,7 +109,7 @@ def show(row: DeltaGenerator) -> None:
             layer=layers,
             selected=opened,
             opens="arch-opened",
-            caption=origin_of(trace).caption(),
+            caption=origin_of(trace).caption(f"layers {_drawn_layers(layers)}."),
         )
         mount_choice("arch-drawing", data, box_name, open_box)
     with details:
@@ -122,6 +122,11 @@ def show(row: DeltaGenerator) -> None:
         paper="§3.1, Figure 1",
         code=(Transformer.forward,),
     )
+
+
+def _drawn_layers(layers: Mapping[str, int]) -> str:
+    """Name the layer of each stack that is drawn, which count from 0."""
+    return ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
 
 
 def _drawn(scene: Scene, box: Box) -> DrawnBox:

@@ -45,7 +45,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         choices = worth_seeing.default_choices("heads")
         first = first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
-        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=120, **_BARE)
+        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
         sinks = pick_sinks()
         with st.popover("More", width="content"):
             words = st.toggle(

@@ -19,13 +19,14 @@ from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
 from viz.app.chrome.mounts import mount_grid
+from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
-from viz.draw.labels import SCREEN_NAMES, row_names
+from viz.draw.labels import SCREEN_NAMES, decoder_rows
 from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
@@ -124,11 +125,16 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
 def _step(axes: LabelledWeights) -> int:
     """Draw the slider of the decoder's step, which counts from 1; return the step from 0."""
     rows, step = axes.labels.queries, 1
-    if len(rows) > 1:
-        clamp_state("step", len(rows))
-        label = f"Step of the decoder: {len(rows)} in all"
-        step = st.slider(label, 1, len(rows), key="step", bind="query-params")
-    st.text(f"Step {step}: {row_names(rows, reads=axes.reads)[step - 1]}.")
+    with controls_row("step-controls"):
+        if len(rows) > 1:
+            clamp_state("step", len(rows))
+            label = f"Step of the decoder: {len(rows)} in all"
+            step = st.slider(label, 1, len(rows), key="step", bind="query-params", width=400)
+            play_button("step", range(1, len(rows) + 1), step - 1)
+        st.text(
+            f"Step {step}: {decoder_rows(axes.reads or rows, axes.writes or rows)[step - 1]}.",
+            width="stretch",
+        )
     return step - 1
 
 

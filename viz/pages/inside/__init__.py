@@ -45,7 +45,7 @@ from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, row_names
+from viz.draw.labels import display_tokens, quoted, row_names
 from viz.figures.axes import curve_color
 from viz.figures.colors import GREY, INK
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
@@ -181,22 +181,21 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     """Draw the menu of the query, at first `first`; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
-        reads, writes = map(display_tokens, (trace.decoder_tokens, trace.target_tokens))
-        tokens = [f"{read} → {written}" for read, written in zip(reads, writes, strict=True)]
+        tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     if isinstance(row := st.session_state.get(WORD), int):
         # another kind or sentence may have fewer rows
         st.session_state[WORD] = min(row, len(names) - 1)
     else:
         choose_by_number(WORD, names)
-    label = "Reads → writes"
+    label = "Step"
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
     first = min(first, len(names) - 1)
     if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
         st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
     places, named = range(len(names)), names.__getitem__
-    return menu(label, places, WORD, width=290, index=first, format_func=named)
+    return menu(label, places, WORD, width=220, index=first, format_func=named)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:

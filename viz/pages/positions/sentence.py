@@ -28,7 +28,7 @@ from transformer.embedding import Embedding
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, plotly_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
@@ -68,7 +68,7 @@ def embeddings() -> None:
     titled = dict(zip(("token", "+ position", "= sum"), parts, strict=True))
     # the scale fits the positions, which are smaller than the tokens
     maximum = 2 * float(np.abs(parts.positions).max())
-    st.plotly_chart(
+    plotly_chart(
         input_figure(tokens, titled, maximum),
         key="pe_foot",
         alt="Token embeddings, positions and their sum, tokens down and dimensions across.",

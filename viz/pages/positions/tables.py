@@ -21,7 +21,7 @@ from transformer.analysis.paper.positions import (
 )
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, plotly_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
@@ -72,7 +72,7 @@ def encoding() -> None:
     waves = positions.wavelengths(size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
-        st.plotly_chart(
+        plotly_chart(
             encoding_map(sinusoidal_positions(*size).numpy(), waves),
             key="pe_encoding",
             alt="The encoding of each position (across) in each dimension (down).",
@@ -161,7 +161,7 @@ def similarity() -> None:
     with picture:
         if drawn == "map":
             alt = "The product of each two positions."
-            st.plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
+            plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
         else:
             starts = sorted({0, length // 4, length // 2, length - 1})
             altair_chart(
@@ -200,7 +200,7 @@ def rotation() -> None:
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
-        st.plotly_chart(
+        plotly_chart(
             rotation_figure(matrix, before, matrix @ before, after, drawn),
             key="pe_rotation",
             alt="The matrix of the rotation, a position, its product with it, and the position k "
@@ -285,7 +285,7 @@ def learned() -> None:
     }
     picture, explanation = st.columns([2, 1], gap="large")
     with picture:
-        st.plotly_chart(
+        plotly_chart(
             cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}

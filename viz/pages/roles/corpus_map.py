@@ -152,7 +152,7 @@ def corpus_text(report: HeadReport) -> str:
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
         f"sentences. Loss: how improbable the reference is; 1 nat more is 2.7 times less probable. "
-        f"Beyond chance: 0 is even attention, 100 all weight."
+        f"Roles: 0 % = even attention, 100 % = all weight."
     )
 
 

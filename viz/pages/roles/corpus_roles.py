@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -39,7 +40,7 @@ from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.formatting import counted, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title, row_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, row_names
 from viz.draw.palette import COLOR
 from viz.draw.word_links import error_text
 from viz.figures.axes import bare_axis
@@ -237,7 +238,6 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
 
 
 def _example(translator: Translator, figures: HeadFigures, example: Example, number: int) -> None:
-    kind, layer, head = figures.place
     try:
         key = ("example of a head", identity(translator), example.source, example.target)
         trace = memo(key, lambda: translator.trace(example.source, target=example.target))
@@ -245,9 +245,9 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         say(error)
         return
     altair_chart(
-        small_map(by_pieces(trace, kind), kind, layer, head),
+        small_map(by_pieces(trace, figures.place.kind), figures.place, trace.source),
         key=f"measured-example-{number}",
-        alt=f"Where {head_name(layer, head)} looks in an example sentence.",
+        alt=f"Where {figures.place.title} looks in an example sentence.",
     )
     st.text(example.source)
     st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
@@ -259,9 +259,9 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     )
 
 
-def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.Chart:
+def small_map(axes: LabelledWeights, shown: Head, sentence: str) -> alt.Chart:
     """Draw the weights of one head as a small map: rows are queries, columns are keys."""
-    weights = axes.weights[layer, head]
+    weights = axes.weights[shown.layer, shown.head]
     keys = display_tokens(axes.labels.keys)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
@@ -279,11 +279,16 @@ def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.C
     }  # fmt: skip
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [
+        alt.Tooltip("map:N", title="map"),
         alt.Tooltip("looks:N", title="what looks"),
         alt.Tooltip("at:N", title="looks at"),
         alt.Tooltip("weight:Q", format=".3f"),
     ]
-    squares = alt.Chart(table, height=_SIDE).mark_rect(color=COLOR[kind], aria=False)
+    squares = (
+        alt.Chart(table, height=_SIDE)
+        .transform_calculate(map=json.dumps(f"{shown.title} · {sentence}"))
+        .mark_rect(color=COLOR[shown.kind], aria=False)
+    )
     return squares.encode(
         alt.X("column:O", **place),
         alt.Y("row:O", **place),

@@ -242,7 +242,7 @@ def _explain(test: str) -> None:
         explain(
             r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
             r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$: $r$ are the source words "
-            r"that a lens ranks first in the row that writes $y_t$, mean over the heads of "
+            r"that a lens ranks first in the step that predicts $y_t$, mean over the heads of "
             r"cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with probabilities). "
             r"Erased words are hidden by the masks. Log probabilities are in nats: 1 less is 2.7 "
             r"times less probable. A word that can be erased without loss may still be one that "

@@ -41,7 +41,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map, squares_of
-from viz.draw.caption import head_caption
+from viz.draw.caption import grid_caption, head_caption
 from viz.draw.formatting import format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
@@ -152,7 +152,7 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
         switches=not paints,
         answered=answered_click("roles-grid"),
         key="roles-grid",
-        caption=origin_of(effect.before).caption("every head.", _changed(removals)),
+        caption=origin_of(effect.before).caption(grid_caption(), _changed(removals)),
     )
     mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 

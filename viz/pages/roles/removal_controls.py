@@ -88,8 +88,8 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
         removed = text_input(
             "Removed heads (link code)",
             key=REMOVED,
-            help="Write L2 H4 cross, or c1.3 as in the link, which counts from 0 (e: encoder, d: "
-            "decoder, c: cross; then u: uniform, m: mean, z or w: patched).",
+            help="Write L2 H4 cross-attention, or c1.3 as in the link, which counts from 0 (e: "
+            "encoder, d: decoder, c: cross-attention; then u: uniform, m: mean, z or w: patched).",
             placeholder="none",
             autocomplete="off",
         )
@@ -99,7 +99,7 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator)
-        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=300, help=_HELP)
+        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)
         _undo_button("none", "Restore all", history.now, lambda: "")

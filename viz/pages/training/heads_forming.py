@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import altair as alt
@@ -28,10 +27,11 @@ from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_grid, mount_map
+from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
 from viz.app.sentence import worth_seeing
 from viz.draw.attention_map import encode_map
-from viz.draw.caption import Origin, head_caption
+from viz.draw.caption import Origin, grid_caption, head_caption
 from viz.draw.formatting import counted, format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES, head_name
@@ -61,7 +61,6 @@ FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 
 _LAST = "forming_last"
 """Name in the session state of the drawn run and its last step."""
-_PLAYING = "forming_playing"
 """Name in the session state of whether the slider moves by itself."""
 
 MAX_NAMED = 3
@@ -160,7 +159,12 @@ def _pictures(
             GridPart(other, drawn.weights(other), drawn.labels(other), roles(drawn, other))
             for other in kinds
         ]
-        data = encode_grid(parts, key="forming-grid", opens="forming-map", caption=origin.caption())
+        data = encode_grid(
+            parts,
+            key="forming-grid",
+            opens="forming-map",
+            caption=origin.caption(grid_caption()),
+        )
         mount_grid(
             "forming-grid",
             data,
@@ -257,35 +261,8 @@ def _step(folder: Path, steps: Sequence[int], first: int) -> int:
             disabled=target == step,
             key=f"forming-{label}",
         )
-    _play(steps, index)
+    play_button(STEP, steps, index)
     return step
-
-
-def _play(steps: Sequence[int], index: int) -> None:
-    """Draw the button that moves the slider by itself, a saved step each second, to the last."""
-    state, is_last = st.session_state, index == len(steps) - 1
-    playing = state[_PLAYING] = bool(state.get(_PLAYING)) and not is_last
-
-    def toggle() -> None:
-        state[_PLAYING] = not playing
-        if is_last:
-            state[STEP] = steps[0]
-
-    st.button(
-        "Pause" if playing else "Play",
-        on_click=toggle,
-        icon=":material/pause:" if playing else ":material/play_arrow:",
-        key="forming-play",
-    )
-    if playing:
-        st.fragment(_advance, run_every="1s")(steps[index + 1], count())
-
-
-def _advance(step: int, calls: Iterator[int]) -> None:
-    """Move to a step, but for the first call, with which the page draws the fragment."""
-    if next(calls):
-        st.session_state[STEP] = step
-        st.rerun()
 
 
 def _loss(folder: Path, step: int) -> str:
@@ -323,12 +300,12 @@ def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
         return ""
     first, *_, last = traces
     courses = "; that ".join(_course(traces, kind) for kind in KINDS)
-    alignment = "No cross head is one-to-one at any step on the slider."
+    alignment = "No cross-attention head is one-to-one at any step on the slider."
     for step, trace in traces.items():
         if any("one-to-one" in layer for layer in roles(trace, "cross")):
             alignment = (
-                f"Of the steps on the slider, {step:,} is the first at which a cross head is "
-                f"one-to-one."
+                f"Of the steps on the slider, {step:,} is the first at which a "
+                f"cross-attention head is one-to-one."
             )
             break
     return f"From step {first:,} to step {last:,}, the mean confidence {courses}. {alignment}"

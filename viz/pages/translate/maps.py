@@ -30,13 +30,14 @@ from viz.app.chrome.head_picker import (
     pick_sinks,
 )
 from viz.app.chrome.mounts import mount, mount_map
+from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import head_name
+from viz.draw.labels import ROW_VERBS, head_name
 from viz.draw.left_out import left_out
 from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
 
@@ -52,7 +53,7 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
     languages = trace.languages
     title = links_title(settings)
     with st.container(key="translate-words-controls", horizontal=True, gap="small"):
-        st.subheader(title, anchor=False)
+        st.subheader(title, anchor=False, help=help_on("translate"))
         drawn = replace(settings, row=pick_row(translator))
     shares = memo_per_trace(
         trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
@@ -66,7 +67,9 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         mutual=strongest(shares, "mutual"),
         made_by=_map_text(settings),
         languages=languages,
-        caption=origin_of(trace).caption(method),
+        caption=origin_of(trace).caption(
+            head_caption("cross", settings.layer, settings.head, settings.lens), method
+        ),
     )
     mount("translate-words", data)
     st.caption(as_markdown(method))
@@ -87,13 +90,14 @@ def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> 
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
         f"A solid link: each word is the other’s strongest match in {_map_text(settings)} when "
-        f"the decoder {row} the {languages.name('target')} word"
+        f"the decoder {ROW_VERBS[row]} the {languages.name('target')} word"
     )
     gold = settings.gold
     if gold is None:
         return f"{text}; never compared with links that people drew, for this checkpoint."
     if row != settings.row:
-        return f"{text}; compared with links that people drew only when it {settings.row} the word."
+        verb = ROW_VERBS[settings.row]
+        return f"{text}; compared with links that people drew only when it {verb} the word."
     links = "Solid links" if settings.links == "mutual" else "Solid and dashed links"
     return f"{text}. {links}: {error_text(gold)}."
 
@@ -159,7 +163,7 @@ def draw_map(
         title=" · ".join([title, *title_end("weights", sinks=sinks)]),
         languages=languages,
         reads=trace.decoder_tokens,
-        note=f"Each row reads the {languages.name('target')} subword at its left and writes the "
+        note=f"Each step reads the {languages.name('target')} subword at its left and predicts the "
         f"one at its right; its weights on {languages.source or 'the source'} "
         f"{'sum' if sinks else 'are scaled'} to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(

@@ -48,7 +48,7 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
     for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross"):
         removals, problem = parse_removals(wrong, translator.model)
         assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
-    assert "L1 H100 · cross" in parse_removals("c0.99", translator.model)[1]
+    assert "L1 H100 · cross-attention" in parse_removals("c0.99", translator.model)[1]
 
 
 @pytest.mark.parametrize(

@@ -196,10 +196,10 @@ def test_it_goes_along_where_the_next_run_ended_the_first_of_a_page(
 def test_a_link_says_more_than_what_was_chosen(visit) -> None:
     app = visit("inside", text=SENTENCE, kind="decoder", layer="1", head="2")
     # a browser sends what the link says after what the page left has in the address
-    app.query_params["kind"] = ["decoder", "cross"]
+    app.query_params["kind"] = ["decoder", "cross"]  # as in a link that was made earlier
     app.query_params["head"] = ["2", "4"]
     visit("heads", app)
-    assert head(app) == ("cross", "1", "4")
+    assert head(app) == ("cross-attention", "1", "4")
     assert app.query_params["head"] == "4"
 
 
@@ -245,9 +245,9 @@ def test_what_was_called_otherwise_is_under_its_name_of_now(
 
 
 def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
-    app = visit("heads", text=SENTENCE, kind="cross")
+    app = visit("heads", text=SENTENCE, kind="cross-attention")
     first = app.button_group(key="rows").value
-    assert first == "word written"  # of a model whose links were never measured
+    assert first == "word predicted"  # of a model whose links were never measured
     app.button_group(key="rows").set_value("word read").run()
     for page in ("translate", "heads"):
         visit("masks", app)

@@ -141,7 +141,8 @@ def links(app: AppTest) -> list[tuple[str, str]]:
 
 def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> None:
     app = opened(arch_box="Cross-attention of the decoder", arch_layer="2")
-    assert links(app) == [("heads", "layer=2&kind=cross"), ("inside", "layer=2&kind=cross")]
+    url = "layer=2&kind=cross-attention"
+    assert links(app) == [("heads", url), ("inside", url)]
     app = opened(arch_box="Masked self-attention of the decoder", arch_layer="1")
     assert [page for page, _ in links(app)] == ["heads", "inside", "masks"]
     assert links(app)[0] == ("heads", "layer=1&kind=decoder")

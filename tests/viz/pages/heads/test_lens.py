@@ -80,7 +80,7 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
 
 
 def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross", layer="2", head="2")
+    app = serve("heads", text=SENTENCE, kind="cross-attention", layer="2", head="2")
     app.selectbox(key="head").set_value("3").run()
     app.selectbox(key="lens").set_value("ALTI").run()
     assert title(app) == "layer 2 · all heads · cross-attention · ALTI"
@@ -101,7 +101,7 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
 def test_a_lens_that_is_not_there_is_that_of_the_weights(
     serve, trace: AttentionTrace, link: dict[str, str]
 ) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross", layer="2", head="3", **link)
+    app = serve("heads", text=SENTENCE, kind="cross-attention", layer="2", head="3", **link)
     np.testing.assert_array_equal(
         messages(app, "attention_map")[0][1]["weights"], trace.cross[1, 2]
     )
@@ -113,7 +113,9 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     serve, translator: Translator, trace: AttentionTrace, first: LensName, second: LensName
 ) -> None:
     link = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
-    app = serve("heads", text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link)
+    app = serve(
+        "heads", text=SENTENCE, view="compare", kind="cross-attention", layer="2", head="3", **link
+    )
     seen, also = (
         by_pieces(lens_trace(name, translator, trace), "cross") for name in (first, second)
     )
@@ -128,8 +130,8 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"
     assert button.label == f"{name} · {distances.max():.2f}"
     rows = row_distances(maps[0], maps[1])
-    line = next(text for text in texts(app) if text.startswith("The row that reads"))
-    assert f"writes “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line
+    line = next(text for text in texts(app) if text.startswith("The step that reads"))
+    assert f"predicts “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line
     assert line.endswith(f": {rows.max():.2f}")
     button.click().run()
     assert app.selectbox(key="layer").value == str(far[0] + 1)

@@ -35,7 +35,7 @@ SENTENCE = "The dog sleeps in the garden."
     [
         ("encoder", "1", "2"),
         ("decoder", "1", "2"),
-        ("cross", "1", "2"),
+        ("cross-attention", "1", "2"),
         ("encoder", "mean", "mean"),
     ],
 )
@@ -50,7 +50,7 @@ def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Entropy"] == f"{expected.entropy:.2f} bits"
     assert shown["Largest weight"] == f"{expected.largest:.2f}"
-    assert ("Offset" in shown) == (kind != "cross")
+    assert ("Offset" in shown) == (kind != "cross-attention")
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -75,11 +75,11 @@ def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> Non
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
     read, written = (f"“\u2068{token}\u2069”" for token in display_tokens(pieces)[:2])
-    assert f"Step 2: the row that reads {read} and writes {written}." in texts(app)
+    assert f"Step 2: reads {read} and predicts {written}." in texts(app)
 
 
 @pytest.mark.usefixtures("given_translations")
-@pytest.mark.parametrize("kind", ["decoder", "cross"])
+@pytest.mark.parametrize("kind", ["decoder", "cross-attention"])
 def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     serve, translator: Translator, kind: str
 ) -> None:
@@ -88,7 +88,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
         "heads", text=SENTENCE, kind=kind, layer="1", head="2", view="step by step", step="3",
         sort="entropy",
     )  # fmt: skip
-    whole = {"decoder": trace.decoder_self, "cross": trace.cross}[kind]
+    whole = {"decoder": trace.decoder_self, "cross-attention": trace.cross}[kind]
     name: Kind = "decoder_self" if kind == "decoder" else "cross"
     keys = 3 if kind == "decoder" else None
     weights = whole[:, :, :3, :keys]
@@ -99,7 +99,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     reads, writes = display_tokens(trace.decoder_tokens), display_tokens(trace.target_tokens)
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert f"reads “\u2068{reads[expected.query]}\u2069”" in message
-    assert f"writes “\u2068{writes[expected.query]}\u2069”" in message
+    assert f"predicts “\u2068{writes[expected.query]}\u2069”" in message
     labels = trace.labels(name)
     axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
@@ -115,7 +115,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
 
 
 def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross", view="step by step", step="1")
+    app = serve("heads", text=SENTENCE, kind="cross-attention", view="step by step", step="1")
     for part in grid(app)["parts"]:
         named = {role for layer in part["roles"] for role in layer if role}
         assert (part["kind"] == "encoder_self") or not named
@@ -127,7 +127,7 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     """Words, and no sinks: neither a piece nor `</s>` may be named."""
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     app = serve(
-        "heads", text=SENTENCE, kind="cross", layer="1", head="1", words="true",
+        "heads", text=SENTENCE, kind="cross-attention", layer="1", head="1", words="true",
         without_sinks="true",
     )  # fmt: skip
     axes = by_words(without_sinks(trace), "cross")
@@ -136,7 +136,7 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
-    assert f"writes “\u2068{axes.labels.queries[row]}\u2069”" in message
+    assert f"predicts “\u2068{axes.labels.queries[row]}\u2069”" in message
 
 
 def grid(app: AppTest) -> dict[str, Any]:
@@ -168,14 +168,14 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
 
 
-@pytest.mark.parametrize("kind", ["cross", "decoder"])
+@pytest.mark.parametrize("kind", ["cross-attention", "decoder"])
 def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
     serve, translator: Translator, kind: str
 ) -> None:
     trace = translator.trace(SENTENCE)
     words = {
         "word read": display_tokens(trace.decoder_tokens),
-        "word written": display_tokens(trace.target_tokens),
+        "word predicted": display_tokens(trace.target_tokens),
     }
     for name, queries in words.items():
         app = serve("heads", text=SENTENCE, kind=kind, rows=name)
@@ -183,7 +183,8 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
         assert [both["reads"], both["writes"]] == [*words.values()]
         meta, _ = message(app, "ribbons")
         assert meta["queries"] == queries
-        assert meta["rows"] == f"German: what the row {'reads' if 'read' in name else 'writes'}"
+        verb = "predicts" if "predicted" in name else "reads"
+        assert meta["rows"] == f"German: what the step {verb}"
 
 
 def shares_of_sinks(trace: AttentionTrace, head: tuple[int, int]) -> list[int]:
@@ -261,9 +262,9 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     monkeypatch.setattr(downloads, "report", report)
     monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
     serve(
-        "heads", text=SENTENCE, kind="cross", layer="mean", head="2", kinds="cross", layers="1",
-        sort="entropy", words="true", without_sinks="true", scale="by row", threshold="0.1",
-        lens="norms", over="L1 H1", rows="word read",
+        "heads", text=SENTENCE, kind="cross-attention", layer="mean", head="2",
+        kinds="cross-attention", layers="1", sort="entropy", words="true", without_sinks="true",
+        scale="by row", threshold="0.1", lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
         ExplorerOptions(
@@ -279,11 +280,11 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
     [
         ({}, "each of the {layers} × {heads} heads of each kind,"),
         (
-            {"kinds": ["encoder", "cross"], "layers": ["1"]},
+            {"kinds": ["encoder", "cross-attention"], "layers": ["1"]},
             "each of the 1 × {heads} heads of encoder self-attention and cross-attention,",
         ),
         (
-            {"kinds": ["cross"], "layers": ["1"], "lens": "rollout"},
+            {"kinds": ["cross-attention"], "layers": ["1"], "lens": "rollout"},
             "one layer of cross-attention, all heads together,",
         ),
     ],
@@ -295,3 +296,27 @@ def test_the_text_counts_the_maps_that_are_drawn(
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)
     assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message
+
+
+def test_every_step_has_the_room_of_the_whole_map_and_play_goes_on_from_it(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks: list[Any] = []
+
+    def fragment(advance: Any, *, run_every: str) -> Any:
+        def draw(*given: Any) -> None:
+            advance(*given)  # as the page draws it: nothing moves
+            ticks.append((run_every, given))
+
+        return draw
+
+    monkeypatch.setattr("viz.app.chrome.play.st.fragment", fragment)
+    app = serve("heads", text=SENTENCE, view="step by step", step="2", kind="decoder")
+    (picture, _) = message(app, "attention_map")
+    tokens = display_tokens(translator.trace(SENTENCE).decoder_tokens)
+    assert (picture["queries"], picture["keys"]) == (tokens[:2], tokens[:2])
+    assert (picture["room"]["queries"], picture["room"]["keys"]) == (tokens, tokens)
+    app.button(key="step-play").click().run()
+    assert app.slider(key="step").value == 2
+    ((every, (slider, value, _)),) = ticks
+    assert (every, slider, value) == ("1s", "step", 3)

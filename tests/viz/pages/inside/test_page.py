@@ -54,7 +54,7 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
 @pytest.mark.usefixtures("given_translations")
 @pytest.mark.parametrize(
     ("kind", "label"),
-    [("encoder", "English subword"), ("decoder", "Reads → writes"), ("cross", "Reads → writes")],
+    [("encoder", "English subword"), ("decoder", "Step"), ("cross", "Step")],
 )
 def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     serve, translator: Translator, kind: str, label: str
@@ -67,12 +67,12 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
         f"“\u2068{display_tokens(tokens)[2]}\u2069”"
         for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
     )
-    name = f"the row that reads {read} and writes {written}"
+    name = f"the step that reads {read} and predicts {written}"
     if kind == "encoder":
         name = f"the row of {english}"
         assert app.selectbox(key="word").options[2] == f"3 {english[2:-2]}"
     else:
-        assert app.selectbox(key="word").options[2] == f"3 {read[2:-2]} → {written[2:-2]}"
+        assert app.selectbox(key="word").options[2] == f"3 predicts {written}"
     assert meta["query"] == f"where does {name} look?"
     assert meta["steps"][1]["says"].startswith(f"The residual stream at {name}:")
 
@@ -108,7 +108,7 @@ def test_the_translation_under_another_scale_is_the_models_own(
     serve, translator: Translator
 ) -> None:
     """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
-    url = {"kind": "cross", "layer": "2", "head": "1", "scale_of": "× √dₖ"}
+    url = {"kind": "cross-attention", "layer": "2", "head": "1", "scale_of": "× √dₖ"}
     app = serve("inside", text=SENTENCE, **url)
     here = "decoder.layers.1.cross_attention.hook_attn_scores"
     with translator.model.hooks({here: rescale(8.0, 0)}):

@@ -163,7 +163,7 @@ def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
 
 
 def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:
-    app = opened(kind="cross", layer="1", head="2")
+    app = opened(kind="cross-attention", layer="1", head="2")
     figures = report.head(Head("cross", 0, 1))
     assert f"{role_text(figures)} {interval_verdict(figures, 60)}" in texts(app)
     assert importance_text(report, figures) in texts(app)
@@ -184,7 +184,7 @@ def test_the_card_says_of_one_head_all_that_is_measured(
     gold = GoldFigures("gold", 100, 23.1)
     settings = AlignmentSettings(0, 1, "reads", "weights", "mutual", gold)
     (folder / alignment_settings.FILE).write_text(settings.to_json())
-    url = {"checkpoint": folder, "text": SENTENCE, "roles_view": "Roles", "kind": "cross"}
+    url = {"checkpoint": folder, "text": SENTENCE, "roles_view": "Roles", "kind": "cross-attention"}
     trace = translator.trace(SENTENCE)
     roles = head_roles(by_pieces(trace, "cross"), "cross")
 
@@ -247,7 +247,7 @@ def test_an_example_goes_into_the_bar_as_it_is_written(opened) -> None:
 
 
 def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
-    app = opened(kind="cross", layer="2", head="3")
+    app = opened(kind="cross-attention", layer="2", head="3")
     button = app.button(key="measured-take-away")
     for _ in range(2):  # a double click: the second comes when the field is there
         button.click().run()

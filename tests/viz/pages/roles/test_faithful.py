@@ -217,7 +217,7 @@ def test_uniform_attention_is_an_even_row_in_every_head(opened, translator: Tran
 def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
     opened, translator: Translator
 ) -> None:
-    app = opened(PERMUTED, kind="cross", faithful_seed="5")
+    app = opened(PERMUTED, kind="cross-attention", faithful_seed="5")
     trace = translator.trace(SENTENCE)
     for seed in (5, 6):
         changes = permuted_changes(translator.model, trace, "cross", seed=seed)

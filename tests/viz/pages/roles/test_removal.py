@@ -77,7 +77,13 @@ def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
 def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     opened, translator: Translator
 ) -> None:
-    url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
+    url = {
+        "removed": LINK,
+        "kind": "cross-attention",
+        "layer": "2",
+        "head": "4",
+        "removed_map": "difference",
+    }
     app = opened(**url)
     trace = translator.trace(SENTENCE)
     outcome = effect(translator, trace, TWO)
@@ -145,7 +151,7 @@ def test_the_words_that_changed_are_named(text: str, expected: str) -> None:
 
 
 def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:
-    url = {"kind": "cross", "layer": "2", "head": "4"}
+    url = {"kind": "cross-attention", "layer": "2", "head": "4"}
     for link, which, unused in (
         ("c1.3", "after", True),
         ("c1.3", "difference", True),
@@ -179,7 +185,7 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
 
 def test_the_heads_of_a_link_have_their_names_on_the_screen_beside_it(opened) -> None:
     app = opened(removed="L2 H4 cross, e0.0u")
-    assert "That is L2 H4 · cross, L1 H1 · encoder." in [c.value for c in app.caption]
+    assert "That is L2 H4 · cross-attention, L1 H1 · encoder." in [c.value for c in app.caption]
     many = (
         ",".join(f"c0.{head}" for head in range(4))
         + ","
@@ -223,11 +229,11 @@ def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
     assert message(app, "head_grid")[0]["crossed"] == [["cross", 1, 3]]
     assert "1 of " in candidate(app)
     for picture in ("head_grid", "attention_map"):  # what a saved file says
-        assert "heads changed: L2 H4 · cross." in message(app, picture)[0]["caption"]
+        assert "heads changed: L2 H4 · cross-attention." in message(app, picture)[0]["caption"]
 
 
 def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator) -> None:
-    url = {"removed_how": "painted", "kind": "cross", "layer": "1", "head": "2"}
+    url = {"removed_how": "painted", "kind": "cross-attention", "layer": "1", "head": "2"}
     app = opened(**url)
     app.multiselect(key="removal-keys").set_value([1, 2]).run()
     trace = translator.trace(SENTENCE)
@@ -265,7 +271,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
     app._run(first)
     assert in_url(app, "removed") == "c0.0,c0.1"
-    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
     shown, arrays = message(app, "attention_map")
     queries, keys = arrays["weights"].shape
     rows = f"c0.1p{queries}x{keys}_0-1"
@@ -283,7 +289,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
 def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
     opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
     app.text_area(key="text").set_value("The cat sings.")
     typed = app._tree.get_widget_states()
     shown, _ = message(app, "attention_map")

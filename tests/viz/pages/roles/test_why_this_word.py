@@ -172,7 +172,7 @@ def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(open
     before = send({})
     assert send({PICKED: [{"layer": 9, "head": 0}]}) == before
     assert before[0] == "encoder"
-    assert send({PICKED: [{"layer": 0, "head": 1}]}) == ("cross", "1", "2")
+    assert send({PICKED: [{"layer": 0, "head": 1}]}) == ("cross-attention", "1", "2")
 
 
 def test_direct_logits_are_there_for_the_kinds_that_have_them(

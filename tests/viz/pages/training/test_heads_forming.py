@@ -137,7 +137,7 @@ def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypat
     monkeypatch.setattr(st, "fragment", fragment)
     app = opened(trained="2")
     assert not ticks  # it stands still
-    app.button(key="forming-play").click().run()
+    app.button(key="trained-play").click().run()
     assert app.select_slider(key="trained").value == 2
     for step in (64, 250):
         with monkeypatch.context() as tick:
@@ -147,7 +147,7 @@ def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypat
         app.run()
         assert app.select_slider(key="trained").value == step
     assert not ticks
-    assert app.button(key="forming-play").label == "Play"
+    assert app.button(key="trained-play").label == "Play"
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
@@ -346,7 +346,7 @@ def trace(
 
 
 def kind_text(text: str, name: str) -> str:
-    """Return the text between “of the 6 cross heads” and the next kind."""
+    """Return the text between “of the 6 cross-attention heads” and the next kind."""
     return text.split(f"{name} head")[1].removeprefix("s ").split("; ")[0].split(". ")[0]
 
 
@@ -362,7 +362,7 @@ def test_each_kind_is_halfway_by_its_own_step() -> None:
     text = describe_forming({step: trace(*share_row) for step, share_row in shares.items()})
     assert kind_text(text, "encoder") == "rises from 0.20 to 0.84, halfway by step 2"
     assert kind_text(text, "decoder").endswith("halfway by step 64")
-    assert kind_text(text, "cross").endswith("halfway by step 500")
+    assert kind_text(text, "cross-attention").endswith("halfway by step 500")
 
 
 @pytest.mark.parametrize(
@@ -391,16 +391,18 @@ def test_what_falls_or_stays_does_not_rise() -> None:
     text = describe_forming({1: trace(encoder=0.8), 2: trace(encoder=0.5, decoder=0.001)})
     assert kind_text(text, "encoder") == "does not rise (0.84, 0.60)"
     assert "does not rise" in kind_text(text, "decoder")  # not by as much as is shown
-    assert kind_text(text, "cross") == "does not rise (0.20, 0.20)"
+    assert kind_text(text, "cross-attention") == "does not rise (0.20, 0.20)"
 
 
 def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is_none() -> None:
     shares = {1: 0.0, 512: 0.45, 1024: 0.55, 2048: 0.2, 4096: 0.9}
     traces = {step: trace(cross=share) for step, share in shares.items()}
-    text = "Of the steps on the slider, 1,024 is the first at which a cross head is one-to-one."
+    text = "1,024 is the first at which a cross-attention head is one-to-one."
     assert describe_forming(traces).endswith(text)
     none = {step: traces[step] for step in (1, 512, 2048)}
-    assert describe_forming(none).endswith("No cross head is one-to-one at any step on the slider.")
+    assert describe_forming(none).endswith(
+        "No cross-attention head is one-to-one at any step on the slider."
+    )
     # one head is enough
     cross = traces[1].cross.copy()
     cross[1, 2] = traces[1024].cross[1, 2]
@@ -414,7 +416,7 @@ def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
     assert "of the 1 encoder head rises" in text
     text = describe_forming({1: trace(pieces=1), 2: trace(0.8, 0.8, 0.8, pieces=1)})
     assert text.count("does not rise") == 3
-    assert "No cross head is one-to-one" in text
+    assert "No cross-attention head is one-to-one" in text
 
 
 def test_each_value_stands_at_its_step_and_the_open_head_in_front() -> None:

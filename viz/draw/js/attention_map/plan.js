@@ -1,6 +1,7 @@
 // One head with its exact weights, and the layout of its large map. Nothing is cut: words are
-// measured and get their room; a very long one over a column is squeezed. A map with many words
-// gets smaller squares and smaller letters, and below 10 px it scrolls instead.
+// measured and get their room; a very long one over a column is squeezed. Squares are wider than
+// high where there is room. A map with many words gets smaller squares and smaller letters, and
+// below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
@@ -19,6 +20,7 @@ import { within } from "../core/text.js";
  * @property {string[]} keys
  * @property {string[] | null} rowNames what the decoder reads and writes at each query
  * @property {BothNames | null} both the names of each row of the decoder, where both are known
+ * @property {MapWords | null} [room] words of the largest map that takes this one's place
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
  * @property {boolean} [paints] pressed squares are sent to the page
  * @property {number | null} [pinned] row of the address, -1 for none; null where it has no part
@@ -31,6 +33,8 @@ import { within } from "../core/text.js";
 
 /** What stands at the left and at the right of the rows.
  * @typedef {{titles: [string, string], reads: string[], writes: string[]}} BothNames */
+
+/** The words around a map. @typedef {Pick<MapTexts, "both" | "queries" | "keys">} MapWords */
 
 /** Get the weights of one row. @param {MapData} data @param {number} row */
 export const rowOf = ({ weights, keys }, row) =>
@@ -68,7 +72,7 @@ export const paintedOf = ({ title, queries, keys }, stroke) =>
 const BARS = { low: 48, tall: 76 };
 
 // below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
-const SQUARE = { largest: 46, easy: 16, smallest: 14 };
+const SQUARE = { largest: 46, easy: 16, smallest: 14, widest: 2 }; // the last times its height
 const LETTERS = { largest: 14, smallest: 10 };
 const SLANT = Math.PI / 4;
 
@@ -80,7 +84,8 @@ export const leftOf = ({ both, queries }) => both?.reads ?? queries;
 
 /**
  * @typedef {object} MapPlan
- * @property {number} square side of a square
+ * @property {number} square height of a square
+ * @property {number} wide width of a square
  * @property {number} font size of the letters
  * @property {number} angle of the words over the columns, radians
  * @property {number} left where the squares begin
@@ -92,26 +97,31 @@ export const leftOf = ({ both, queries }) => both?.reads ?? queries;
  */
 
 /**
- * @param {Pick<MapData, "both" | "queries" | "keys" | "tallBars">} data
+ * @param {MapWords & Pick<MapData, "room" | "tallBars">} data
  * @param {number} width of the frame
  * @param {number} tallest height that is in sight; a long map may be taller
  * @param {import("../core/theme.js").Measure} measure
  * @returns {MapPlan}
  */
 export function planMap(data, width, tallest, measure) {
-  const { both, queries, keys, tallBars } = data;
-  const bars = tallBars ? BARS.tall : BARS.low;
+  const { both, queries, keys } = data.room ?? data;
+  const bars = data.tallBars ? BARS.tall : BARS.low;
   // the bold of a word that is pointed at is the widest
   /** @param {string} text */
   const wide = (text) => measure(text, LETTERS.largest, 600);
-  const rows = Math.max(wide(AVERAGE), ...leftOf(data).map(wide));
+  const rows = Math.max(wide(AVERAGE), ...leftOf({ both, queries }).map(wide));
   const right = both ? Math.max(...both.writes.map(wide)) : 0;
   const columns = keys.map(wide);
+  /** @param {number} square @param {number} [across] */
+  const planOf = (square, across = square) =>
+    planSquares(rows, columns, right, queries.length, square, across, bars);
   for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
-    const plan = planSquares(rows, columns, right, queries.length, square, bars);
+    let across = Math.min(SQUARE.widest * square, Math.floor(width / keys.length));
+    while (across > square && planOf(square, across).width > width) across--;
+    const plan = planOf(square, Math.max(square, across));
     if (plan.width <= width && (plan.height <= tallest || square <= SQUARE.easy)) return plan;
   }
-  return planSquares(rows, columns, right, queries.length, SQUARE.smallest, bars);
+  return planOf(SQUARE.smallest);
 }
 
 /**
@@ -120,33 +130,34 @@ export function planMap(data, width, tallest, measure) {
  * @param {number} right width of the longest word at the right of a row; 0 for none
  * @param {number} count of rows
  * @param {number} square
+ * @param {number} wide width of a square
  * @param {number} bars
  * @returns {MapPlan}
  */
-function planSquares(rows, columns, right, count, square, bars) {
+function planSquares(rows, columns, right, count, square, wide, bars) {
   const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
   const scale = font / LETTERS.largest;
   const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
   const longest = Math.max(...lengths);
-  const angle = slant(longest, square, font);
+  const angle = slant(longest, wide, font);
   const left = Math.ceil(rows * scale + 2 * EDGE);
   // a slanted word leans out over the columns to its right; the last ones lean past the edge
   const lean = Math.max(0, ...lengths.map((length, key) =>
-    length * Math.cos(angle) - (columns.length - key - 0.5) * square));
+    length * Math.cos(angle) - (columns.length - key - 0.5) * wide));
   const head = Math.ceil(longest * Math.sin(angle) + font * Math.cos(angle)) + 6;
   const beside = right && Math.ceil(right * scale) + EDGE;
   return {
-    square, font, angle, left, bars, head, top: head + bars,
-    width: left + columns.length * square + Math.max(beside, angle ? Math.ceil(lean) + 4 : 0) + 2,
+    square, wide, font, angle, left, bars, head, top: head + bars,
+    width: left + columns.length * wide + Math.max(beside, angle ? Math.ceil(lean) + 4 : 0) + 2,
     height: head + bars + count * square + 2,
   };
 }
 
 /** Choose the angle of the words: lying where there is room, else slanted, else upright.
- * @param {number} longest @param {number} square @param {number} font */
-function slant(longest, square, font) {
-  if (longest <= square - 6) return 0;
-  return square * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2;
+ * @param {number} longest @param {number} wide @param {number} font */
+function slant(longest, wide, font) {
+  if (longest <= wide - 6) return 0;
+  return wide * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2;
 }
 
 /**
@@ -173,5 +184,5 @@ export const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
 export function columnAt({ keys }, plan, x, visible) {
   const origin = originOf(plan, visible);
   const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);
-  return within(Math.floor((inSight - origin.x) / plan.square), 0, keys.length - 1);
+  return within(Math.floor((inSight - origin.x) / plan.wide), 0, keys.length - 1);
 }

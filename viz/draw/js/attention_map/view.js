@@ -66,26 +66,26 @@ const VEIL = 0.55; // of the paper, as in the grid of all heads
 /** Draw the squares in the frame: a map of 512 words has a quarter of a million.
  * @param {MapScene} scene @returns {Mark[]} */
 function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
-  const { square, top } = plan;
-  const [left, right] = seen(x, edge, width, square, data.keys.length);
+  const { square, wide, top } = plan;
+  const [left, right] = seen(x, edge, width, wide, data.keys.length);
   const [first, last] = seen(y, top, height, square, data.queries.length);
-  const [wide, high] = [right - left, last - first];
-  if (wide <= 0 || high <= 0) return [];
-  const [from, down] = [x + left * square, y + first * square];
+  const [across, high] = [right - left, last - first];
+  if (across <= 0 || high <= 0) return [];
+  const [from, down] = [x + left * wide, y + first * square];
   const fill = theme.paper; // a hair of paper between the squares
   return [
     picture({
-      raster, part: [left, first, wide, high], x: from, y: down,
-      width: wide * square, height: high * square,
+      raster, part: [left, first, across, high], x: from, y: down,
+      width: across * wide, height: high * square,
     }),
-    ...Array.from({ length: wide + 1 }, (_, key) => rect(
-      { x: from + key * square - 0.5, y: down, width: 1, height: high * square, fill })),
+    ...Array.from({ length: across + 1 }, (_, key) => rect(
+      { x: from + key * wide - 0.5, y: down, width: 1, height: high * square, fill })),
     ...Array.from({ length: high + 1 }, (_, row) => rect(
-      { x: from, y: down + row * square - 0.5, width: wide * square, height: 1, fill })),
+      { x: from, y: down + row * square - 0.5, width: across * wide, height: 1, fill })),
     // a veil over weights that are not used
     ...(data.unused
       ? [rect({
-        x: from, y: down, width: wide * square, height: high * square, fill, opacity: VEIL,
+        x: from, y: down, width: across * wide, height: high * square, fill, opacity: VEIL,
       })] : []),
   ];
 }
@@ -108,7 +108,7 @@ function rowWords(scene) {
  * @param {MapScene} scene @returns {Mark[]} */
 function writtenWords(scene) {
   const { data, plan, theme, origin: { x } } = scene;
-  const right = x + data.keys.length * plan.square + EDGE;
+  const right = x + data.keys.length * plan.wide + EDGE;
   return besideRows(scene, data.both?.writes ?? [], (word, middle, strong) => text({
     text: word, x: right, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
     middle: true, fill: theme.ink,
@@ -135,8 +135,8 @@ const rowWord = ({ plan, theme, origin }, word, middle, strong) => text({
 /** @param {MapScene} scene @returns {Mark[]} */
 function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
   return data.keys.flatMap((token, key) => {
-    const middle = x + (key + 0.5) * plan.square;
-    if (middle < edge || middle > width + plan.square) return [];
+    const middle = x + (key + 0.5) * plan.wide;
+    if (middle < edge || middle > width + plan.wide) return [];
     return [text({
       text: isolate(token), x: middle, y: plan.head - 4, size: plan.font,
       weight: key === at?.key ? 600 : 400, fill: theme.ink, angle: -plan.angle,
@@ -149,9 +149,9 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
  * @param {MapScene} scene @returns {Mark[]} */
 function pointed(scene) {
   const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
-  const { square, top } = plan;
+  const { square, wide, top } = plan;
   const { ink } = theme;
-  const right = Math.min(width, x + data.keys.length * square);
+  const right = Math.min(width, x + data.keys.length * wide);
   const bottom = Math.min(height, y + data.queries.length * square);
   /** @type {Mark[]} */
   const marks = [];
@@ -170,16 +170,16 @@ function pointed(scene) {
   }
   for (const key of stroke?.keys ?? []) {
     marks.push(rect({
-      x: x + key * square + 1, y: y + (stroke?.row ?? 0) * square + 1, width: square - 2,
+      x: x + key * wide + 1, y: y + (stroke?.row ?? 0) * square + 1, width: wide - 2,
       height: square - 2, stroke: ink, line: 2,
     }));
   }
   if (at?.key == null) return marks;
-  const left = x + at.key * square;
+  const left = x + at.key * wide;
   return [
     ...marks,
-    rect({ x: left - 0.5, y: top - 0.5, width: square + 1, height: bottom - top + 1, ...frame }),
-    rect({ x: left, y: y + at.row * square, width: square, height: square, stroke: ink, line: 2 }),
+    rect({ x: left - 0.5, y: top - 0.5, width: wide + 1, height: bottom - top + 1, ...frame }),
+    rect({ x: left, y: y + at.row * square, width: wide, height: square, stroke: ink, line: 2 }),
   ];
 }
 
@@ -200,15 +200,15 @@ function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
     const level = data.signed ? 128 + Math.sign(weight) * SIDE : OWN[theme.name];
     const height = within(Math.abs(weight), 0, 1) * tallest;
     return rect({
-      x: origin.x + key * plan.square + 2, y: weight < 0 ? floor + 1 : floor - height,
-      width: plan.square - 4, height,
+      x: origin.x + key * plan.wide + 2, y: weight < 0 ? floor + 1 : floor - height,
+      width: plan.wide - 4, height,
       ...(row == null ? { fill: theme.ink, opacity: FAINT } : { fill: cssColor(colors, level) }),
     });
   });
   const numbers = row == null ? []
     : numberMarks({ plan, x: origin.x, weights, floor, tallest, ink: theme.ink, measure });
   const line = rect({
-    x: origin.x, y: floor, width: data.keys.length * plan.square, height: 1, fill: theme.line,
+    x: origin.x, y: floor, width: data.keys.length * plan.wide, height: 1, fill: theme.line,
   });
   return [line, ...bars, ...numbers];
 }
@@ -230,7 +230,7 @@ function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {
     const less = weights[key] < 0;
     const words = (less ? "−" : "") + size(key).toFixed(2);
     const half = measure(words, DIGITS, 400) / 2 + 2;
-    const middle = Math.max(x + (key + 0.5) * plan.square, x + half);
+    const middle = Math.max(x + (key + 0.5) * plan.wide, x + half);
     const beside = less ? taken.below : taken.above;
     if (beside.some(([from, to]) => middle - half < to && middle + half > from)) continue;
     beside.push([middle - half, middle + half]);
@@ -388,11 +388,11 @@ export class AttentionMap extends PictureView {
 
   /** @param {number} x @param {number} y @param {Place} visible */
   hit(x, y, visible) {
-    const { data: { both, queries, keys }, plan: { square, top } } = this;
+    const { data: { both, queries, keys }, plan: { square, wide, top } } = this;
     const origin = originOf(this.plan, visible);
     const [right, down] = [x - visible.x, y - visible.y]; // in the frame
     const row = Math.floor((down - origin.y) / square);
-    const key = Math.floor((right - origin.x) / square);
+    const key = Math.floor((right - origin.x) / wide);
     if (down < top || row >= queries.length) return null;
     const beside = right < origin.edge || key >= keys.length;
     if (beside && right >= origin.edge && !both) return null;
@@ -460,7 +460,7 @@ export class AttentionMap extends PictureView {
   /** Say what the decoder reads and writes in this row, if it is known. @param {MapAt} at */
   rowSentence({ row }) {
     const name = this.data.rowNames?.[row];
-    return name ? [`This row ${name}.`] : [];
+    return name ? [`This step ${name}.`] : [];
   }
 
   /** @param {MapAt} at */
@@ -473,8 +473,8 @@ export class AttentionMap extends PictureView {
 
   /** @param {MapAt} at a square */
   boxOf({ row, key }) {
-    const { square, left, top } = this.plan;
-    return boxAt(left + (key ?? 0) * square, top + row * square, square, square);
+    const { square, wide, left, top } = this.plan;
+    return boxAt(left + (key ?? 0) * wide, top + row * square, wide, square);
   }
 
   /** Get the part to scroll to, clear of the words that stay. @param {MapAt} at a square */

@@ -365,7 +365,9 @@ export class HeadGrid extends View {
     const { y, width, height, value } = cell;
     const x = cell.x - this.scroll.scrollLeft;
     const off = this.crossed.has(cell.id) ? " · switched off" : "";
-    this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []));
+    const [sentence] = this.data.caption ?? []; // of the picture it was made from
+    this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []),
+      ...(sentence ? [make("div", {}, sentence)] : []));
     placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });
   }
 }

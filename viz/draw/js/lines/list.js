@@ -23,7 +23,7 @@ const STEPS = {
 const ORDERS = {
   line: { says: "as in the file", compare: (a, b) => a.number - b.number },
   "log p": {
-    says: "log p, lowest first",
+    says: "log probability, lowest first",
     compare: (a, b) => (a.logP ?? 0) - (b.logP ?? 0) || a.number - b.number,
   },
   length: {
@@ -138,7 +138,7 @@ function optionOf({ number, source, target, logP }) {
     make("span", { class: "text", dir: "auto" }, source || target));
   if (source && target) node.append(make("span", { class: "target", dir: "auto" }, target));
   if (logP != null) {
-    node.append(make("span", { class: "log-p" }, `log p ${logText(logP)}`));
+    node.append(make("span", { class: "log-p" }, `log probability ${logText(logP)}`));
   }
   return node;
 }

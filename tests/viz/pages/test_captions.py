@@ -1,0 +1,39 @@
+"""Every picture of a page that can be saved says what it was made from."""
+
+import pytest
+
+from tests.viz.draw.message import decode
+from tests.viz.pages.reading import SENTENCE
+from viz.draw.caption import Origin
+
+OF_HEADS = {"attention_map", "head_grid", "inside_head", "ribbons", "word_links"}
+NOT_SAVED = {"selection", "translation_editor"}
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "count"),
+    [
+        ("translate", {}, 4),
+        ("heads", {}, 3),
+        ("heads", {"view": "compare"}, 4),
+        ("inside", {}, 1),
+        ("roles", {"roles_view": "Remove heads"}, 2),
+        ("masks", {}, 1),
+        ("architecture", {}, 2),
+        ("architecture", {"arch_view": "norms"}, 3),
+    ],
+)
+def test_each_picture_names_program_model_sentence_and_lens(
+    serve, translator, page: str, url: dict[str, str], count: int
+) -> None:
+    app = serve(page, text=SENTENCE, **url)
+    pictures = [decode(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    saved = [picture for picture in pictures if picture["component"] not in NOT_SAVED]
+    assert len(saved) == count
+    made_by = Origin.from_translator(translator, SENTENCE, "").made_by
+    for picture in saved:
+        caption = " ".join(picture["caption"])
+        assert made_by in caption
+        assert SENTENCE in caption
+        assert "layer" in caption or picture["component"] not in {"architecture", "tensor_strip"}
+        assert ("lens: " in caption) == (picture["component"] in OF_HEADS)

@@ -71,10 +71,9 @@ def left_out(facts: Facts, kind_name: str, head: tuple[int, int]) -> str:
     """The beginning of the line."""
     kind = KINDS[kind_name]
     every, own = shares(facts, facts.trace, kind, head)
-    which = "cross-attention" if kind == "cross" else kind_name
     count = facts.config.N * facts.config.h
     return (
-        f"…Left out: {every} of the weight of the {count} {which} heads, {own} in "
+        f"…Left out: {every} of the weight of the {count} {kind_name} heads, {own} in "
         f"L{head[0] + 1} H{head[1] + 1}, on …"
     )
 
@@ -92,5 +91,5 @@ def scaled_map(facts: Facts) -> Iterator[Expected]:
     """The map of Translate."""
     settings = read_alignment(facts.translator)
     assert settings.head is not None  # of the bundled model
-    yield left_out(facts, "cross", (settings.layer, settings.head))
+    yield left_out(facts, "cross-attention", (settings.layer, settings.head))
     yield from translate(facts)

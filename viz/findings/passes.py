@@ -136,7 +136,11 @@ def costliest_head(
         (Claim("change of log probability without a head", (head,), after - before),),
         strength=1 - float(np.exp(-abs(after - before))) / 2,
         page="roles",
-        choices={"roles_view": "Remove heads", "removed": format_removals([Removal(*head)])},
+        choices={
+            **head_choices(head),
+            "roles_view": "Remove heads",
+            "removed": format_removals([Removal(*head)]),
+        },
     )
 
 

@@ -162,8 +162,9 @@ def sinks(trace: AttentionTrace) -> Finding | None:
     end = next(key for key in trace.labels(kind).keys if key in trace.special.ends)
     layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
     return Finding(
-        f"{heads} of {int(trace.has_head(kind).sum())} {SCREEN_NAMES[kind]} heads give more than "
-        f"half of their weight to {quoted(end)}; “Without sinks” shows the rest.",
+        f"{heads} of {int(trace.has_head(kind).sum())} {SCREEN_NAMES[kind]} heads "
+        f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}; "
+        "“Without sinks” shows the rest.",
         (Claim("heads on the end token", (kind,), float(heads)),),
         strength=0.3 + shares[kind] / 2,
         page="heads",

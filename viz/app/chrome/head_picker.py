@@ -102,11 +102,11 @@ def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None
     return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
 
 
-def pick_head(translator: Translator) -> Head:
-    """Draw the menus of one head: kind, layer and number."""
+def pick_head(translator: Translator, choices: Mapping[str, str]) -> Head:
+    """Draw the menus of one head, at first that of a finding's choices; see `first_head`."""
     kind = pick_kind()
     stack = translator.model.config.stack(kind)
-    return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h))
+    return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h, first_head(choices, kind)))
 
 
 def open_head(head: Head, names: UrlNames = HEAD) -> None:

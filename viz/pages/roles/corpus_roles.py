@@ -38,7 +38,7 @@ from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, row_names
 from viz.draw.palette import COLOR
@@ -77,7 +77,7 @@ def show() -> None:
     translator, _, trace = bar
     report, missing = report_or_message(translator)
     with controls_row("measured-controls"):
-        opened = pick_head(translator)
+        opened = pick_head(translator, worth_seeing.default_choices("roles"))
         quantity = ROLE
         if report is not None:
             quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)

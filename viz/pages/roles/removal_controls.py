@@ -29,7 +29,7 @@ from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
-from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, row_names
 from viz.figures.colors import GREY, VIOLET
@@ -98,7 +98,7 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     history: History[str] = st.session_state.setdefault("removal.history", History())
     history.see(removed, 0.0)
     with row:
-        head = pick_head(translator)
+        head = pick_head(translator, worth_seeing.default_choices("roles"))
         how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)

@@ -27,7 +27,7 @@ from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, tick_label
@@ -67,7 +67,7 @@ def show() -> None:
         return
     translator, _, trace = bar
     with controls_row("why-controls"):
-        head = pick_head(translator)
+        head = pick_head(translator, worth_seeing.default_choices("roles"))
     choices = step_choices(translator, trace)
     step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]

@@ -135,7 +135,7 @@ def _pictures(
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    first = next(iter(traces.values()))
+    first, last = traces[min(traces)], traces[max(traces)]
     confidence = {
         step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
     }
@@ -144,7 +144,10 @@ def _pictures(
     worth_seeing.link("training", question, [formed] if formed else [])
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
-        layer, head = pick_layer_and_head(FORMING_HEAD, *first.weights(kind).shape[:2])
+        layers, heads = first.weights(kind).shape[:2]
+        # the head that comes to be the most confident
+        formed_last = int(np.nan_to_num(measured(last, kind, "confidence")).argmax())
+        layer, head = pick_layer_and_head(FORMING_HEAD, layers, heads, divmod(formed_last, heads))
         before, _ = steepest_rise(confidence) or (next(iter(traces)), None)
         step = _step(folder, list(traces), before)
     if loss := _loss(folder, step):

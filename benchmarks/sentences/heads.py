@@ -120,7 +120,8 @@ def _first(kind: Kind) -> str:
 
 
 def _grid_name(kind: Kind) -> str:
-    return f"head_grid {kind.removesuffix('_self')}"
+    name = KIND_TITLES[kind].removesuffix(" self-attention")
+    return f"head_grid {name}"
 
 
 def role_of(

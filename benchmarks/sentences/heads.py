@@ -76,7 +76,7 @@ def heads(facts: Facts, kind_name: str, layer: int, head: int, step: int | None)
             yield f"attention_map row {n}: {row.removeprefix('the step that ')}"
             yield f"ribbons row {n}: {row.removeprefix('the step that ')}"
     if now is not None:
-        yield f"Step {now + 1}: {facts.rows('cross')[now]}."
+        yield f"Step {now + 1}: {facts.rows('cross')[now].removeprefix('the step that ')}."
         names = ". " if now > 1 else "; a single row names nothing, "
         yield f"…does most up to step {now + 1}{names}…"
     c = facts.config
@@ -120,7 +120,7 @@ def _first(kind: Kind) -> str:
 
 
 def _grid_name(kind: Kind) -> str:
-    (name,) = (name for name, other in KINDS.items() if other == kind)
+    name = KIND_TITLES[kind].removesuffix(" self-attention")
     return f"head_grid {name}"
 
 

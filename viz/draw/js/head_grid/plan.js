@@ -377,9 +377,7 @@ function roleWords(heads, room, measure) {
   const widest = (texts, size) => Math.max(...texts.map((text) => measure(text, size, 400)));
   const { largest, smallest } = LETTERS;
   const size = [largest, smallest].find((letters) => widest(roles, letters) <= room);
-  // a step of the decoder keeps the line for roles that a later one has: no map moves
-  const line = roles.length > 0 || heads.some(({ part }) => part.last != null);
-  if (size) return { lines: line ? 1 : 0, style: { size } };
+  if (size) return { lines: roles.length && 1, style: { size } };
   const words = roles.map((role) => role.split(" "));
   const style = { size: smallest, room };
   const legible = SQUEEZED * widest(words.flat(), smallest) <= room;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing.context import ForkServerContext
 
-from viz.app.links.navigation import TITLES
+from viz.draw.labels import PAGE_TITLES
 
 TRAINING = ["training.train", "torch._dynamo", "torch.distributed"]  # Adam imports _dynamo
 SERVING = [
@@ -17,7 +17,7 @@ SERVING = [
     "altair",
     "transformer.translator",
     "viz.app.served",
-    *(f"viz.pages.{path}" for path in TITLES),
+    *(f"viz.pages.{path}" for path in PAGE_TITLES),
 ]
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, THEME, enter, german, until, url
 from tests.viz.planted_trace import many, planted
-from viz.app.links.navigation import ROLES, TITLES, VIEW
+from viz.app.links.navigation import ROLES, VIEW
 from viz.app.sentence.source_box import EXAMPLES
+from viz.draw.labels import PAGE_TITLES
 from viz.lines import lines_report
 from viz.pages.roles import VIEWS
 from viz.report import report
@@ -72,7 +73,7 @@ def expect_low(page):
 
 
 def test_each_picture_is_in_sight_of_a_projector(browser, serve_app):
-    assert PICTURES.keys() | LONG.keys() == TITLES.keys()
+    assert PICTURES.keys() | LONG.keys() == PAGE_TITLES.keys()
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     open_ = opener(page, serve_app(""))  # with the bundled model
     for path, selectors in PICTURES.items():
@@ -210,7 +211,7 @@ AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 WAYS = ((1440, "light"), (390, "dark"))
 VIEWS_OF_PAGES = [
     ("", {}),  # the address at which the first page stays
-    *((path, {}) for path in TITLES if path != "translate"),
+    *((path, {}) for path in PAGE_TITLES if path != "translate"),
     *(("roles", {VIEW: name}) for name in VIEWS if name != ROLES),
 ]
 # a rule says how serious its faults are; what is not serious enough is not looked for

@@ -18,17 +18,14 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from viz.app.links.navigation import TITLES
 from viz.app.streamlit_internals import index_html
+from viz.draw.labels import PAGE_TITLES
 
 _CHROME = Path(__file__).with_name("chrome")
-SCRIPTS = [
-    _CHROME / "js" / f"{name}.js" for name in ("history", "languages", "live_text", "menus", "undo")
-]
-STYLE_SHEETS = [
-    _CHROME / "style" / f"{name}.css"
-    for name in ("page", "sentence_bar", "translate", "texts", "choices", "focus", "phone")
-]
+_SCRIPTS = "card_focus history languages light live_text menus share undo"
+SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
+_STYLES = "page sentence_bar translate texts choices focus lesson share phone"
+STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]
 """In their order: of two rules that weigh the same the later one counts."""
 
 
@@ -58,7 +55,7 @@ def routes() -> list[Route]:
 
     base = st.get_option("server.baseUrlPath").strip("/")
     prefix = f"/{base}/" if base else "/"
-    first, *others = TITLES
+    first, *others = PAGE_TITLES
     return [
         Route(prefix + first, to_first),
         *(Route(prefix + path, answer) for path in ("", *others)),

@@ -14,6 +14,19 @@ from transformer.text.words import has_letter
 if TYPE_CHECKING:
     from transformer.kinds import Kind, Row
 
+PAGE_TITLES = {
+    "translate": "Translate",
+    "heads": "Heads",
+    "inside": "Inside a head",
+    "roles": "What heads do",
+    "masks": "Masks",
+    "positions": "Positions",
+    "schedule": "Schedule",
+    "training": "Training",
+    "architecture": "Architecture",
+}
+"""Titles of the pages by their paths in the URL, in the order of the navigation."""
+
 SCREEN_NAMES: dict[Kind, str] = {
     kind: title.removesuffix(" self-attention") for kind, title in KIND_TITLES.items()
 }

@@ -14,9 +14,9 @@ from streamlit.util import calc_hash
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from transformer.analysis.axes import APART
-from viz.app.links.navigation import TITLES, VIEW, WHY
+from viz.app.links.navigation import VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.draw.labels import KINDS_BY_NAME, quoted
+from viz.draw.labels import KINDS_BY_NAME, PAGE_TITLES, quoted
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.boxes import BY_HEADING
 from viz.pages.architecture.drawing import NORMS
@@ -64,7 +64,7 @@ def visit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTes
     return open_
 
 
-@pytest.mark.parametrize("page", TITLES)
+@pytest.mark.parametrize("page", PAGE_TITLES)
 def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
     shown = [text.value for text in visit(page).text]
     assert any(text.startswith("log probability") for text in shown), shown

@@ -19,8 +19,9 @@ from training.run.state import checkpoints
 from training.train import main
 from transformer import AttentionTrace, Translator
 from transformer.text.languages import Languages
-from viz.app.links.navigation import ROLES, TITLES, VIEW
+from viz.app.links.navigation import ROLES, VIEW
 from viz.app.models.menu import CHECKPOINT_VARIABLE, reads_same_language
+from viz.draw.labels import PAGE_TITLES
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
@@ -117,9 +118,9 @@ def open_page(page: str, **url: str) -> str:
 @pytest.mark.parametrize(
     ("page", "model"),
     [
-        *((page, "run") for page in TITLES),
+        *((page, "run") for page in PAGE_TITLES),
         # a MarianMT folder has no run, and the bundled one is English and German
-        *((page, "marian") for page in TITLES if page != "training"),
+        *((page, "marian") for page in PAGE_TITLES if page != "training"),
     ],
 )
 def test_no_view_of_a_page_says_english_or_german(

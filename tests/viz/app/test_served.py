@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from tests.forkserver import forkserver
 from viz.app import served
-from viz.app.links.navigation import TITLES
+from viz.draw.labels import PAGE_TITLES
 
 
 def test_ours_comes_first() -> None:
@@ -37,7 +37,7 @@ def test_it_answers_where_the_pages_are(
 ) -> None:
     monkeypatch.setattr(st, "get_option", lambda _: base)
     assert {route.path for route in served.routes()} == {
-        f"{prefix}{path}" for path in ("", *TITLES)
+        f"{prefix}{path}" for path in ("", *PAGE_TITLES)
     }
 
 

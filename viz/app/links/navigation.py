@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.links import address
-
-TITLES = {
-    "translate": "Translate",
-    "heads": "Heads",
-    "inside": "Inside a head",
-    "roles": "What heads do",
-    "masks": "Masks",
-    "positions": "Positions",
-    "schedule": "Schedule",
-    "training": "Training",
-    "architecture": "Architecture",
-}
-"""By the path in the URL, in the order of the navigation."""
+from viz.draw.labels import PAGE_TITLES
 
 VIEW = "roles_view"
 """Name in the URL of the choice among the views of “What heads do”."""
@@ -35,7 +23,7 @@ REMOVED = "removed"
 
 def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Page:
     """Make a page as Streamlit's navigation takes it; the empty path opens the default one."""
-    return st.Page(show, title=TITLES[path], url_path=path, default=default)
+    return st.Page(show, title=PAGE_TITLES[path], url_path=path, default=default)
 
 
 MAX_TITLE = 60
@@ -50,10 +38,10 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:
         sentence = f"{sentence[: MAX_TITLE - 1].rstrip()}…"
-    named = [TITLES[path], sentence] if sentence else [TITLES[path]]
+    named = [PAGE_TITLES[path], sentence] if sentence else [PAGE_TITLES[path]]
     st.set_page_config(page_title=" · ".join([*named, "Headlight"]))
     about = f"<span> · {escape(sentence)}</span>" if sentence else ""
-    heading.html(f"<h1>{TITLES[path]}{about}</h1>")
+    heading.html(f"<h1>{PAGE_TITLES[path]}{about}</h1>")
 
 
 def link(path: str, why: str, choices: Mapping[str, str]) -> None:
@@ -61,10 +49,12 @@ def link(path: str, why: str, choices: Mapping[str, str]) -> None:
 
     `why` says in Markdown of our own what the page has to say here.
     """
-    plain_link(path, f"{TITLES[path]}: {why}", choices)
+    plain_link(path, f"{PAGE_TITLES[path]}: {why}", choices)
 
 
-def plain_link(path: str, label: str, choices: Mapping[str, str]) -> None:
+def plain_link(path: str, label: str, choices: Mapping[str, str | Sequence[str]]) -> None:
     """Draw a link to a page; see `link`."""
     # Streamlit finds the page of a link by its path alone, whatever draws it
-    st.page_link(page(path, lambda: None), label=label, query_params=address.on_page(path, choices))
+    st.page_link(
+        page(path, lambda: None), label=label, query_params=address.link_query(path, choices)
+    )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown
 from viz.app.links import address, navigation
+from viz.draw.labels import PAGE_TITLES
 from viz.findings import Finding
 
 TOUR = "tour"
@@ -55,12 +56,12 @@ def show_stop(
                 url = {**sentence, **choices(number, finding)}
                 navigation.plain_link(page, as_markdown(finding.text), url)
             else:
-                st.text(finding.text if finding else navigation.TITLES[page])
+                st.text(finding.text if finding else PAGE_TITLES[page])
             if number < len(STOPS):
                 following_page = STOPS[number]
                 navigation.plain_link(
                     following_page,
-                    f"Next stop: {navigation.TITLES[following_page]}",
+                    f"Next stop: {PAGE_TITLES[following_page]}",
                     choices(number + 1, following),
                 )
             # a button: what was chosen on the page stays

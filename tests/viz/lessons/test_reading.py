@@ -1,0 +1,207 @@
+"""Lesson files: what a good one holds, and the line that the error of a bad one names."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from transformer import InputError, Translator
+from viz.app.links.address import CARRIED
+from viz.lessons import LessonError, read_lesson
+from viz.lessons.grading import right_answer
+from viz.lessons.lesson import Measurement
+from viz.lessons.measures import Sentence
+from viz.lessons.reading import MAX_BYTES, MAX_CARDS
+
+FRONT = "---\ntitle: Masks\ngoal: Read a mask.\nminutes: 5\nlanguage: en\n---\n"
+"""Six lines, so that what follows begins on line 7."""
+GOOD = (
+    FRONT
+    + """
+Look first.
+
+## Look at it
+
+Some *text*.
+
+```yaml
+link: /masks?mask-view=shift right&kind=decoder
+light: masks
+ask: What is 2 × 2?
+reveal: It is {answer}.
+```
+
+- [ ] 3
+- [x] 4
+
+## Measure it
+
+- a list that is none of choices
+
+```yaml
+ask: How large?
+answer: {measure: weight, head: L9 H9 cross, row: 1, column: 1, within: 0.2}
+```
+"""
+)
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "masks.en.md"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_good_file_has_all_that_it_says(tmp_path: Path) -> None:
+    lesson = read_lesson(write(tmp_path, GOOD))
+    assert (lesson.name, lesson.title, lesson.goal) == ("masks.en", "Masks", "Read a mask.")
+    assert (lesson.minutes, lesson.language, lesson.model) == (5, "en", "any")
+    assert lesson.text == "Look first."
+    first, second = lesson.cards
+    assert (first.title, first.text, first.line) == ("Look at it", "Some *text*.", 10)
+    assert first.view is not None
+    assert first.view.url == "/masks?mask-view=shift+right&kind=decoder"
+    assert [tuple(choice) for choice in first.choices] == [("3", False), ("4", True)]
+    assert (first.light, first.reveal) == ("masks", "It is {answer}.")
+    assert second.text == "- a list that is none of choices"
+    assert second.answer == Measurement(
+        "weight", {"head": ("cross", 8, 8), "row": 1, "column": 1}, 0.2
+    )
+
+
+@pytest.mark.parametrize("change", [("\n", "\r\n"), ("---\ntitle", "\ufeff---\ntitle")])
+def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    lesson = read_lesson(write(tmp_path, GOOD))
+    assert read_lesson(write(tmp_path, GOOD.replace(*change))).cards == lesson.cards
+
+
+@pytest.mark.parametrize("start", ["http://localhost:8501", "https://a.example/space", ""])
+def test_a_copied_address_is_the_view_without_the_reader_s_lesson(
+    tmp_path: Path, start: str
+) -> None:
+    rest = "/heads?layer=4&" + "&".join(f"{name}=1" for name in CARRIED)
+    (only,) = read_lesson(write(tmp_path, card(f"link: {start}{rest}"))).cards
+    assert only.view is not None
+    assert only.view.url == "/heads?layer=4"
+    root = f"link: {start.removesuffix('/space')}/?text=Hello."
+    (only,) = read_lesson(write(tmp_path, card(root))).cards
+    assert only.view is not None
+    assert only.view.url == "/translate?text=Hello."
+
+
+def test_a_head_that_the_model_has_not_is_an_error_of_the_answer(
+    tmp_path: Path, translator: Translator
+) -> None:
+    card = read_lesson(write(tmp_path, GOOD)).cards[1]
+    sentence = Sentence(translator, translator.trace("The old cat.", target="Die Katze."))
+    assert right_answer(card, None) is None
+    with pytest.raises(InputError):
+        right_answer(card, sentence)
+
+
+def card(*lines: str) -> str:
+    """Return a file whose card has a block of YAML; its first line is line 9."""
+    return FRONT + "## Card\n```yaml\n" + "\n".join(lines) + "\n```\n"
+
+
+ASK = "ask: Why?"
+CHOICES = "\n- [x] yes\n- [ ] no\n"
+BAD: dict[str, tuple[int, str | bytes]] = {
+    "unknown page": (9, card("link: /nowhere")),
+    "address of another site": (9, card("link: https://example.org/")),
+    "link that is a number": (9, card("link: 5")),
+    "unknown measure": (10, card(ASK, "answer: {measure: beauty}")),
+    "head that is none": (10, card(ASK, "answer: {measure: entropy, head: nose}")),
+    "argument missing": (10, card(ASK, "answer: {measure: weight, head: L1 H1 cross, row: 1}")),
+    "argument too much": (10, card(ASK, "answer: {measure: subwords, side: source, row: 1}")),
+    "tolerance below 0": (10, card(ASK, "answer: {measure: subwords, side: source, within: -1}")),
+    "answer that is a text": (10, card(ASK, "answer: five")),
+    "unknown light": (10, card("link: /masks", "light: moon")),
+    "no answer": (9, card(ASK)),
+    "two answers": (7, card(ASK, "answer: {measure: subwords, side: source}") + CHOICES),
+    "answer without a question": (7, FRONT + "## Card\n" + CHOICES),
+    "one choice": (7, card(ASK) + "\n- [x] yes\n"),
+    "two choices the same": (7, card(ASK) + "\n- [x] yes\n- [ ] yes\n"),
+    "two blocks": (11, card(ASK) + "```yaml\nlight: map\n```\n"),
+    "unknown field": (10, card(ASK, "colour: red")),
+    "field twice": (10, card(ASK, ASK)),
+    "question that is a list": (9, card("ask: [1, 2]")),
+    "list for a block": (9, card("- ask")),
+    "broken YAML": (10, card(ASK, "light: [map")),
+    "tab in YAML": (10, card(ASK, "\tlight: map")),
+    "line that is moved in": (10, card(ASK, "  light: map")),
+    "no blank after a colon": (10, card("link: /masks", "light:masks", ASK)),
+    "brace without an end": (9, card("answer: {measure: subwords, side: source", ASK)),
+    "colon in a text": (10, card("link: /masks", "ask: Look: why?")),
+    "German quotation marks before a colon": (9, card("ask: „Schnee“: wohin?")),
+    "text that a comment cuts off": (9, card("ask: Row #5: why?") + CHOICES),
+    "name in braces that is none": (10, card(ASK, "reveal: '{anwser}'") + CHOICES),
+    "two right answers": (7, card(ASK) + "\n- [x] yes\n- [x] no\n"),
+    "choice without its blank": (12, card(ASK) + "\n- [] yes\n- [x] no\n"),
+    "choice with a dash of the word processor": (12, card(ASK) + "\n– [ ] yes\n- [x] no\n"),
+    "block without an end": (8, FRONT + "## Card\n```yaml\nask: Why?\n" + CHOICES),
+    "block that is not named": (8, card(ASK).replace("yaml", "yml") + CHOICES),
+    "heading without its blank": (11, card("link: /masks") + "##Next\n"),
+    "heading of the first level": (11, card("link: /masks") + "# Next\n"),
+    "light that the page has not": (10, card("link: /masks", "light: chart")),
+    "decimal comma": (9, card("answer: {measure: subwords, side: source, within: 0,5}")),
+    "an object of Python": (9, card("ask: !!python/object/apply:os.system [ls]")),
+    "empty title": (7, FRONT + "##\n\ntext\n"),
+    "no card": (7, FRONT + "text\n"),
+    "HTML": (9, FRONT + "## Card\n\n<b>bold</b>\n"),
+    "script in a line": (10, FRONT + "## Card\n\ntext\nand <script>alert(1)</script>\n"),
+    "image": (10, FRONT + "## Card\n\ntext\n![a picture](https://example.org/a.png)\n"),
+    "41 cards": (7 + 40 * 2, FRONT + "## Card\ntext\n" * (MAX_CARDS + 1)),
+    "no front matter": (1, "# Masks\n\n## Card\n"),
+    "front matter that begins late": (1, "# Masks\n\n---\n\n## Card\n"),
+    "front matter without an end": (1, "---\ntitle: Masks\n"),
+    "empty file": (1, ""),
+    "no goal": (5, FRONT.replace("goal: Read a mask.\n", "") + "## Card\n"),
+    "unknown language": (5, FRONT.replace("language: en", "language: fr") + "## Card\n"),
+    "language twice": (6, FRONT.replace("language: en\n", "language: en\nlanguage: de\n")),
+    "minutes in words": (4, FRONT.replace("minutes: 5", "minutes: five")),
+    "no minutes at all": (4, FRONT.replace("minutes: 5", "minutes: 0")),
+    "title that is a number": (2, FRONT.replace("title: Masks", "title: 7")),
+    "not UTF-8": (2, FRONT.replace("Masks", "Müller").encode("latin-1")),
+}
+"""By what is wrong: the line that the error names, and the file."""
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_gives_one_sentence_with_its_line(tmp_path: Path, name: str) -> None:
+    line, text = BAD[name]
+    with pytest.raises(LessonError) as error:
+        read_lesson(write(tmp_path, text))
+    message = str(error.value)
+    assert message.startswith(f"masks.en.md, line {line}: ")
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert len(message) < 1000
+
+
+def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
+    for path in (
+        write(tmp_path, GOOD + "x" * 2_000_000),
+        tmp_path / "missing.md",
+        tmp_path,
+    ):
+        with pytest.raises(LessonError) as error:
+            read_lesson(path)
+        assert str(error.value).startswith(path.name)
+        assert str(tmp_path) not in str(error.value).removeprefix(path.name)
+    assert len(GOOD) < MAX_BYTES
+
+
+def test_aliases_that_multiply_take_no_time(tmp_path: Path) -> None:
+    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    start = time.monotonic()
+    with pytest.raises(LessonError):
+        read_lesson(write(tmp_path, card("a0: &a0 [x, x]", *levels)))
+    nested = "ask: " + "[" * 5_000 + "]" * 5_000
+    with pytest.raises(LessonError):
+        read_lesson(write(tmp_path, card(nested)))
+    assert time.monotonic() - start < 5

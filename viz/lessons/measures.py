@@ -1,0 +1,332 @@
+"""Measures that a lesson can ask for: numbers and words of the reader's sentence.
+
+Each is computed from the model when a card is answered, so it holds for any sentence and model.
+Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword, or its number
+from 1. A row of the cross-attention is named by what it writes, one of the others by what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from training.run import journal
+from training.run.journal import LOG
+from transformer import AttentionTrace, InputError, Kind, Translator
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.measures import summarise
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.heads.removal_text import parse_removals
+from transformer.analysis.lenses import lens
+from transformer.analysis.paper.arithmetic import SublayerValues, sublayer_values
+from transformer.analysis.paper.costs import parameters_of_model
+from transformer.analysis.paper.positions import Edit, exact_encoding, log_probs
+from transformer.errors import quoted
+from transformer.files.installed import BUNDLED
+from transformer.text.languages import Side
+from viz.draw.formatting import format_number
+from viz.draw.labels import display_tokens
+from viz.figures.schedule import format_rate, paper_rate
+
+Value = float | str
+Arguments = Mapping[str, Any]
+
+NO_EDIT = Edit("removed", ())
+"""An edit of the positions of no stack."""
+YES, NO = "yes", "no"
+SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
+"""Sizes of a model, as the paper writes them."""
+
+
+class Sentence:
+    """A sentence with its translation, and the model that wrote it.
+
+    Args:
+        translator: the model.
+        trace: its attention over the sentence and the translation.
+    """
+
+    def __init__(self, translator: Translator, trace: AttentionTrace) -> None:
+        self.translator = translator
+        self.trace = trace
+
+    @cached_property
+    def log_p(self) -> float:
+        """The log probability of the translation."""
+        return float(log_probs(self.translator.model, self.trace, NO_EDIT).sum())
+
+    def map(self, head: Head) -> npt.NDArray[np.float32]:
+        """Return the weights of a head, `[query, key]`.
+
+        Raises:
+            InputError: if the model has no such head.
+        """
+        _require_heads(self.translator, [head])
+        return self.trace.weights(head.kind)[head.layer, head.head]
+
+    def values(self, head: Head) -> SublayerValues:
+        """Compute the values of the sub-layer of a head.
+
+        Raises:
+            InputError: if the model has no such head.
+        """
+        _require_heads(self.translator, [head])
+        return sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
+
+    def row(self, kind: Kind, wanted: int | str) -> int:
+        """Return the number of a row, from 0.
+
+        Raises:
+            InputError: if the sentence has none that is named so.
+        """
+        return _place(self.trace.labels(kind).queries, wanted)
+
+    def column(self, kind: Kind, wanted: int | str) -> int:
+        """Return the number of a column, from 0.
+
+        Raises:
+            InputError: if the sentence has none that is named so.
+        """
+        return _place(self.trace.labels(kind).keys, wanted)
+
+
+def _require_heads(translator: Translator, heads: Sequence[Head]) -> None:
+    """Make sure that the model has these heads, which lessons count from 1.
+
+    Raises:
+        InputError: naming the first that is wrong.
+    """
+    for head in heads:
+        stack = translator.model.config.stack(head.kind)
+        if head.layer >= stack.N or head.head >= stack.h:
+            raise InputError(
+                f"There is no head {head.title}: the model has L1 to L{stack.N}, "
+                f"each with H1 to H{stack.h}."
+            )
+    require_heads(translator.model, heads)
+
+
+def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
+    if isinstance(wanted, int):
+        if 1 <= wanted <= len(tokens):
+            return wanted - 1
+        raise InputError(f"There is no subword {wanted} in this sentence: it has {len(tokens)}.")
+    shown = [token.lstrip("·") for token in display_tokens(tokens)]
+    if wanted in shown:
+        return shown.index(wanted)
+    listed = " ".join(shown)
+    raise InputError(
+        f"There is no subword {quoted(wanted)} in this sentence: choose among {listed}."
+    )
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number or a word that is computed from a sentence.
+
+    Args:
+        compute: of a sentence and the arguments.
+        arguments: by name, the function that parses its value and raises ValueError.
+        tolerance: largest difference of a right answer, unless a card says another.
+        digits: decimals that are shown; None for a learning rate.
+    """
+
+    compute: Callable[[Sentence, Arguments], Value]
+    arguments: Mapping[str, Callable[[object], object]]
+    tolerance: float = 0.01
+    digits: int | None = 2
+
+    def text(self, value: Value) -> str:
+        """Format a value."""
+        if isinstance(value, str):
+            return value
+        return format_rate(value) if self.digits is None else format_number(value, self.digits)
+
+
+def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
+    """Compute a measure by its name, and format it; the arguments are those of a lesson file.
+
+    Raises:
+        HeadlightError: if the sentence or its model has not what is asked for.
+        ValueError: if an argument has no such value.
+    """
+    measure = MEASURES[name]
+    parsed = {key: measure.arguments[key](value) for key, value in arguments.items()}
+    return measure.text(measure.compute(sentence, parsed))
+
+
+def _heads(value: object) -> list[Removal]:
+    removals, problem = parse_removals(str(value), None)
+    if problem or not removals:
+        raise ValueError(
+            f"{quoted(value)} is no head: write L4 H5 cross, or encoder or decoder at the end."
+        )
+    return removals
+
+
+def _head(value: object) -> Head:
+    first, *others = _heads(value)
+    if others:
+        raise ValueError(f"{quoted(value)} is more than one head.")
+    return first.place
+
+
+def _token(value: object) -> int | str:
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"{quoted(value)} is neither a subword nor its number.")
+
+
+def _count(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
+        return value
+    raise ValueError(f"{quoted(value)} is no whole number from 0 to 1,000,000.")
+
+
+def _one_of(*names: str) -> Callable[[object], object]:
+    def parse(value: object) -> object:
+        if value in names:
+            return value
+        raise ValueError(f"{quoted(value)} is not one of {', '.join(names)}.")
+
+    return parse
+
+
+def _strongest(sentence: Sentence, arguments: Arguments) -> str:
+    head: Head = arguments["head"]
+    row = sentence.map(head)[sentence.row(head.kind, arguments["row"])]
+    return display_tokens(sentence.trace.labels(head.kind).keys)[int(row.argmax())]
+
+
+def _strongest_by_norm(sentence: Sentence, arguments: Arguments) -> str:
+    head: Head = arguments["head"]
+    _require_heads(sentence.translator, [head])
+    row = sentence.row(head.kind, arguments["row"])
+    norms = lens("norm", sentence.translator, sentence.trace, head.kind)[head.layer, head.head, row]
+    return display_tokens(sentence.trace.labels(head.kind).keys)[int(norms.argmax())]
+
+
+def _cell(sentence: Sentence, arguments: Arguments) -> tuple[int, int]:
+    kind: Kind = arguments["head"].kind
+    return sentence.row(kind, arguments["row"]), sentence.column(kind, arguments["column"])
+
+
+def _weight(sentence: Sentence, arguments: Arguments) -> float:
+    return float(sentence.map(arguments["head"])[_cell(sentence, arguments)])
+
+
+def _score(sentence: Sentence, arguments: Arguments) -> float:
+    head: Head = arguments["head"]
+    return float(sentence.values(head).scores[head.head][_cell(sentence, arguments)])
+
+
+def _entropy(sentence: Sentence, arguments: Arguments) -> float:
+    return _summary(sentence, arguments["head"]).entropy
+
+
+def _summary(sentence: Sentence, head: Head) -> Any:
+    causal = head.kind == "decoder_self" and sentence.trace.causal
+    return summarise(sentence.map(head), causal=causal)
+
+
+def _visible(sentence: Sentence, arguments: Arguments) -> float:
+    row = sentence.row("decoder_self", arguments["row"])
+    return float(row + 1 if sentence.trace.causal else len(sentence.trace.decoder_tokens))
+
+
+def _subwords(sentence: Sentence, arguments: Arguments) -> float:
+    trace = sentence.trace
+    pieces = trace.source_pieces if arguments["side"] == "source" else trace.target_pieces
+    return float(len(pieces))
+
+
+def _size(sentence: Sentence, arguments: Arguments) -> float:
+    model, name = sentence.translator.model, arguments["name"]
+    if name == "parameters":
+        return float(sum(parameters_of_model(model).values()))
+    return float(getattr(model.config, name))
+
+
+def _probability(sentence: Sentence, arguments: Arguments) -> float:
+    step = _place(sentence.trace.target_tokens, arguments["row"])
+    return float(np.exp(sentence.trace.log_probs[step]))
+
+
+def _least_certain(sentence: Sentence, _arguments: Arguments) -> str:
+    step = int(sentence.trace.log_probs.argmin())
+    return display_tokens(sentence.trace.target_tokens)[step]
+
+
+def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
+    translator = sentence.translator
+    _require_heads(translator, [removal.place for removal in arguments["heads"]])
+    with removed(translator, arguments["heads"]):
+        return float(log_probs(translator.model, sentence.trace, NO_EDIT).sum())
+
+
+def _log_p_without_positions(sentence: Sentence, arguments: Arguments) -> float:
+    edit = Edit("removed", (arguments["stack"],))
+    return float(log_probs(sentence.translator.model, sentence.trace, edit).sum())
+
+
+def _changed(sentence: Sentence, arguments: Arguments) -> str:
+    translator = sentence.translator
+    _require_heads(translator, [removal.place for removal in arguments["heads"]])
+    with removed(translator, arguments["heads"]):
+        return (
+            YES if translator.translate(sentence.trace.source).text != sentence.trace.target else NO
+        )
+
+
+def _encoding(sentence: Sentence, arguments: Arguments) -> float:
+    d_model, dimension = sentence.translator.model.config.d_model, arguments["dimension"]
+    if dimension >= d_model:
+        raise InputError(f"There is no dimension {dimension}: the model has {d_model}, from 0.")
+    return float(exact_encoding(np.array([arguments["position"]]), d_model)[0, dimension])
+
+
+def _learning_rate(_sentence: Sentence, arguments: Arguments) -> float:
+    step, d_model, warmup = (arguments[name] for name in ("step", "d_model", "warmup"))
+    return float(paper_rate(np.array([max(step, 1)]), max(d_model, 1), max(warmup, 1))[0])
+
+
+def _loss(_sentence: Sentence, arguments: Arguments) -> float:
+    step = arguments["step"]
+    for record in journal.read(BUNDLED / LOG):
+        if record["step"] == step and "loss" in record:
+            return float(record["loss"])
+    raise InputError(f"The bundled run logged no loss at step {step:,}.")
+
+
+_ROW = {"head": _head, "row": _token}
+_CELL = {**_ROW, "column": _token}
+
+MEASURES: Mapping[str, Measure] = {
+    "strongest": Measure(_strongest, _ROW),
+    "strongest by norm": Measure(_strongest_by_norm, _ROW),
+    "weight": Measure(_weight, _CELL),
+    "score": Measure(_score, _CELL, 0.05),
+    "entropy": Measure(_entropy, {"head": _head}, 0.1),
+    "visible": Measure(_visible, {"row": _token}, 0, 0),
+    "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),
+    "size": Measure(_size, {"name": _one_of(*SIZES)}, 0, 0),
+    "probability": Measure(_probability, {"row": _token}, 0.02),
+    "least certain": Measure(_least_certain, {}),
+    "log probability": Measure(lambda sentence, _arguments: sentence.log_p, {}, 0.05),
+    "log probability without heads": Measure(_log_p_without, {"heads": _heads}, 0.05),
+    "log probability without positions": Measure(
+        _log_p_without_positions, {"stack": _one_of("encoder", "decoder")}, 0.05
+    ),
+    "changed without heads": Measure(_changed, {"heads": _heads}),
+    "encoding": Measure(_encoding, {"position": _count, "dimension": _count}),
+    "learning rate": Measure(
+        _learning_rate, {"step": _count, "d_model": _count, "warmup": _count}, 1e-6, None
+    ),
+    "loss": Measure(_loss, {"step": _count}, 0.05),
+}
+"""By the name that a lesson file has after `measure:`."""

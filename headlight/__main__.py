@@ -21,6 +21,7 @@ COMMANDS = {
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
     "export": Command("transformer.export", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
+    "lessons": Command("viz.lessons.__main__", "check, print and collect lessons, find puzzles"),
     "download": Command("training.download.__main__", "fetch public English-German text"),
     "prepare": Command("training.prepare", "turn text into pieces that every process maps"),
     "train": Command("training.train", "train a model on parallel text"),

@@ -19,8 +19,12 @@ from training.download import __main__ as download
 from transformer import Tokenizer, Transformer, TransformerConfig
 from transformer.checkpoints import checkpoint
 from transformer.config import EOS
+from transformer.files.installed import ASSETS
+from viz.lessons import read_lesson
+from viz.lessons.answers import Answers, write_answers
 
 SENTENCE = "The old cat waits in the garden."
+LESSON = "lesson.md"
 RECIPE = """
 [model]
 preset = "demo"
@@ -49,6 +53,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "evaluate heads": (*_CORPUS, "--ref", "data/valid.de", "--bleu-sentences", "2"),
     "export ctranslate2": _MODEL,
     "export marian": _MODEL,
+    "lessons check": (LESSON, *_MODEL),
+    "lessons collect": ("answers.json",),
+    "lessons handout": (LESSON, *_MODEL),
+    "lessons notebook": (LESSON, *_MODEL),
+    "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,
     "report": (SENTENCE, *_MODEL, "--beam", "1"),
     "train": _DATA,
@@ -56,7 +65,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 """Sound arguments of each command but for its output, in the folder `pristine`."""
 
-WRITING = sorted(ARGUMENTS.keys() - {"app", "evaluate aer", "evaluate bleu", "translate"})
+WRITING = sorted(
+    ARGUMENTS.keys() - {"app", "evaluate aer", "evaluate bleu", "lessons check", "translate"}
+)
 """Commands with an option --out."""
 
 
@@ -89,6 +100,14 @@ def pristine(
     (folder / "binary").write_bytes(bytes(range(256)) * 40)
     (folder / "text").write_text("one line\n")
     (folder / "gold").write_text("0-0 1-1\n" * 6)
+    (folder / LESSON).write_text(
+        "---\ntitle: A\ngoal: B\nminutes: 1\nlanguage: en\n---\n## C\n"
+        "```yaml\nask: D?\n```\n- [x] E\n- [ ] F\n"
+    )
+    bundled = read_lesson(ASSETS / "lessons" / "attention.en.md")
+    given = (None,) * len(bundled.cards)
+    answers = Answers(bundled.name, bundled.checksum, "", "model", "", "Eva", given)
+    (folder / "answers.json").write_bytes(write_answers(answers))
     (folder / "folder").mkdir()
     for broken in ("binary-log", "binary-sums"):
         shutil.copytree(run, folder / broken)

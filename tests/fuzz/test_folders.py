@@ -107,12 +107,15 @@ OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING} | {
 }
 """Arguments beside each option that names an output."""
 
-FILES = ("report --out", "card --out", "evaluate heads --out", "evaluate faithfulness --out")
+FILES = (
+    *("report --out", "card --out", "evaluate heads --out", "evaluate faithfulness --out"),
+    *(f"lessons {name} --out" for name in ("collect", "handout", "notebook", "puzzles")),
+)
 """Outputs that are one file: a file of this name is replaced, as was asked for."""
 
 INPUTS = {
     "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
-    "--notes", "--ref", "--src", "--start-from", "--tgt", "--tokenizer",
+    "--lessons", "--notes", "--ref", "--src", "--start-from", "--text", "--tgt", "--tokenizer",
 }  # fmt: skip
 """Options that take a path and write nothing there."""
 

@@ -1,0 +1,130 @@
+import json
+from hashlib import sha256
+
+import pytest
+
+from transformer import InputError
+from viz.lessons.answers import (
+    MAX_BYTES,
+    MAX_TEXT,
+    Answers,
+    GivenAnswer,
+    read_answers,
+    write_answers,
+)
+
+ANSWERS = Answers(
+    lesson="attention",
+    lesson_sha256="a" * 64,
+    sentence="A man rides a horse.",
+    model="bundled",
+    model_sha256="b" * 64,
+    reader="Jürgen <b>Ö</b>",
+    answers=(GivenAnswer("7", "7", True), None, GivenAnswer("man\u00a0", "horse", False)),
+)
+
+
+def test_a_file_holds_what_was_written(tmp_path):
+    path = tmp_path / "answers.json"
+    path.write_bytes(write_answers(ANSWERS))
+    assert read_answers(path) == ANSWERS
+    assert ANSWERS.right == 1
+
+
+def fields():
+    return json.loads(write_answers(ANSWERS))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("reader",), "Jurgen"),
+        (("lesson",), "masks"),
+        (("answers", 2, 2), True),
+        (("answers", 0, 0), "8"),
+        (("answers", 1), ["7", "7", True]),
+        (("sha256",), "0" * 64),
+    ],
+)
+def test_a_file_that_was_edited_is_named(tmp_path, place, value):
+    content = fields()
+    *way, last = place
+    inner = content
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"edited\.json was changed"):
+        read_answers(path)
+
+
+def signed(**changes):
+    """A file with a sound checksum over unsound fields."""
+    content = fields() | changes
+    del content["sha256"]
+    guard = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**content, "sha256": guard})
+
+
+EVIL = {
+    "empty": "",
+    "no object": "[]",
+    "a number": "1",
+    "not a number": '{"format": NaN}',
+    "not a number inside": json.dumps(fields()).replace('"format": 1', '"format": NaN'),
+    "infinite": signed(format=float("inf")).replace("Infinity", "1e999"),
+    "nested": "[" * 100_000 + "]" * 100_000,
+    "nested in a field": '{"answers": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "twice": json.dumps(fields())[:-1] + ', "reader": "Eva"}',
+    "many digits": '{"format": ' + "1" * 10_000 + "}",
+    "other format": signed(format=2),
+    "true format": signed(format=True),
+    "a long name": signed(reader="x" * 101),
+    "no name": signed(reader=""),
+    "a name that moves the cursor": signed(reader="Eva\u001b[2J"),
+    "half a character": signed(reader="\ud800"),
+    "half a character in an answer": signed(answers=[["\ud800", "7", True]]),
+    "a long sentence": signed(sentence="x" * (MAX_TEXT + 1)),
+    "a name that is a list": signed(reader=["Eva"]),
+    "an answer that is a text": signed(answers=["abc"]),
+    "an answer that is 0": signed(answers=[0]),
+    "an answer without a verdict": signed(answers=[["7", "7"]]),
+    "a verdict that is a number": signed(answers=[["7", "7", 1]]),
+    "a verdict that is a text": signed(answers=[["7", "7", "no"]]),
+    "answers that are an object": signed(answers={"7": "7"}),
+    "no answers": signed(answers=[]),
+    "many answers": signed(answers=[None] * 41),
+    "a further field": signed(right=3),
+    "a short checksum": signed(lesson_sha256="a"),
+    "a missing field": json.dumps({k: v for k, v in fields().items() if k != "model"}),
+    "large": " " * (MAX_BYTES + 1),
+    "UTF-16": json.dumps(fields()).encode("utf-16")[:-1],
+    "binary": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_a_bad_file_is_one_sentence_with_its_name(tmp_path, name):
+    path = tmp_path / "evil.json"
+    content = EVIL[name]
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError) as caught:
+        read_answers(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(str(path))
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert "changed" not in sentence  # it is refused for itself, not for its checksum
+
+
+@pytest.mark.parametrize("name", ["absent.json", "."])
+def test_what_is_no_file_is_one_sentence(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_answers(tmp_path / name)
+
+
+def test_the_order_of_the_fields_is_not_an_edit(tmp_path):
+    path = tmp_path / "sorted.json"
+    path.write_text(json.dumps(fields(), sort_keys=True))
+    assert read_answers(path) == ANSWERS

@@ -1,0 +1,282 @@
+"""The bundled lessons: answers are computed from the bundled model, and what they say checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import get_args
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+
+from training.run import journal
+from transformer import AttentionTrace, Kind, Translator
+from transformer.analysis.heads.removal import removed
+from transformer.analysis.heads.removal_text import parse_removals
+from transformer.analysis.lenses import lens
+from transformer.analysis.paper.masking import leak
+from transformer.analysis.paper.positions import Edit, exact_encoding
+from transformer.analysis.paper.scaling import Scale
+from transformer.analysis.teacher_forcing import batch_traces
+from transformer.files.installed import ASSETS, BUNDLED
+from viz.app.chrome.head_picker import KIND
+from viz.app.links.navigation import VIEW as ROLES_VIEW
+from viz.draw.caption import LENSES_BY_NAME
+from viz.draw.labels import KINDS_BY_NAME
+from viz.figures.schedule import paper_rate
+from viz.lessons import Card, Lesson, read_lesson
+from viz.lessons.grading import is_right, right_answer
+from viz.lessons.lesson import Language
+from viz.lessons.measures import MEASURES, Sentence
+from viz.pages import masks, positions, roles, training
+from viz.pages.roles.faithful import TESTS
+
+NAMES = ("attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions")
+LESSONS = {
+    f"{name}.{language}": read_lesson(ASSETS / "lessons" / f"{name}.{language}.md")
+    for name in NAMES
+    for language in get_args(Language)
+}
+CARDS = {
+    f"{name}-{number}": (lesson, card)
+    for name, lesson in LESSONS.items()
+    for number, card in enumerate(lesson.cards, start=1)
+}
+WORDS_PER_MINUTE, SECONDS_PER_CARD = 180, 20
+
+
+@cache
+def bundled() -> Translator:
+    return Translator.load()
+
+
+@cache
+def sentence(text: str) -> Sentence:
+    return Sentence(bundled(), bundled().trace(text))
+
+
+def probe(step: int) -> AttentionTrace:
+    return AttentionTrace.load(BUNDLED / "probes" / f"step-{step:08}-sentence-1.npz")
+
+
+def confidence(step: int, kind: Kind) -> float:
+    """Mean largest weight of a row at a step of the run; the decoder's first row sees itself."""
+    weights = probe(step).weights(kind)[:, :, 1 if kind == "decoder_self" else 0 :]
+    return float(weights.max(-1).mean())
+
+
+def share_even(step: int) -> float:
+    """Share of the heads of cross-attention with 0.9 of the largest entropy or more."""
+    weights = probe(step).cross.astype(np.float64)
+    entropy = -(weights * np.log(weights + 1e-30)).sum(-1).mean(-1)
+    return float((entropy >= 0.9 * np.log(weights.shape[-1])).mean())
+
+
+def logged(step: int, field: str) -> float:
+    records = journal.read(BUNDLED / "run.jsonl")
+    return float(next(r[field] for r in records if r["step"] == step and field in r))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+def rows_of_head(lesson: Lesson) -> tuple[np.ndarray, np.ndarray]:
+    """q · k and scores of the row that writes “Hunde” in L5 H4, for Two, black, dogs, run, </s>."""
+    values = sentence(lesson.sentence).values(parse_removals("L5 H4 cross", None)[0][0].place)
+    return values.k[3].astype(np.float64) @ values.q[3, 2], values.scores[3, 2]
+
+
+def right_choice(card: Card) -> str:
+    return next(choice.text for choice in card.choices if choice.right)
+
+
+def one_head_by_hand(lesson: Lesson) -> None:
+    dots, scores = rows_of_head(lesson)
+    assert len(dots) == 5
+    assert bundled().model.config.d_k == 32
+    assert scores == pytest.approx(dots / 5.66, abs=0.01)
+    assert scores[0] < 0
+    assert softmax(scores)[2] < 0.8
+    assert softmax(dots)[2] > 0.99
+    assert softmax(scores)[1] > 0.1 > softmax(scores)[0]
+
+
+def attention(lesson: Lesson) -> None:
+    trace = sentence(lesson.sentence).trace
+    assert trace.cross[3, 4, 5, 4] > 0.95  # Pferd, horse
+    assert trace.cross.shape[:2] == (6, 8)
+
+
+def masks_(lesson: Lesson) -> None:
+    trace = sentence(lesson.sentence).trace
+    following = trace.target_tokens[trace.decoder_tokens.index("▁Männer")]
+    assert following == f"▁{right_choice(lesson.cards[0])}"
+    assert trace.decoder_self[:, :, 0, 0] == pytest.approx(1)
+    assert trace.decoder_self[:, :, 2, 3:].max() == 0
+    batch = batch_traces([trace])
+    with_mask, without = (
+        float(np.nanmean(leak(bundled().model, batch, "decoder_self", masked=masked).loss))
+        for masked in (True, False)
+    )
+    assert without > with_mask + 1
+
+
+def positions_(lesson: Lesson) -> None:
+    pair = lesson.sentence, "The man bites the dog."
+    edit = Edit("removed", ("encoder",))
+    with bundled().model.hooks(edit.hooks()):
+        assert len({bundled().translate(text).text for text in pair}) == 1
+    assert len({bundled().translate(text).text for text in pair}) == 2
+    table = exact_encoding(np.array([3, 5, 40, 42]), 256)
+    assert table[0] @ table[1] == pytest.approx(table[2] @ table[3])
+    measure = MEASURES["log probability without positions"]
+    without = {
+        stack: measure.compute(sentence(lesson.sentence), {"stack": stack})
+        for stack in ("encoder", "decoder")
+    }
+    assert float(without["encoder"]) < float(without["decoder"]) - 10
+
+
+def heat_maps(lesson: Lesson) -> None:
+    trace = sentence(lesson.sentence).trace
+    assert trace.target_tokens[4:6] == ("▁am", "▁Strand")
+    assert trace.decoder_tokens[2] == "▁brauner"
+    # L4 H4 looks where a dictionary would: brauner, Hund, rennt, am, Strand
+    assert trace.cross[3, 3, 1:6].argmax(-1).tolist() == [1, 2, 3, 4, 6]
+    sinks = np.concatenate([trace.encoder_self, trace.cross], axis=2)[..., -1].mean(-1)
+    assert (sinks > 0.4).sum() > 10
+    assert trace.cross[5, 0, -1, -1] > 0.9
+    rest = trace.cross[5, 0, -1, :-2]
+    assert rest.max() / rest.sum() > 0.5
+    # L3 H1: the vector of </s> is short beside that of dog
+    norms = lens("norm", bundled(), trace, "cross")[2, 0, 2] / trace.cross[2, 0, 2]
+    assert norms[-1] < norms[2] / 4
+    # L6 H5: rennt and am look at beach, Strand does not
+    assert [key == 6 for key in trace.cross[5, 4, 3:6].argmax(-1)] == [True, True, False]
+    with removed(bundled(), parse_removals("L6 H5 cross", None)[0]):
+        assert "auf dem Strand" in bundled().translate(lesson.sentence).text
+
+
+def learning(lesson: Lesson) -> None:
+    assert probe(1).source == lesson.sentence
+    steps = np.arange(1, 26_001)
+    peak = int(paper_rate(steps, 256, 2000).argmax()) + 1
+    assert peak == int(right_choice(lesson.cards[1]).replace(",", ""))
+    assert paper_rate(np.array([8000]), 256, 2000) * 2 == pytest.approx(
+        paper_rate(np.array([2000]), 256, 2000)
+    )
+    assert bundled().model.config.vocab_size == 8000
+    assert share_even(1) > 0.9
+    assert share_even(64) > 0.9
+    assert logged(100, "loss") < logged(50, "loss")
+    rises = {kind: confidence(1000, kind) - confidence(1, kind) for kind in KINDS_BY_NAME.values()}
+    assert max(rises, key=rises.__getitem__) == "cross"
+    assert rises["encoder_self"] == min(rises.values())
+    assert confidence(26_000, "encoder_self") > confidence(1000, "encoder_self") + 0.1
+    assert confidence(1000, "cross") == pytest.approx(confidence(26_000, "cross"), abs=0.05)
+    assert logged(1000, "validation_bleu") < 10
+    assert logged(26_000, "validation_bleu") == pytest.approx(39, abs=0.5)
+
+
+FACTS: Mapping[str, Callable[[Lesson], None]] = dict(
+    zip(
+        NAMES,
+        (attention, heat_maps, learning, masks_, one_head_by_hand, positions_),
+        strict=True,
+    )
+)
+"""By lesson: checks of the choices that are marked as right, and of the numbers in its prose."""
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_is_in_its_language_and_has_six_to_eight_cards(name: str) -> None:
+    lesson = LESSONS[name]
+    assert (lesson.name, lesson.model) == (name, "bundled")
+    assert name.endswith(f".{lesson.language}")
+    assert 6 <= len(lesson.cards) <= 8
+    assert lesson.notes
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_the_answer_of_a_card_is_computed_and_one_choice_matches_it(card: str) -> None:
+    lesson, asked = CARDS[card]
+    answer = right_answer(asked, sentence(lesson.sentence))
+    assert answer is not None
+    assert answer.text
+    assert asked.ask
+    assert asked.reveal
+    if asked.choices:
+        assert [is_right(asked, choice.text, answer) for choice in asked.choices].count(True) == 1
+    else:
+        assert is_right(asked, answer.text, answer)
+        assert not is_right(asked, str(float(answer.value) * 1.5 + 1), answer)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_a_lesson_says_of_the_model_is_true(name: str) -> None:
+    FACTS[name.partition(".")[0]](LESSONS[name])
+
+
+VALUES: Mapping[str, Callable[[str], bool]] = {
+    KIND: KINDS_BY_NAME.__contains__,
+    "layer": lambda value: 1 <= int(value) <= 6,
+    "head": lambda value: 1 <= int(value) <= 8,
+    "lens": LENSES_BY_NAME.__contains__,
+    "without_sinks": ("true", "false").__contains__,
+    "at": lambda value: 0 <= int(value) <= 9,
+    "scale_of": get_args(Scale).__contains__,
+    masks.VIEW: masks.VIEWS.__contains__,
+    masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
+    masks.ROW: lambda value: int(value) >= 1,
+    "more": lambda value: bool(value),
+    positions.VIEW: positions.VIEWS.__contains__,
+    ROLES_VIEW: roles.VIEWS.__contains__,
+    "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
+    "faithful_test": TESTS.__contains__,
+    training.VIEW: training.VIEWS.__contains__,
+    "trained": lambda value: (
+        BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
+    ).exists(),
+    "pairs": lambda value: value == "256 · 2000",
+    "steps": lambda value: int(value) >= 100,
+}
+"""By name in the URL: whether a page takes a value."""
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_link_has_names_and_values_that_its_page_takes(card: str) -> None:
+    asked = CARDS[card][1]
+    assert asked.view is not None
+    for name, value in parse_qsl(urlsplit(asked.view.url).query):
+        assert VALUES[name](value), name
+
+
+def words(lesson: Lesson) -> Iterator[str]:
+    """Yield each word that a reader reads, those of the reveals too."""
+    for text in (lesson.title, lesson.goal, lesson.text):
+        yield from text.split()
+    for card in lesson.cards:
+        for text in (card.title, card.text, card.ask, card.reveal, *(c.text for c in card.choices)):
+            yield from text.split()
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_who_reads_every_word_ends_within_the_minutes(name: str) -> None:
+    lesson = LESSONS[name]
+    reading = sum(1 for _ in words(lesson)) / WORDS_PER_MINUTE
+    assert reading + len(lesson.cards) * SECONDS_PER_CARD / 60 <= lesson.minutes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_languages_have_the_same_cards(name: str) -> None:
+    english, german = (LESSONS[f"{name}.{language}"] for language in ("en", "de"))
+    assert (english.sentence, english.minutes) == (german.sentence, german.minutes)
+    assert [shape(card) for card in english.cards] == [shape(card) for card in german.cards]
+
+
+def shape(card: Card) -> tuple[object, ...]:
+    """Parts of a card that are the same in each language."""
+    return card.view, card.light, card.answer, tuple(choice.right for choice in card.choices)

@@ -1,0 +1,51 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from viz.lessons.answer_key import answer_key
+from viz.lessons.grading import Answer
+from viz.lessons.handout import handout
+
+
+@pytest.fixture
+def page(lesson, bundled):
+    return handout(lesson, list(answer_key(lesson, bundled)), "Headlight, model <x>")
+
+
+def test_questions_come_first_and_their_answers_on_a_new_page(page):
+    questions, answers = page.split("<section>")
+    assert re.findall(r'<article id="card-(\d)"', questions) == list("123456")
+    assert re.findall(r"<li>(\w+)</li>", questions) == ["man", "horse", "Eva", "Adam"]
+    assert questions.count('class="blank"') == 1 + 3  # the name, and answers without choices
+    for text in ("zuerst", "Auf <strong>", "<p class", "→"):
+        assert text in answers
+    assert "zuerst" not in questions
+    assert "→" not in questions
+    assert "section { margin-top: 3rem; break-before: page; }" in page
+    right = dict(re.findall(r'id="answer-(\d)">.*?class="right">(.*?)</p>', answers, re.DOTALL))
+    assert [right[number] for number in "123"] == ["horse", "7", "Eva"]
+    assert "Auf <strong>horse</strong>." in answers
+    assert re.findall(r"Satz</b> (.+?) →", answers)[:2] == ["A man rides a horse.", "A dog sleeps."]
+
+
+def test_nothing_in_it_is_interpreted_or_fetched(page, lesson, bundled):
+    assert "<h1>Köpfe &lt;b&gt;&amp;amp;</h1>" in page
+    assert "&lt;i&gt;eine&lt;/i&gt;" in page
+    assert "model &lt;x&gt;" in page
+    assert "1. Eine Zeile &amp; mehr" in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"<script|<img|<link|<a |\bsrc=|href=|url\(|@import", page)
+    key = list(answer_key(lesson, bundled))
+    planted = key[0]._replace(answer=Answer("<img src=x>", "x"))
+    assert "<img" not in handout(lesson, [planted], "")
+    assert "<img" not in handout(replace(lesson, notes="<img src=x>", text="<img src=x>"), [], "")
+
+
+def test_a_german_lesson_has_german_headings(page, lesson):
+    headings = [r"lang=\"de\"", ">Name<", "Ziel: ", "5 Minuten", ">Satz<", ">Öffne<", ">Antwort<"]
+    for text in [*headings, "Lösungen: ", "Für die Lehrkraft"]:
+        assert re.search(text, page)
+    english = handout(replace(lesson, language="en"), [], "")
+    assert "Answers: " in english
+    assert "Lösungen" not in english

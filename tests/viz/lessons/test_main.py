@@ -1,0 +1,125 @@
+"""The command `headlight lessons`."""
+
+import csv
+import json
+
+import pytest
+
+from transformer.files.installed import ASSETS
+from viz.lessons import read_lesson
+from viz.lessons.__main__ import main
+from viz.lessons.answers import Answers, GivenAnswer, write_answers
+
+
+def test_a_check_prints_the_answer_of_each_card(lesson_file, capsys):
+    assert main(["check", str(lesson_file)]) == 2
+    output = capsys.readouterr()
+    lines = output.out.splitlines()
+    starts = [f"heads.de.md, line {number}: " for number in (12, 26, 34, 44, 55)]
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
+    ends = ["→ horse", "→ 7", "→ Eva", "→ –"]
+    assert [line[-len(end) :] for line, end in zip(lines, ends, strict=False)] == ends
+    (problem,) = output.err.splitlines()
+    assert problem.startswith("viz.lessons: heads.de.md, line 52: ")
+    assert "9" in problem
+
+
+def test_a_file_that_is_no_lesson_stops_no_other(lesson_file, tmp_path, capsys):
+    bad = tmp_path / "bad.md"
+    bad.write_text("---\ntitle: x\n---\n")
+    good = ASSETS / "lessons" / "attention.en.md"
+    assert main(["check", str(bad), str(good)]) == 2
+    output = capsys.readouterr()
+    assert len(output.out.splitlines()) == len(read_lesson(good).cards)
+    assert output.err.startswith("viz.lessons: bad.md, line 3: ")
+    assert main(["check", str(good)]) == 0
+
+
+def test_choices_without_the_answer_are_a_problem(lesson_file, capsys):
+    text = lesson_file.read_text("utf-8")
+    lesson_file.write_text(text.replace("- [ ] horse", "- [ ] rides"), "utf-8")
+    assert main(["check", str(lesson_file)]) == 2
+    assert "line 19: none of the choices is the answer" in capsys.readouterr().err
+
+
+def answers(lesson, reader, /, *given, **changes):
+    fields = {
+        "lesson": lesson.name,
+        "lesson_sha256": lesson.checksum,
+        "sentence": "A man rides a horse.",
+        "model": "bundled",
+        "model_sha256": "",
+        "reader": reader,
+        "answers": given,
+    }
+    return write_answers(Answers(**{**fields, **changes}))
+
+
+RIGHT, WRONG = GivenAnswer("7", "7", True), GivenAnswer("8", "7", False)
+
+
+def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
+    eva = (RIGHT, WRONG, None, None, None, RIGHT)
+    files = {
+        "another.json": answers(lesson, "Ann", *eva, lesson="masks.de"),
+        "eva.json": answers(lesson, "<b>Eva</b>", *eva),
+        "formula.json": answers(lesson, "=1+1", *[None] * 6),
+        "version.json": answers(lesson, "Old", *eva, lesson_sha256="0" * 64),
+        "cards.json": answers(lesson, "Few", RIGHT),
+        "edited.json": answers(lesson, "Udo", *eva).replace(b'"Udo"', b'"Ute"'),
+        "evil.json": b"[" * 100_000,
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    paths = [str(tmp_path / name) for name in files]
+    table = tmp_path / "table.csv"
+    command = ["collect", *paths, "--lessons", str(tmp_path), "--out", str(table)]
+    assert main(command) == 2
+    output = capsys.readouterr()
+    rows = [line.split("  ") for line in output.out.splitlines()]
+    assert [row[0].strip() for row in rows] == ["<b>Eva</b>", "=1+1"]
+    assert [row[-2:] for row in rows] == [["2 of 5", "✓ ✗ – – ✓"], ["0 of 5", "– – – – –"]]
+    problems = output.err.splitlines()
+    for name in ("another", "version", "cards", "edited", "evil"):
+        assert sum(f"{name}.json" in problem for problem in problems) == 1
+    assert problems[-1].endswith("5 files of 7 left out.")
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["name", "right", "questions", *(f"card {number}" for number in (1, 2, 3, 5, 6))],
+            ["<b>Eva</b>", "2", "5", "✓", "✗", "–", "–", "✓"],
+            ["'=1+1", "0", "5", *"–––––"],
+        ]
+    assert main(["collect", paths[1], "--lessons", str(tmp_path)]) == 0
+
+
+def test_the_name_of_a_lesson_is_no_path(lesson, lesson_file, tmp_path, capsys):
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "answers.json"
+    path.write_bytes(answers(lesson, "Eva", RIGHT, lesson=f"../{lesson.name}"))
+    assert main(["collect", str(path), "--lessons", str(tmp_path / "folder")]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "has no lesson" in output.err
+
+
+def test_files_are_written(lesson_file, tmp_path, capsys):
+    page, cells = tmp_path / "lesson.html", tmp_path / "lesson.ipynb"
+    assert main(["handout", str(lesson_file), "-o", str(page)]) == 0
+    assert "model bundled, SHA-256 e73bff73800588d4" in page.read_text("utf-8")
+    assert main(["notebook", str(lesson_file), "-o", str(cells)]) == 0
+    assert len(json.loads(cells.read_text("utf-8"))["cells"]) > 12
+    assert main(["handout", str(lesson_file), "-o", str(tmp_path / "no" / "x.html")]) == 2
+
+
+@pytest.mark.parametrize(("count", "status"), [(1, 0), (2, 0)])
+def test_fewer_puzzles_are_said(tmp_path, capsys, count, status):
+    lines, out = tmp_path / "lines", tmp_path / "puzzles.md"
+    lines.write_text("A dog sleeps.\n\n")
+    given = ["puzzles", "--text", str(lines), "--count", str(count), "-o", str(out)]
+    assert main(given) == status
+    assert len(read_lesson(out).cards) == 1
+    assert ("1 puzzle of 2" in capsys.readouterr().err) == (count == 2)
+    lines.write_text("\n")
+    out.unlink()
+    assert main(given) == 2
+    assert not out.exists()

@@ -1,0 +1,169 @@
+"""python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from transformer import InputError, Translator
+from transformer.cli import command, standard_input
+from transformer.cli.arguments import Parser, whole_number
+from transformer.errors import unwritable
+from transformer.files.atomic import write_file
+from transformer.files.installed import ASSETS, BUNDLED
+from viz.draw.caption import Origin
+from viz.draw.formatting import counted
+from viz.lessons.answer_key import answer_key
+from viz.lessons.answers import Answers, read_answers
+from viz.lessons.answers_table import Table
+from viz.lessons.handout import handout
+from viz.lessons.notebook import notebook
+from viz.lessons.puzzle_file import puzzle_file
+from viz.lessons.puzzles import MOST_OF_A_KIND, PUZZLE_KINDS, find_puzzles
+from viz.lessons.reading import LessonError, read_lesson
+
+NAME = "viz.lessons"
+MAX_LINES = 10_000
+"""Lines that are searched for puzzles."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    # one sentence is decoded fastest on one thread: synchronising costs more than it gains
+    torch.set_num_threads(1)
+    return command.run(NAME, lambda: options.run(options))
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Print link and answer of each card; the status is 2 if one cannot be asked."""
+    translator = Translator.load(options.checkpoint)
+    problems: list[str] = []
+    for path in options.files:
+        try:
+            lesson = read_lesson(path)
+        except LessonError as error:
+            problems.append(str(error))
+            continue
+        for card, _, answer, problem in answer_key(lesson, translator):
+            place = f"{path.name}, line {card.line}:"
+            if problem:
+                line = card.answer.line if card.answer else card.line
+                problems.append(f"{path.name}, line {line}: {problem}")
+                continue
+            right = answer.text if answer else "depends on the reader’s sentence"
+            print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
+    return _say(problems)
+
+
+def _handout(options: argparse.Namespace) -> int:
+    lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
+    key = list(answer_key(lesson, translator))
+    _save(options.out, handout(lesson, key, Origin.from_translator(translator, "", "").made_by))
+    return 0
+
+
+def _notebook(options: argparse.Namespace) -> int:
+    lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
+    _save(options.out, notebook(lesson, list(answer_key(lesson, translator))))
+    return 0
+
+
+def _puzzles(options: argparse.Namespace) -> int:
+    translator = Translator.load(options.checkpoint)
+    lines = standard_input.file_lines(options.text, translator.most_letters)
+    puzzles = list(find_puzzles(translator, islice(lines, MAX_LINES), options.count))
+    if puzzles:
+        made_by = Origin.from_translator(translator, "", "").made_by
+        bundled = translator.folder == BUNDLED
+        _save(options.out, puzzle_file(puzzles, bundled, made_by))
+    if len(puzzles) < options.count:
+        command.say(
+            f"{NAME}: {counted(len(puzzles), 'puzzle')} of {options.count} could be made of "
+            f"{options.text}: give more lines with --text."
+        )
+    return 0 if puzzles else command.REFUSED
+
+
+def _collect(options: argparse.Namespace) -> int:
+    """Print the table of the files of one lesson; the status is 2 if one is left out."""
+    files: dict[Path, Answers] = {}
+    problems: list[str] = []
+    for path in options.files:
+        try:
+            files[path] = read_answers(path)
+        except InputError as error:
+            problems.append(str(error))
+    if files:
+        name = Counter(answers.lesson for answers in files.values()).most_common(1)[0][0]
+        # a name in a file is compared with those in the folder, and is never a path
+        path = {path.stem: path for path in options.lessons.glob("*.md")}.get(name)
+        if path is None:
+            raise InputError(f"{options.lessons} has no lesson {name!r}: name its folder.")
+        lesson = read_lesson(path)
+        table = Table(lesson)
+        problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
+        print("\n".join(table.lines()))
+        if options.out:
+            _save(options.out, table.csv())
+    if problems:
+        problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
+    return _say(problems)
+
+
+def _say(problems: Sequence[str]) -> int:
+    for problem in problems:
+        command.say(f"{NAME}: {problem}")
+    return command.REFUSED if problems else 0
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        # a character that is no text, such as half an emoji, is to stop no file
+        write_file(path, text.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise InputError(unwritable(error, path)) from error
+
+
+def _parser() -> Parser:
+    parser = Parser(prog=f"python -m {NAME}", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    model = Parser(add_help=False)
+    help_text = "folder of the model; the bundled one unless given"
+    model.add_argument("--checkpoint", type=Path, default=BUNDLED, metavar="DIR", help=help_text)
+    lesson = Parser(add_help=False, parents=[model])
+    lesson.add_argument("file", type=Path, metavar="FILE", help="a lesson file")
+    lesson.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
+
+    check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
+    check.set_defaults(run=_check)
+    page = commands.add_parser(
+        "handout", help="write a lesson as a page to print", parents=[lesson]
+    )
+    page.set_defaults(run=_handout)
+    cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
+    cells.set_defaults(run=_notebook)
+    puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
+    add, most = puzzles.add_argument, MOST_OF_A_KIND * len(PUZZLE_KINDS)
+    add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")
+    add("--count", type=whole_number(1, most), default=10, help=f"at most {most}; 10 unless given")
+    add("-o", "--out", type=Path, required=True, help="the lesson file to write")
+    puzzles.set_defaults(run=_puzzles)
+    collect = commands.add_parser("collect", help="show answers files of readers as a table")
+    add = collect.add_argument
+    add("files", nargs="+", type=Path, metavar="FILE", help="an answers file")
+    add("--lessons", type=Path, default=ASSETS / "lessons", metavar="DIR", help="its lesson file")
+    add("-o", "--out", type=Path, help="also write the table there, as CSV")
+    collect.set_defaults(run=_collect)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

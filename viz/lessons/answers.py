@@ -1,0 +1,147 @@
+"""Answers of one reader to a lesson, as a file that the reader downloads and a teacher collects.
+
+The file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
+by accident or by hand. It is no proof: whoever reads this module can compute it for any answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transformer.errors import InputError, unreadable
+from transformer.files.reading import MIB, read_bytes
+from viz.lessons.reading import MAX_CARDS
+
+FORMAT = 1
+MAX_BYTES = MIB
+"""Largest size of an answers file."""
+MAX_NAME, MAX_TEXT = 100, 10_000
+"""Largest number of characters of a reader's name, and of each other text."""
+
+_CHECKSUM = 64  # digits of a SHA-256
+
+
+class GivenAnswer(NamedTuple):
+    """An answer that a reader gave.
+
+    Args:
+        given: the reader's.
+        answer: the right one.
+        right: whether they agree.
+    """
+
+    given: str
+    answer: str
+    right: bool
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of a reader to a lesson.
+
+    Args:
+        lesson: name of the lesson.
+        lesson_sha256: of the lesson file.
+        sentence: the sentence that the last answer was about, or "".
+        model: name of the model.
+        model_sha256: of the manifest of its checkpoint, or "".
+        reader: name that the reader typed.
+        answers: by card; None where the reader gave none.
+    """
+
+    lesson: str
+    lesson_sha256: str
+    sentence: str
+    model: str
+    model_sha256: str
+    reader: str
+    answers: tuple[GivenAnswer | None, ...]
+
+    @property
+    def right(self) -> int:
+        """The number of right answers."""
+        return sum(given is not None and given.right for given in self.answers)
+
+
+def write_answers(answers: Answers) -> bytes:
+    """Format answers as a file."""
+    fields = {"format": FORMAT, **asdict(answers)}
+    return json.dumps({**fields, "sha256": _guard(fields)}, indent=1).encode()
+
+
+def read_answers(path: Path) -> Answers:
+    """Read an answers file.
+
+    Raises:
+        InputError: if it cannot be read, is no answers file, or was changed.
+    """
+    try:
+        content = read_bytes(path, MAX_BYTES)
+    except OSError as error:
+        raise InputError(unreadable(error, path)) from None
+    try:
+        fields = json.loads(content, object_pairs_hook=_unique)
+        guard = fields.pop("sha256")
+        answers = _answers(fields)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise InputError(
+            f"{path} is no answers file of this version: ask its reader to download it again."
+        ) from None
+    if guard != _guard(fields):
+        raise InputError(
+            f"{path} was changed after its download: ask its reader to download it again."
+        )
+    return answers
+
+
+def _guard(fields: Mapping[str, object]) -> str:
+    """Compute the checksum of the fields, in an order of their own."""
+    return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a field is there twice")
+    return dict(pairs)
+
+
+def _answers(fields: dict[str, Any]) -> Answers:
+    """Check every field.
+
+    Raises:
+        ValueError, TypeError, KeyError or AttributeError: if one is not what is written.
+    """
+    _require(type(fields["answers"]) is list and 0 < len(fields["answers"]) <= MAX_CARDS)
+    given = [None if values is None else _given(values) for values in fields["answers"]]
+    texts = {name: fields[name] for name in fields if name not in ("format", "answers")}
+    answers = Answers(**texts, answers=tuple(given))
+    _require(type(fields["format"]) is int and fields["format"] == FORMAT)
+    for text in texts.values():
+        _require_text(text)
+    # false for control characters and line ends, which a terminal would obey
+    _require(answers.reader.isprintable() and 0 < len(answers.reader) <= MAX_NAME)
+    _require(len(answers.lesson_sha256) == _CHECKSUM)
+    return answers
+
+
+def _given(fields: list[Any]) -> GivenAnswer:
+    given = GivenAnswer(*fields)
+    for text in (given.given, given.answer):
+        _require_text(text)
+    _require(type(given.right) is bool)
+    return given
+
+
+def _require_text(text: object) -> None:
+    _require(isinstance(text, str) and len(text) <= MAX_TEXT)
+    str(text).encode()  # half of a surrogate pair raises ValueError
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise ValueError

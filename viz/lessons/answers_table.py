@@ -1,0 +1,54 @@
+"""Table of the answers of many readers to one lesson, as text and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from viz.lessons.answers import Answers
+from viz.lessons.lesson import Lesson
+
+
+class Table:
+    """A row for each reader, and a column for each question of the lesson."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.questions = [number for number, card in enumerate(lesson.cards) if card.ask]
+        self.rows: list[Answers] = []
+
+    def add(self, answers: Answers, file: Path) -> str:
+        """Add a reader, or return a sentence on why the file is of no use here."""
+        if answers.lesson != self.lesson.name:
+            return f"{file} is of another lesson, {answers.lesson!r}."
+        same_cards = len(answers.answers) == len(self.lesson.cards)
+        if answers.lesson_sha256 != self.lesson.checksum or not same_cards:
+            return f"{file} is of another version of the lesson {self.lesson.name!r}."
+        self.rows.append(answers)
+        return ""
+
+    def lines(self) -> list[str]:
+        """Format the table as text: name, number of right answers, and a mark by question."""
+        width = max((len(row.reader) for row in self.rows), default=0)
+        return [
+            f"{row.reader:<{width}}  {row.right} of {len(self.questions)}  "
+            + " ".join(self._marks(row))
+            for row in self.rows
+        ]
+
+    def csv(self) -> str:
+        """Format the table as CSV."""
+        stream = io.StringIO()
+        table = csv.writer(stream, lineterminator="\n")
+        cards = [f"card {number + 1}" for number in self.questions]
+        table.writerow(["name", "right", "questions", *cards])
+        for row in self.rows:
+            # a spreadsheet would compute what begins so
+            name = f"'{row.reader}" if row.reader.startswith(("=", "+", "-", "@")) else row.reader
+            table.writerow([name, row.right, len(self.questions), *self._marks(row)])
+        return f"\ufeff{stream.getvalue()}"
+
+    def _marks(self, row: Answers) -> list[str]:
+        given = [row.answers[number] for number in self.questions]
+        return ["–" if answer is None else "✓" if answer.right else "✗" for answer in given]

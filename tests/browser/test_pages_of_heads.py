@@ -282,7 +282,8 @@ def test_the_pictures_follow_the_slider_and_a_head_stays_open(visit):
     probes = find(BUNDLED)[0]  # the first sentence of the bundled run
     steps = list(probes)
     first, second, last = (AttentionTrace.load(probes[steps[n]]) for n in (0, 1, -1))
-    page = visit("training", kind="encoder", forming_layer="1", trained=str(steps[0]))
+    page = visit("training", kind="encoder", forming_layer="1", forming_head="1",
+                 trained=str(steps[0]))  # fmt: skip
     labels = first.labels("encoder_self")
     expect_map(page, "forming-map", first.encoder_self[0, 0], labels)
     expect_grid(page, first, "forming-grid")

@@ -83,7 +83,7 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, 
     expect_url(page, **{"mask-sentence": "2", "mask-row": "2"})
     words = page.locator(".st-key-mask-words")
     written = display_tokens(made.target_tokens[1])[1]
-    words.get_by_text(f"and writes “\u2068{written}\u2069” may see").wait_for()
+    words.get_by_text(f"and predicts “\u2068{written}\u2069” may see").wait_for()
     canvas.hover(position={"x": x + square, "y": y})
     tip = page.locator(".st-key-mask-grids .hl-tip")
     until(page, lambda: "it comes later." in tip.inner_text(), True)

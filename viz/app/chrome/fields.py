@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.links.address import clamp_number, longest
+from viz.app.links.address import clamp_number, has_arrived, longest
 
 T = TypeVar("T", bound=str)
 Option = TypeVar("Option")
@@ -34,6 +34,7 @@ def choose_one(
     """
     names = list(options)
     first = names[0] if default is None else default
+    choose_first_of_link(key, first)
     chosen = st.segmented_control(
         label,
         names,
@@ -133,6 +134,20 @@ def controls_row(key: str | None = None) -> DeltaGenerator:
     return st.container(key=key, horizontal=True, vertical_alignment="bottom", gap="small")
 
 
+def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
+    """Choose the first option where a link names it, before its widget is drawn.
+
+    Streamlit would drop it as the default, and keep what was chosen before.
+
+    Args:
+        key: name in the URL.
+        first: the option that is chosen at first.
+        shown: its text on the screen, where that is another.
+    """
+    if has_arrived() and st.query_params.get(key) in (str(first), shown or str(first)):
+        st.session_state[key] = first
+
+
 def menu(
     label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
 ) -> Option:
@@ -146,4 +161,6 @@ def menu(
         more: further settings of `st.selectbox`.
     """
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
+    first = options[more.get("index") or 0]
+    choose_first_of_link(key, first, more.get("format_func", str)(first))
     return st.selectbox(label, options, **bound, **more)

@@ -11,7 +11,7 @@ from transformer import Kind, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Row
-from viz.app.chrome.fields import choose_one
+from viz.app.chrome.fields import choose_first_of_link, choose_one
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
 
 KIND = "kind"
@@ -153,8 +153,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
     """Put the choice into the address where the first choice, left out of it, is another now."""
     state, before = st.session_state, f"head_picker.first.{name}"
-    if st.query_params.get(name) == first:
-        state[name] = first  # of a link: Streamlit would drop it and keep what was chosen before
+    choose_first_of_link(name, first)
     left_out = name not in st.query_params  # else a link that was just followed names another
     if left_out and state.get(before, first) != first and state.get(name) in options:
         state[name] = state[name]  # setting it puts it there

@@ -31,6 +31,7 @@ FREE_TEXTS = frozenset(
         *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
         *("removed", "pairs", "pe_dimensions"),
         *("model", "model2", "versus_model"),
+        *("lesson", "answers"),
     }
 )
 """Names under which anything may stand, “Infinity” too."""
@@ -58,6 +59,10 @@ def longest(name: str) -> int:
     return _LONGEST.get(name, MAX_CHARACTERS)
 
 
+IN_CLASS, PRESENT = "class", "present"
+CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
+"""Names that stay in the address from page to page, without a widget that has them."""
+
 OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
@@ -74,9 +79,10 @@ OLD_VALUES = {
 }
 """By name: values in links that were made earlier, and what they are called now."""
 
-OWN_PAGE = "own-page"
-"""Name in the query of a link to the page that is open: Streamlit then leaves the address as it is,
-and `prepare` writes it. It never stands in the address."""
+LINKED = "linked"
+"""Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
+address as it is where the page of a link is open; where another page is, it takes names out of it,
+and puts the choices of that page before those of the link."""
 
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
@@ -92,7 +98,8 @@ SHARED: dict[str, dict[str, str]] = {
 }
 """By page: the names in the address that stand for a choice which several pages share."""
 
-_PAGE, _RAW = "address.page", "address.raw"
+_PAGE, _RAW, _ARRIVED = "address.page", "address.raw", "address.arrived"
+_CARRIED = "address.carried"
 _SHARED_CHOICES, _QUERY_BY_PAGE = "address.shared_choices", "address.query_by_page"
 
 PAGE_CHANGED = "address.page_changed"
@@ -107,22 +114,37 @@ def prepare(page: str) -> None:
         page: its path.
     """
     raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
-    query = _read(raw)
-    linked = query.pop(OWN_PAGE, None) is not None
+    left, linked, own = raw.rpartition(f"{LINKED}=")
+    query = _read(own)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
         st.session_state[PAGE_CHANGED] = True
     followed = page_changed and not is_restored()
-    wanted = clean(_query_of_new_page(before, page, query) if followed else query)
+    st.session_state[_ARRIVED] = bool(linked) or page_changed or is_restored()
+    if linked:  # else the widgets of the open page would keep what they have
+        for name in query:
+            st.session_state.pop(name, None)
+    wanted = query
+    if followed:
+        wanted = _query_of_new_page(before, page, _read(left) if linked else query)
+        if linked:
+            wanted |= query
+    wanted = clean(wanted)
+    st.session_state[_CARRIED] = {name: wanted[name] for name in CARRIED if name in wanted}
     stands = {name: st.query_params.get_all(name) for name in st.query_params}
     if linked or followed or wanted != stands:
         replace_query(wanted)
 
 
-def on_page(path: str, choices: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the URL parameters of a link to a page, marked if that page is open."""
-    return {**choices, OWN_PAGE: ""} if st.session_state.get(_PAGE) == path else choices
+def link_query(
+    path: str, choices: Mapping[str, str | Sequence[str]]
+) -> Mapping[str, str | Sequence[str]]:
+    """Return the URL parameters of a link to a page; if it is open, with all that stays."""
+    carried = {}
+    if st.session_state.get(_PAGE) == path:
+        carried = {name: st.query_params[name] for name in CARRIED if name in st.query_params}
+    return {LINKED: "", **carried, **choices}
 
 
 def clamp_number(name: str, most: int) -> None:
@@ -171,6 +193,19 @@ def choose(name: str, value: str | None) -> None:
         st.query_params.pop(name, None)
     else:
         st.query_params[name] = value
+
+
+def has_arrived() -> bool:
+    """Return whether this run is the first at its address, which a link or Back has opened.
+
+    In any other run a widget can have another choice by now than the address.
+    """
+    return bool(st.session_state.get(_ARRIVED, True))
+
+
+def in_class() -> bool:
+    """Return whether a teacher's link opened the page, which fixes the sentence."""
+    return st.query_params.get(IN_CLASS) == "1"
 
 
 def is_restored() -> bool:
@@ -263,11 +298,12 @@ def _is_unusable_number(value: str) -> bool:
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     """Return the query of a page that a link has opened; keeps that of the page before.
 
-    It has what the link says, else what the last page had chosen, else what this page had when it
-    was left.
+    It has what the last page had chosen, else what this page had when it was left.
     """
     state = st.session_state
-    wanted = {OLD_NAMES.get(n, n): st.query_params.get_all(n) for n in st.query_params}
+    wanted = dict(state.get(_CARRIED, {}))
+    wanted |= {OLD_NAMES.get(n, n): st.query_params.get_all(n) for n in st.query_params}
+    wanted.pop(LINKED, None)
     query_by_page: dict[str, Query] = state.setdefault(_QUERY_BY_PAGE, {})
     # Streamlit has taken out what was bound on the last page
     query_by_page[before] = {name: query[name] for name in query if name not in wanted}

@@ -22,6 +22,7 @@ from viz.app.cache.cached_results import identity, trace_identity
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.explanations import sources
+from viz.app.chrome.fields import choose_first_of_link
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
@@ -97,6 +98,7 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
+    choose_first_of_link(name, LENS_NAMES[lens])
     choice = st.selectbox(
         label,
         names,

@@ -26,6 +26,26 @@ def test_the_option_of_the_url_is_chosen(linked: str | None, drawn: str) -> None
     assert [text.value for text in app.text] == [drawn]
 
 
+def switches() -> None:
+    import streamlit as st
+
+    from viz.app.chrome.fields import choose_one, menu
+
+    st.text(choose_one("View", ("curves", "table"), "view_of_test"))
+    st.text(menu("Layer", (1, 2), "layer_of_test", format_func="layer {}".format))
+
+
+def test_a_link_to_the_first_option_opens_it_whatever_was_chosen_before() -> None:
+    app = AppTest.from_function(switches)
+    app.session_state["view_of_test"], app.session_state["layer_of_test"] = "table", 2
+    app.run()
+    assert [text.value for text in app.text] == ["table", "2"]
+    app.query_params["view_of_test"], app.query_params["layer_of_test"] = "curves", "layer 1"
+    app.run()
+    assert not app.exception
+    assert [text.value for text in app.text] == ["curves", "1"]
+
+
 def number() -> None:
     import streamlit as st
 

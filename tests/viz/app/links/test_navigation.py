@@ -8,7 +8,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from viz.app.links.navigation import TITLES
+from viz.app.links.address import LINKED
+from viz.draw.labels import PAGE_TITLES
 
 APP = Path(__file__).parents[4] / "app.py"
 
@@ -25,7 +26,7 @@ def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(StopIteration):
         runpy.run_path(str(APP), run_name="__main__")
     assert [page["url_path"] for page in registered if page["default"]] == ["translate"]
-    assert {page["url_path"]: page["title"] for page in registered} == TITLES
+    assert {page["url_path"]: page["title"] for page in registered} == PAGE_TITLES
     for page in registered:
         package = importlib.import_module(f"viz.pages.{page['url_path']}")
         assert page["show"] is package.show
@@ -42,7 +43,7 @@ def test_a_link_leads_to_the_path_and_says_why() -> None:
     (link,) = app.get("page_link")
     assert link.proto.label == "Masks: who may see whom"
     assert link.proto.page == "masks"
-    assert link.proto.query_string == "kind=cross"
+    assert link.proto.query_string == f"{LINKED}=&kind=cross"
 
 
 @pytest.mark.parametrize(

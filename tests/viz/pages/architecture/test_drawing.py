@@ -16,7 +16,7 @@ from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
 from viz.app.chrome.explanations import code_line
-from viz.app.links.navigation import TITLES
+from viz.draw.labels import PAGE_TITLES
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.drawing import NORMS, spoken_name
 from viz.pages.architecture.norms import NAMES
@@ -39,7 +39,7 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
     if box.layered:
         assert box.name.split(".")[1] in box.value
     assert all(code_line(function) for function in box.code)
-    assert set(box.pages) <= set(TITLES)
+    assert set(box.pages) <= set(PAGE_TITLES)
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
@@ -136,7 +136,10 @@ def test_the_share_of_zeros_is_that_of_the_hidden_layer(opened, translator: Tran
 
 
 def links(app: AppTest) -> list[tuple[str, str]]:
-    return [(link.proto.page, link.proto.query_string) for link in app.get("page_link")]
+    return [
+        (link.proto.page, link.proto.query_string.removeprefix("linked=").lstrip("&"))
+        for link in app.get("page_link")
+    ]
 
 
 def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> None:

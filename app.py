@@ -3,10 +3,11 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from viz.app import served
+from viz.app import doors, presentation, served
+from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import doors, sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.pages import (
     architecture,
     heads,
@@ -46,13 +47,17 @@ def main() -> None:
     address.prepare(path)
     heading = st.container(key="page-name")
     top = st.container()
+    presentation.mark()
     with menu.kept_for_run():
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
             doors.show(top, path)
+            saved_views.show(path)
+            panel.show()
             if path not in worth_seeing.WITH_OWN_ROW:
                 worth_seeing.show(path)
             page.run()
+            panel.notice(path)
         finally:
             sentence_bar.let_go()
     address.name_shown(heading, page.url_path)

@@ -68,7 +68,7 @@ def show() -> None:
     if bundled:
         curves[BUNDLED_RUN] = _bundled_rates()
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key="schedule-picture"):
         altair_chart(
             schedule_chart(curves, peaks, log=axes == "logarithmic"),
             alt="The learning rate over the steps of each curve.",

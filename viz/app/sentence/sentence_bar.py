@@ -153,6 +153,15 @@ def drawn_from() -> BarTranslation:
     return result
 
 
+def url_choices() -> dict[str, str]:
+    """Return the URL parameters of the sentence in the bar and of its search."""
+    names = (name for name in search_request.NAMES if name in st.query_params)
+    choices = {name: st.query_params[name] for name in names}
+    if (bar := current()) is not None:
+        choices[TEXT] = bar.requested.text
+    return choices
+
+
 def origin_of(trace: AttentionTrace) -> Origin:
     """Return the origin of a trace that the sentence bar's model made."""
     return Origin.from_translator(drawn_from().translator, trace.source, trace.target)

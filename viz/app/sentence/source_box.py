@@ -51,7 +51,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
     """Draw the box and its menus; return the text as it was typed.
 
     The menu of target languages is there for several, that of examples for English; `in_link` says
-    that the text fits into the address.
+    that the text fits into the address. A teacher's link fixes the sentence.
     """
     text = text_area(
         label(languages, "source"),
@@ -61,7 +61,10 @@ def show(languages: Languages, *, in_link: bool) -> str:
         most=address.MAX_TYPED,
         in_link=in_link,
         placeholder=f"Type {languages.sentence('source')}",
+        disabled=address.in_class(),
     )
+    if address.in_class():
+        return text
     if languages.codes:
         _language_menu(languages, text)
     if languages.source == ENGLISH:

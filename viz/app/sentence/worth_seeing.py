@@ -15,8 +15,7 @@ from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar, tour
-from viz.app.sentence.search_request import NAMES
+from viz.app.sentence import sentence_bar, tour
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.findings import MOST, PAGES, Finding, ranked
 
@@ -57,7 +56,7 @@ def show(page: str, view: str = "") -> None:
     if bar is not None and number:
         pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], _sentence())
+        tour.show_stop(number, shown[0], shown[-1], sentence_bar.url_choices())
         return
     results = [] if bar is None else _findings(page, bar)[:MOST]
     if results or (page, view) in QUESTIONS:
@@ -84,17 +83,9 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
         with st.container(key="findings-links", gap=None):
             for finding in results:
                 # another page gets the sentence from the bar, and would get it twice
-                own = _sentence() if finding.page == page else {}
+                own = sentence_bar.url_choices() if finding.page == page else {}
                 choices = {**own, **finding.choices}
                 navigation.plain_link(finding.page, as_markdown(finding.text), choices)
-
-
-def _sentence() -> dict[str, str]:
-    """Return the URL parameters of the sentence in the bar and of its search."""
-    sentence = {name: st.query_params[name] for name in NAMES if name in st.query_params}
-    if (bar := sentence_bar.current()) is not None:
-        sentence[search_request.TEXT] = bar.requested.text
-    return sentence
 
 
 def default_choices(page: str) -> Mapping[str, str]:

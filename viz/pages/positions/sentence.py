@@ -44,7 +44,7 @@ from viz.figures.signed_maps import (
     maps,
     signed_map,
 )
-from viz.pages.positions.tables import pick_stack
+from viz.pages.positions.tables import PICTURE, pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
@@ -68,11 +68,12 @@ def embeddings() -> None:
     titled = dict(zip(("token", "+ position", "= sum"), parts, strict=True))
     # the scale fits the positions, which are smaller than the tokens
     maximum = 2 * float(np.abs(parts.positions).max())
-    plotly_chart(
-        input_figure(tokens, titled, maximum),
-        key="pe_foot",
-        alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
-    )
+    with st.container(key=PICTURE):
+        plotly_chart(
+            input_figure(tokens, titled, maximum),
+            key="pe_foot",
+            alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
+        )
     numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
         for label, values in zip(("RMS token", "position", "sum"), parts, strict=True):
@@ -121,7 +122,7 @@ def beyond() -> None:
         for name, stacks in MOVED.items()
     }
     picture, candidates = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         altair_chart(
             moved_chart(STEPS, log_p, k),
             key="pe_beyond",
@@ -162,7 +163,7 @@ def without() -> None:
     }
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         curves = {"unchanged": trace.log_probs, **piece_log_p}
         altair_chart(
             pieces_chart(trace.target_tokens, curves, languages),

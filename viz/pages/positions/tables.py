@@ -45,6 +45,9 @@ from viz.figures.signed_maps import (
     signed_map,
 )
 
+PICTURE = "positions-picture"
+"""Key of the picture of each view."""
+
 MAX_SIZE = 1024
 """Largest length and width."""
 
@@ -71,7 +74,7 @@ def encoding() -> None:
         return
     waves = positions.wavelengths(size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         plotly_chart(
             encoding_map(sinusoidal_positions(*size).numpy(), waves),
             key="pe_encoding",
@@ -121,7 +124,7 @@ def curves() -> None:
         positions.exact_encoding(points, size.d_model),
     )
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         altair_chart(
             wave_curves(table, dimensions, waves, points, exact),
             key="pe_curves",
@@ -158,7 +161,7 @@ def similarity() -> None:
     length = size.length
     formula = positions.similarity(np.arange(1 - length, length), size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         if drawn == "map":
             alt = "The product of each two positions."
             plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
@@ -199,7 +202,7 @@ def rotation() -> None:
     matrix = positions.rotation(k, size.d_model)
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         plotly_chart(
             rotation_figure(matrix, before, matrix @ before, after, drawn),
             key="pe_rotation",
@@ -284,7 +287,7 @@ def learned() -> None:
         f"learned, {stack}": cosines(table),
     }
     picture, explanation = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key=PICTURE):
         plotly_chart(
             cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
         )

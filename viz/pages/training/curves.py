@@ -76,7 +76,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
     if not runs:
         return
     picture, summaries = st.columns([2, 1], gap="large")
-    with picture:
+    with picture, st.container(key="loss-picture"):
         st.subheader("Loss", anchor=False)
         fields = {"loss": "training", "validation_loss": "validation"}
         altair_chart(

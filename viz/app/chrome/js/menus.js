@@ -45,6 +45,8 @@
   addEventListener("click", (event) => {
     // Streamlit closes the drawer itself where it knows the device as a phone
     if (within(event, `${DRAWER} a`)) setTimeout(closeDrawer);
+    // a link may open the same page, where the popover would stay
+    if (within(event, `${POPOVER} a`)) setTimeout(() => find(OPENER)?.click());
     // a finger would open the keyboard of the phone over the answer
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
     const place = within(event, `${CHOICES} [role=menuitem]`) && !touched && placeOfMenu();

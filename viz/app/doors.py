@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from viz.app.lessons import menu
 from viz.app.links import navigation
 from viz.app.models.menu import MODELS_VARIABLE
 from viz.app.sentence.tour import STOPS, choices
@@ -39,5 +40,7 @@ def show(place: DeltaGenerator, page: str) -> None:
         st.markdown(SUMMARY)
         url = {**st.query_params.to_dict(), **choices(1, None)}
         navigation.plain_link(first, "Look around", url)
+        with st.popover("Take a lesson", key="lessons", type="tertiary"):
+            menu.draw()
         with st.popover("Bring your own", key="bring-your-own", type="tertiary"):
             st.markdown(OWN_GUIDE)

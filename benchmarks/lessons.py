@@ -1,0 +1,287 @@
+"""Lessons played in a real Chromium by keyboard alone, on a small screen and on a phone.
+
+Each card gets a wrong answer, then the right one; its view is opened, and the place that it
+highlights must be in sight. The address of every third card is opened in a new browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.browser import chromium
+from benchmarks.machine import describe, table
+from benchmarks.server import served
+from transformer import HeadlightError, Translator
+from viz.app.lessons import library
+from viz.app.lessons.texts import TEXTS
+from viz.lessons import Lesson
+from viz.lessons.answer_key import KeyEntry, answer_key, parameters
+from viz.lessons.grading import Answer, in_language, is_right
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SCREENS = ((1024, 720), (390, 844))
+"""Width and height in CSS pixels."""
+PATIENCE = 10_000
+"""Milliseconds until a state of the page must be there."""
+DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 2
+"""Largest number of presses of Tab to the menu of lessons, in it, and from action to action."""
+
+# of what has the focus: whether it is in a place, and whether it can be seen
+FOCUSED = """(place) => document.activeElement?.closest(place) !== null"""
+IN_SIGHT = """() => {
+  const element = document.activeElement.closest("label") ?? document.activeElement;
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const there = document.elementFromPoint(left + width / 2, top + height / 2);
+  return there !== null && (element.contains(there) || there.contains(element));
+}"""
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+# the place is all there between header and panel; a larger one fills four fifths of that room
+LIT = """() => {
+  const lit = document.querySelector(".hl-lit");
+  if (!lit) return false;
+  const place = lit.getBoundingClientRect();
+  const panel = document.querySelector(".st-key-lesson").getBoundingClientRect();
+  const beside = panel.left > 0;
+  const head = 48;
+  const foot = beside ? innerHeight : panel.top;
+  const seen = Math.min(place.bottom, foot) - Math.max(place.top, head);
+  return place.left >= -8 && place.right <= (beside ? panel.left : innerWidth) + 8
+    && place.height > 0 && seen >= Math.min(place.height - 2, 0.8 * (foot - head));
+}"""
+# what a reader sees of a card: its text, its verdict, the choice that was made
+CARD = """() => [
+  document.querySelector(".st-key-lesson").innerText.replace(/\\s+/g, " "),
+  [...document.querySelectorAll(".st-key-lesson [type=radio]")].findIndex((e) => e.checked),
+]"""
+
+
+class Stuck(HeadlightError):
+    """A step that the keyboard does not reach, or that shows nothing."""
+
+
+@dataclass
+class Score:
+    """Number of cards of a lesson on which each step was reached."""
+
+    wrong: int = 0
+    right: int = 0
+    opened: int = 0
+    lit: int = 0
+    resumed: int = 0
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks lessons`."""
+    parser = commands.add_parser("lessons", help="every lesson, played by keyboard in Chromium")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of lessons; all unless given")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play, and print what was reached; the status is 1 if anything failed."""
+    print(describe())
+    translator = Translator.load()
+    lessons = library.offered().lessons
+    failures: list[str] = []
+    rows = []
+    with chromium() as browser, served() as server:
+        for name in options.names or lessons:
+            key = list(answer_key(lessons[name], translator))
+            for width, height in SCREENS:
+                screen = {"viewport": {"width": width, "height": height}}
+                began, score = time.monotonic(), Score()
+                player = Player(browser, screen, server.address, lessons[name], score)
+                failed = player.play(key)
+                seconds = f"{time.monotonic() - began:.0f}"
+                row = (name, width, len(key), *vars(score).values(), seconds)
+                rows.append(row)
+                print(*row, flush=True)
+                failures += [f"{name}, {width} px, {problem}" for problem in failed]
+    header = ("lesson", "width", "cards", *vars(Score()), "seconds")
+    print(table(header, rows), *failures, sep="\n")
+    return 1 if failures else 0
+
+
+class Player:
+    """A reader without a mouse.
+
+    Args:
+        browser: in which the lesson is opened, and resumed in another context.
+        screen: options of a context of the browser.
+        address: of the app.
+        lesson: the lesson.
+        score: is counted up.
+    """
+
+    def __init__(
+        self, browser: Browser, screen: dict[str, Any], address: str, lesson: Lesson, score: Score
+    ) -> None:
+        self.browser, self.screen, self.address = browser, screen, address
+        self.lesson, self.score, self.texts = lesson, score, TEXTS[lesson.language]
+
+    def play(self, key: list[KeyEntry]) -> list[str]:
+        """Play all cards; return what failed, by card."""
+        context = self.browser.new_context(**self.screen)
+        self.page = context.new_page()
+        failures = []
+        try:
+            self._open_lesson()
+        except Stuck as error:
+            failures.append(f"menu: {error}")
+            self._go_to(0)
+        for number, entry in enumerate(key):
+            try:
+                self._play_card(number, entry)
+                if number < len(key) - 1:
+                    self._press(".st-key-lesson-next button")
+                    self._wait_for_card(number + 1)
+            except Stuck as error:
+                failures.append(f"card {number + 1}: {error}")
+                if number < len(key) - 1:
+                    self._go_to(number + 1)
+        context.close()
+        return failures
+
+    def _open_lesson(self) -> None:
+        self.page.goto(self.address)
+        self._wait(f"!!document.querySelector('{AT_REST} .st-key-lessons')", "no menu of lessons")
+        self._press(".st-key-lessons button", DOOR_TABS)
+        self._wait("!!document.querySelector('[data-testid=stPopoverBody] a')", "the menu is shut")
+        self._press(f'a[href*="lesson={self.lesson.name}&"]', MENU_TABS)
+        self._wait_for_card(0)
+        self._wait("!document.querySelector('[data-testid=stPopoverBody]')", "the menu stays open")
+
+    def _go_to(self, number: int) -> None:
+        """Open a card by its address, where the keyboard did not come to it."""
+        text = f"&text={self.lesson.sentence}" if self.lesson.sentence else ""
+        self.page.goto(f"{self.address}/?lesson={self.lesson.name}&card={number + 1}{text}")
+        self._wait_for_card(number)
+        self._rest()
+        self.page.locator(f".st-key-lesson-card-{number}").evaluate(
+            "(e) => { e.tabIndex = -1; e.focus(); }"
+        )
+
+    def _play_card(self, number: int, entry: KeyEntry) -> None:
+        card, answer = entry.card, entry.answer
+        own_sentence = "text" in parameters(card)
+        if own_sentence:
+            self._open_view(entry, MENU_TABS)
+            self._go_back_to(f".st-key-lesson-{'chosen' if card.choices else 'typed'}-{number}")
+        if answer is not None:
+            self._answer(number, entry, answer, right=False)
+            self._press(f".st-key-lesson-again-{number} button")
+            self._wait(f"!document.querySelector('.st-key-lesson-verdict-{number}')", "no new try")
+            self._answer(number, entry, answer, right=True)
+        if card.view is not None and not own_sentence:
+            self._open_view(entry, NEAR_TABS)
+        if number % 3 == 2:
+            self._resume(number)
+
+    def _answer(self, number: int, entry: KeyEntry, answer: Answer, *, right: bool) -> None:
+        card = entry.card
+        if card.choices:
+            index = [is_right(card, choice.text, answer) for choice in card.choices].index(right)
+            field = f".st-key-lesson-chosen-{number} input"
+            self._reach(field)
+            self.page.keyboard.press("Space")
+            for _ in range(index):
+                self.page.keyboard.press("ArrowDown")
+            self._press(f".st-key-lesson-check-{number} button")
+        else:
+            self._reach(f".st-key-lesson-typed-{number} input")
+            self.page.keyboard.type(
+                in_language(answer, self.lesson.language) if right else _wrong(answer)
+            )
+            self.page.keyboard.press("Enter")
+        label = "right" if right else "wrong"
+        begin = self.texts[label].partition("{")[0].strip()
+        self._wait(
+            f"document.querySelector('.st-key-lesson-verdict-{number}')?.innerText.trim()"
+            f".startsWith({begin!r})",
+            f"no verdict “{begin}”",
+        )
+        setattr(self.score, label, getattr(self.score, label) + 1)
+
+    def _open_view(self, entry: KeyEntry, tabs: int) -> None:
+        self._press(".st-key-lesson-view a", tabs)
+        opened = self.texts["opened"]
+        self._wait(
+            f"document.querySelector('.st-key-lesson-view')?.innerText.includes({opened!r})",
+            "it does not say that its view is open",
+        )
+        self.score.opened += 1
+        if entry.card.light is not None:
+            self._wait(f"({LIT})()", f"{entry.card.light} is not in sight")
+            self.score.lit += 1
+
+    def _resume(self, number: int) -> None:
+        """Require the same card of its address in a new browser."""
+        self._rest()
+        shown = self.page.evaluate(CARD)
+        context = self.browser.new_context(**self.screen)
+        here, self.page = self.page, context.new_page()
+        try:
+            self.page.goto(here.url)
+            self._wait_for_card(number)
+            self._wait(
+                f"JSON.stringify(({CARD})()) === JSON.stringify({json.dumps(shown)})",
+                f"resumed without {shown}",
+            )
+        finally:
+            context.close()
+            self.page = here
+        self.score.resumed += 1
+
+    def _press(self, place: str, most: int = NEAR_TABS) -> None:
+        """Press Enter on what Tab reaches."""
+        self._reach(place, most)
+        self.page.keyboard.press("Enter")
+
+    def _reach(self, place: str, most: int = NEAR_TABS) -> None:
+        """Bring the focus to a place by Tab, and require that it can be seen there."""
+        self._rest()
+        for _ in range(most):
+            if self.page.evaluate(FOCUSED, place):
+                break
+            self.page.keyboard.press("Tab")
+        self._wait(f"({FOCUSED})({place!r})", f"{most} presses of Tab do not reach {place}", 1000)
+        self._wait(f"({IN_SIGHT})()", f"{place} is covered", 1000)
+
+    def _go_back_to(self, place: str) -> None:
+        """Bring the focus back to a place by Shift and Tab."""
+        for _ in range(5):
+            if self.page.evaluate(FOCUSED, place):
+                return
+            self.page.keyboard.press("Shift+Tab")
+        raise Stuck(f"Shift and Tab do not reach {place}")
+
+    def _rest(self) -> None:
+        """Wait for the end of a run and the frames after it, as a reader does."""
+        self._wait(f"!!document.querySelector('{AT_REST}')", "the page does not come to rest")
+        self.page.evaluate(TWO_FRAMES)
+
+    def _wait_for_card(self, number: int) -> None:
+        self._wait(
+            f"!!document.querySelector('{AT_REST} .st-key-lesson-card-{number}')",
+            f"card {number + 1} does not come",
+        )
+
+    def _wait(self, condition: str, problem: str, patience: int = PATIENCE) -> None:
+        from playwright.sync_api import TimeoutError as TooLong  # an extra of the tests
+
+        try:
+            self.page.wait_for_function(condition, polling=30, timeout=patience)
+        except TooLong:
+            focused = self.page.evaluate("document.activeElement.outerHTML.slice(0, 80)")
+            raise Stuck(f"{problem}; the focus is at {focused}") from None
+
+
+def _wrong(answer: Answer) -> str:
+    return "zebra" if isinstance(answer.value, str) else f"{answer.value + 7:.2f}"

@@ -1,0 +1,184 @@
+"""Lessons by keyboard alone, saved views as a lesson, and both as they are presented."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from benchmarks.lessons import Player, Score
+from tests.browser.app_page import PATIENCE, SENTENCE, at_rest, enter, no_traceback, until, url
+from tests.browser.servers import APP, served
+from viz.app.lessons.library import LESSONS_VARIABLE
+from viz.app.links.address import CARRIED
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.lessons import read_lesson
+from viz.lessons.answer_key import answer_key
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "reduced_motion": "reduce"}
+LESSON = f"""---
+title: Three cards
+goal: Read a map.
+minutes: 2
+language: en
+sentence: {SENTENCE}
+---
+
+## Which subword
+
+```yaml
+link: /heads?kind=decoder&layer=1&head=2
+light: map
+ask: Which subword gets most?
+answer: {{measure: strongest, head: L1 H2 decoder, row: 1}}
+```
+
+## How many
+
+```yaml
+link: /translate
+light: sentence
+ask: How many subwords?
+answer: {{measure: subwords, side: source}}
+```
+
+## Which word
+
+```yaml
+link: /roles?roles_view=Remove heads&removed=L1 H1 cross&kind=cross-attention&layer=1&head=1
+light: translation
+ask: Which word comes first?
+```
+
+- [ ] cat
+- [x] The
+- [ ] old
+"""
+VIEWS = {
+    "heads": (
+        {"kind": "encoder", "layer": "1", "head": "1", "lens": "norms", "heads-map-row": "3"},
+        "heads-map",
+    ),
+    "roles": ({"roles_view": "Remove heads", "removed": "L1 H2 cross"}, "roles-grid"),
+}
+"""By page: what is chosen in a saved view, and the key of its picture."""
+
+ELSEWHERE = {"kind": "encoder", "layer": "1", "head": "1"}
+"""A view of Heads that no finding opens."""
+
+
+@pytest.fixture(scope="module")
+def lessons(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lessons")
+    (folder / "three.md").write_text(LESSON, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def app(lessons, tmp_path_factory, trained_folder):
+    """Address of an app with these lessons."""
+    env = {CHECKPOINT_VARIABLE: str(trained_folder), LESSONS_VARIABLE: str(lessons)}
+    with served(APP, tmp_path_factory.mktemp("app") / "server.log", env) as address:
+        yield address
+
+
+def new_page(browser, **options):
+    """Open a page in a browser that remembers nothing."""
+    page = browser.new_context(reduced_motion="reduce", **options).new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+def choices(page):
+    """Return page and choices in the address, without the place in a lesson."""
+    parts = urlsplit(page.evaluate("location.href"))
+    query = parse_qs(parts.query, keep_blank_values=True)
+    return parts.path, {name: query[name] for name in query if name not in CARRIED}
+
+
+def picture(page, key):
+    """Read what is drawn in a place: pixels of canvases, outlines of drawings, and words."""
+    drawn = page.locator(f".st-key-{key}").locator("canvas, path, text, [aria-description]")
+    return drawn.evaluate_all(
+        """all => all.map((e) => e instanceof HTMLCanvasElement
+            ? e.toDataURL() : e.getAttribute("d") ?? e.ariaLabel ?? e.textContent)"""
+    )
+
+
+def test_a_lesson_is_played_by_keyboard_on_a_phone_and_resumed(browser, app, lessons, translator):
+    lesson = read_lesson(lessons / "three.md")
+    score = Score()
+    player = Player(browser, PHONE, app, lesson, score)
+    assert player.play(list(answer_key(lesson, translator))) == []
+    assert score == Score(wrong=3, right=3, opened=3, lit=3, resumed=1)
+
+
+def test_saved_views_are_a_lesson_whose_links_open_them_exactly(browser, app, lessons):
+    page = new_page(browser)
+    saved: list[Any] = []
+    for path, (chosen, key) in VIEWS.items():
+        query = urlencode({"text": SENTENCE, **chosen})
+        enter(page, f"{app}/{path.strip().replace('translate', '')}?{query}")
+        at_rest(page)
+        page.locator(f".st-key-{key}").wait_for()
+        page.locator(".st-key-views button").first.click()
+        page.locator(".st-key-save-view button").click()
+        page.locator(f".st-key-view-{len(saved)}").wait_for()
+        page.keyboard.press("Escape")
+        at_rest(page)
+        saved.append((choices(page), picture(page, key)))
+        assert len(saved[-1][0][1]) > 1, path
+        assert saved[-1][1], path
+    page.locator(".st-key-views button").first.click()
+    with page.expect_download() as download:
+        page.locator(".st-key-views-download button").click()
+    download.value.save_as(lessons / "views.md")
+    page.context.close()
+    cards = read_lesson(lessons / "views.md").cards
+    other = new_page(browser)
+    for card, view, (_, key) in zip(cards, saved, VIEWS.values(), strict=True):
+        assert card.view is not None
+        other.goto(f"{app}{card.view.url}")  # each time a new session
+        other.locator(f".st-key-{key}").wait_for()
+        until(other, partial(choices, other), view[0])
+        until(other, partial(picture, other, key), view[1])
+    other.context.close()
+
+
+def test_arrow_keys_go_through_cards_and_findings_while_presenting(browser, app):
+    page = new_page(browser, permissions=["clipboard-read", "clipboard-write"])
+    query = {"text": SENTENCE, "lesson": "three", "card": "1", "present": "1"}
+    page.goto(f"{app}/heads?{urlencode(query)}")
+    page.locator("[class*=st-key-lesson-next]").first.wait_for()
+
+    def place():
+        return urlsplit(page.evaluate("location.href")).path, url(page).get("card")
+
+    for key, wanted in (
+        ("ArrowRight", ("/", "2")), ("ArrowRight", ("/roles", "3")),
+        ("ArrowLeft", ("/roles", "2")),
+    ):  # fmt: skip
+        at_rest(page)
+        page.keyboard.press(key)
+        until(page, place, wanted)
+    at_rest(page)
+    page.keyboard.press("Escape")
+    until(page, lambda: "present" in url(page), False)
+    at_rest(page)
+    page.locator("[data-copy-link]").click()
+    until(page, lambda: page.evaluate("navigator.clipboard.readText()"), page.url)
+    assert url(page)["lesson"] == "three"
+
+    enter(page, f"{app}/heads?{urlencode({'text': SENTENCE, 'present': '1', **ELSEWHERE})}")
+    page.locator(".st-key-findings-links a").first.wait_for(state="attached")
+    at_rest(page)
+    before = choices(page)
+    page.keyboard.press("ArrowRight")
+    until(page, lambda: choices(page) != before, True)
+    assert url(page)["present"] == "1"
+    no_traceback(page)
+    page.context.close()

@@ -1,0 +1,60 @@
+// Part of the page itself: copies the link of what is shown, and turns the arrow keys into steps
+// while the page is presented.
+{
+  const COPIED = "Copied";
+  const STEPS = {
+    ArrowRight: ["[class*=st-key-lesson-next]", ".st-key-tour-next"],
+    ArrowLeft: ["[class*=st-key-lesson-back]", ".st-key-tour-back"],
+  };
+  const FINDINGS = ".st-key-findings-links a";
+
+  addEventListener("click", async ({ target }) => {
+    const button = target instanceof Element
+      && /** @type {HTMLElement | null} */ (target.closest("[data-copy-link]"));
+    if (!button) return;
+    const text = button.textContent;
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = COPIED;
+    } catch {
+      // a page without https may not write to the clipboard: the link can be copied from here
+      prompt("Copy this link", location.href);
+    }
+    setTimeout(() => { button.textContent = text; }, 1500);
+  });
+
+  let finding = -1;
+
+  /** @param {"ArrowRight" | "ArrowLeft"} key */
+  const step = (key) => {
+    for (const place of STEPS[key]) {
+      const control = /** @type {HTMLElement | null} */ (
+        document.querySelector(`${place} :is(a, button:not(:disabled))`));
+      if (control) return control;
+    }
+    const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(FINDINGS));
+    if (links.length === 0) return null;
+    finding = (finding + (key === "ArrowRight" ? 1 : -1) + links.length) % links.length;
+    return links[finding] ?? null;
+  };
+
+  addEventListener("keydown", (event) => {
+    const { key, target, altKey, ctrlKey, metaKey } = event;
+    if (!document.querySelector("[data-present]") || altKey || ctrlKey || metaKey) return;
+    // a field or a picture takes the arrows itself
+    const free = target === document.body
+      || (target instanceof Element
+        && target.matches("main, section, a, button, [data-testid=stMain]"));
+    if (!free) return;
+    if (key === "Escape") {
+      /** @type {HTMLElement | null} */ (
+        document.querySelector(".st-key-present-end button"))?.click();
+    } else if (key === "ArrowRight" || key === "ArrowLeft") {
+      const control = step(key);
+      if (control) {
+        event.preventDefault();
+        control.click();
+      }
+    }
+  });
+}

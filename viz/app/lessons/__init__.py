@@ -1,0 +1,1 @@
+"""Lessons beside the pages."""

@@ -1,0 +1,75 @@
+"""Links to what the page shows: one to copy, and a list of views that is saved as a lesson."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import streamlit as st
+
+from viz.app.chrome.explanations import as_markdown
+from viz.app.chrome.fields import text_input
+from viz.app.links import navigation
+from viz.app.links.address import CARRIED, PRESENT
+from viz.app.streamlit_internals import query_string
+from viz.draw.labels import PAGE_TITLES
+from viz.lessons.lesson import View
+from viz.lessons.reading import MAX_CARDS
+from viz.lessons.writing import SavedView, lesson_file
+
+COPY = '<button type="button" data-copy-link>Copy link</button>'
+"""Button that `js/share.js` gives its effect: Python cannot write to the clipboard."""
+TITLE = "Saved views"
+_VIEWS, _NAME, _TEXT = "saved_views", "view-name", "view-sentence"
+
+
+def show(page: str) -> None:
+    """Draw the button that copies the link, and the list of saved views."""
+    with st.container(key="share", horizontal=True, gap="small"):
+        st.html(COPY)
+        with st.popover("Views", key="views", type="tertiary"):
+            _list(page)
+
+
+def _list(page: str) -> None:
+    views: list[SavedView] = st.session_state.setdefault(_VIEWS, [])
+    text_input("Name of this view", key=_NAME, most=80, in_link=False)
+    text_input("One sentence on it", key=_TEXT, most=300, in_link=False)
+    full = len(views) >= MAX_CARDS
+    st.button("Save this view", on_click=_save, args=(page,), key="save-view", disabled=full)
+    for number, saved in enumerate(views):
+        with st.container(key=f"view-{number}", horizontal=True, vertical_alignment="center"):
+            navigation.plain_link(saved.view.page, as_markdown(saved.name), saved.view.choices)
+            st.button(
+                "Remove",
+                key=f"view-remove-{number}",
+                type="tertiary",
+                on_click=_remove,
+                args=(number,),
+            )
+    if views:
+        st.text("The list is in this tab alone: download it to keep it.")
+        st.download_button(
+            "Download as a lesson",
+            lesson_file(TITLE, views),
+            "saved-views.md",
+            "text/markdown",
+            on_click="ignore",
+            key="views-download",
+        )
+    choices = {**st.query_params.to_dict(), PRESENT: "1"}
+    navigation.plain_link(page, "Present this page", choices)
+
+
+def _save(page: str) -> None:
+    state = st.session_state
+    query = parse_qs(query_string(), keep_blank_values=True)
+    choices = {name: values for name, values in query.items() if name not in CARRIED}
+    name = str(state.get(_NAME) or "").strip() or f"{PAGE_TITLES[page]} {len(state[_VIEWS]) + 1}"
+    text = str(state.get(_TEXT) or "").strip()
+    state[_VIEWS] = [*state[_VIEWS], SavedView(name, text, View(page, choices))]
+    state[_NAME] = state[_TEXT] = ""
+
+
+def _remove(number: int) -> None:
+    views: list[SavedView] = st.session_state[_VIEWS]
+    st.session_state[_VIEWS] = [*views[:number], *views[number + 1 :]]

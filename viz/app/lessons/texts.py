@@ -1,0 +1,56 @@
+"""Words of the panel, in the languages of lessons."""
+
+from __future__ import annotations
+
+from viz.lessons.lesson import Language
+
+TEXTS: dict[Language, dict[str, str]] = {
+    "en": {
+        "card": "Card {number} of {count}",
+        "goal": "Goal",
+        "minutes": "{minutes} minutes",
+        "end": "End the lesson",
+        "back": "Back",
+        "next": "Next",
+        "open": "Open this view",
+        "opened": "You have opened it.",
+        "answer": "Your answer",
+        "check": "Check",
+        "show": "Show the answer",
+        "again": "Try again",
+        "right": "Right: {answer}.",
+        "wrong": "Not quite: it is {answer}.",
+        "shown": "It is {answer}.",
+        "wait": "The answer comes with the translation.",
+        "first": "Open the view: the question is about its sentence.",
+        "skipped": "This card does not fit here: {problem}",
+        "model": "Written for the bundled model: with this one, answers can differ.",
+        "sentence": "Use the lesson’s sentence",
+        "reader": "Your name",
+        "download": "Download your answers",
+    },
+    "de": {
+        "card": "Karte {number} von {count}",
+        "goal": "Ziel",
+        "minutes": "{minutes} Minuten",
+        "end": "Lektion beenden",
+        "back": "Zurück",
+        "next": "Weiter",
+        "open": "Diese Ansicht öffnen",
+        "opened": "Sie ist geöffnet.",
+        "answer": "Deine Antwort",
+        "check": "Prüfen",
+        "show": "Antwort zeigen",
+        "again": "Noch einmal",
+        "right": "Richtig: {answer}.",
+        "wrong": "Nicht ganz: es ist {answer}.",
+        "shown": "Es ist {answer}.",
+        "wait": "Die Antwort kommt mit der Übersetzung.",
+        "first": "Öffne die Ansicht: die Frage gilt ihrem Satz.",
+        "skipped": "Diese Karte passt hier nicht: {problem}",
+        "model": "Für das mitgelieferte Modell geschrieben: mit diesem können Antworten abweichen.",
+        "sentence": "Satz der Lektion nehmen",
+        "reader": "Dein Name",
+        "download": "Antworten herunterladen",
+    },
+}

@@ -22,12 +22,14 @@ from benchmarks.sentences.facts import (
     Expected,
     Facts,
     Floats,
+    Marked,
     extremes,
     head_title,
     number,
     signed,
 )
 from transformer import Kind, Transformer
+from transformer.attention import MultiHeadAttention
 from transformer.config import BOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.hooks import Hook
@@ -270,12 +272,52 @@ def layers(facts: Facts, step: int | None = None) -> Iterator[Expected]:
     yield from _sum(facts, at)
 
 
+def from_encoder_layers(facts: Facts) -> Iterator[Expected]:
+    """The translation from each encoder layer, whose keys and values cross-attention gets."""
+    yield from layers(facts)
+    N = facts.config.N
+    for layer in range(N + 1):
+        edits = _cross_keys_and_values(facts, layer)
+        new = facts.translated(edits)
+        yield Marked(new.text, facts.translation.text)
+        count = len(new.best.hypothesis.tokens)
+        pieces = f"{count} subword{'s' * (count > 1)}"
+        if not new.best.hypothesis.complete:
+            pieces = f"stopped without an end after {pieces}"
+        log_p = number(facts.score(facts.target, edits))
+        yield f"{pieces} · log probability of the original translation {log_p}"
+        name = f"Layer {layer}" if layer else "Embeddings, before any layer"
+        yield name + ", as the model does" * (layer == N)
+
+
+@torch.inference_mode()
+def _cross_keys_and_values(facts: Facts, layer: int) -> dict[str, Hook]:
+    """Hooks that give each cross-attention the keys and values of one encoder layer's output."""
+    model = facts.model
+    x = model.encoder.embedding(torch.tensor([facts.source]))
+    for encoder_layer in model.encoder.layers[:layer]:
+        x = encoder_layer(x)
+    edits: dict[str, Hook] = {}
+    for n in range(facts.config.decoder.N):
+        name = attention_name("cross", n)
+        attention = model.get_submodule(name)
+        assert isinstance(attention, MultiHeadAttention)
+        for part, values in zip("kv", attention.keys_and_values(x), strict=True):
+
+            def replace(there: Tensor, _name: str, values: Tensor = values) -> Tensor:
+                return values.expand_as(there)
+
+            edits[f"{name}.hook_{part}"] = replace
+    return edits
+
+
 def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
     """Each cell, and what a hover says of it."""
     tokens = display_tokens(facts.trace.target_tokens)
     for step, token in enumerate(tokens):
         ranks = [_ranks(facts, p[step], step) for p in read]
         stays = _stays(ranks)
+        yield f"first at at {step + 1} {token}: {'never' if stays is None else f'L{stays + 1}'}"
         for layer, p in enumerate(read):
             where = f"L{layer + 1} at {step + 1} {token}"
             best = _best(facts, p[step])
@@ -283,8 +325,7 @@ def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
             name, first = best[0]
             low, high = ranks[layer]
             if high == 0:
-                note = ", stays from here" if layer == stays else ""
-                yield f"{where}: {name} {first}{note}"
+                yield f"{where}: {name} {first}"
             elif low == high:
                 yield f"{where}: {name} rank {low + 1:,}"
             else:  # another piece is as probable, as float32 rounds

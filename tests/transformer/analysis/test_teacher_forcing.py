@@ -14,6 +14,7 @@ from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import patched
 from transformer.analysis.lenses import lens
+from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.analysis.logits.logit_lens import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow
@@ -49,6 +50,9 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
         drops_without_each_word,
         lambda model, donor: patched(model, donor, [Head("cross", 0, 0)]).__enter__(),
         lambda model, trace: alternatives(model, cast("Tokenizer", None), trace, 1),
+        lambda model, trace: decoder_lens(
+            cast("Translator", SimpleNamespace(model=model)), trace, 0
+        ),
         lambda model, trace: effect(
             cast("Translator", SimpleNamespace(model=model, hooks=model.hooks)), trace, []
         ),

@@ -1,9 +1,8 @@
-"""The view “Layer by layer”: predictions of each decoder layer, and the summands of a logit."""
+"""The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import altair as alt
 import numpy as np
@@ -14,6 +13,7 @@ import streamlit as st
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses.alti import whole_model
+from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits, direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
@@ -22,12 +22,14 @@ from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.sentence import sentence_bar
-from viz.draw.formatting import format_number, format_probability
+from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, named_color, word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
+from viz.pages.roles import encoder_layers
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, signs
-from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
+from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
+from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
 
 MOST_UNASKED = 160
 """Pieces of both sides up to which they are computed unasked; more take seconds."""
@@ -49,18 +51,21 @@ def show() -> None:
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
         "Each cell: what the layer would write; deeper is more probable. Below it: its probability "
-        "if that is the written subword, else the rank of the written one. A frame: from here on "
-        f"it stays first. Under the table: the {TOP} most probable subwords of the chosen step."
+        "if that is the written subword, else the rank of the written one. “First at”, and a "
+        f"frame: from here on it stays first. Under the table: the {TOP} most probable subwords of "
+        "the chosen step."
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
+    encoder_layers.show(translator, translation, trace)
     explain(
         "Each layer's output is multiplied by the vocabulary's matrix, as only the last one was "
         "trained to be (the “logit lens”): a lower layer may hold in another form what the next "
         "ones use. The sum holds each norm as it is on this sentence; later layers mostly add "
         "most, since each norm shrinks what came before it. The shares (ALTI+, Ferrando et al. "
         "2022) say how much nearer each token brings a layer's output to what it is, through all "
-        "layers." + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model)
+        "layers."
+        + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model, decoder_lens)
     )
 
 
@@ -139,89 +144,6 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         key="layers-shares",
         alt="The share of the source, of the start token and of what was written before in each "
         "written word.",
-    )
-
-
-_DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
-_QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
-_CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
-
-
-def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
-    """Find the first layer from which the written piece stays the most probable one, by step.
-
-    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
-    where the last one has another piece first.
-    """
-    first = rank == 0
-    stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
-    return [int(steps.argmax()) if steps.any() else None for steps in stable.T]
-
-
-def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
-    """Format the table: layers down, steps across, the layer's most probable piece in each cell.
-
-    The written tokens, `[target]`, are the headings; that of the chosen step is underlined.
-    """
-    stable = first_stable_layers(predictions.rank)
-    plain = f'<th scope="col" style="{_CELL};font-weight:400">'
-    chosen = (
-        f'<th scope="col" aria-current="true" style="{_CELL};'
-        'box-shadow:inset 0 -2px currentColor;font-weight:600">'
-    )
-    head = "".join(
-        f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
-        for n, name in enumerate(display_tokens(tokens))
-    )
-    body = "".join(
-        f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
-        + "".join(_cell(predictions, layer, n, stable[n] == layer) for n in range(len(tokens)))
-        + "</tr>"
-        for layer in range(len(predictions.pieces))
-    )
-    return (
-        '<div role="region" tabindex="0" aria-label="What each layer would write" '
-        'style="position:relative;overflow-x:auto;padding-block:2px">'  # holds the hidden text
-        '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
-        'width:auto;font-size:.875rem">'
-        f'<thead><tr style="border:0"><th scope="col" style="{_CELL};{_QUIET};font-weight:400">'
-        f"written</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def top_html(predictions: LayerPredictions, step: int) -> str:
-    """Format the most probable pieces of each layer at one step, as on the Translate page."""
-    items = []
-    for layer, steps in enumerate(predictions.pieces):
-        best = zip(steps[step], predictions.probabilities[layer, step], strict=True)
-        lines = "".join(
-            f"<small><bdi>{escape(shown_piece(piece))}</bdi> "
-            f"<span>{escape(format_probability(float(value)))}</span></small>"
-            for piece, value in best
-        )
-        items.append(f"<li><b>L{layer + 1}</b>{lines}</li>")
-    return f'<ol class="headlight-choices" style="padding:0">{"".join(items)}</ol>'
-
-
-def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) -> str:
-    pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
-    rank = int(predictions.rank[layer, step])
-    depth = round(_DEEPEST * float(values[0]))
-    style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
-    if stable:
-        style += ";box-shadow:inset 0 0 0 2px currentColor"
-    if rank == 0:
-        style += ";font-weight:600"
-    hover = "\n".join(
-        f"{shown_piece(piece)} {format_probability(float(value))}"
-        for piece, value in zip(pieces, values, strict=True)
-    )
-    quiet = _QUIET if rank else ""  # full ink on a deep colour
-    below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
-    hidden = '<span class="headlight-unseen">, stays from here</span>' if stable else ""
-    return (
-        f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
-        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{hidden}</span></td>'
     )
 
 

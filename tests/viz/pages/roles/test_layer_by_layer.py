@@ -21,15 +21,9 @@ from transformer.analysis.teacher_forcing import forced_pair, measure_layers
 from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
 from viz.pages.roles import layer_by_layer as layers
-from viz.pages.roles.layer_by_layer import (
-    BEFORE,
-    SOURCE,
-    START,
-    first_stable_layers,
-    predictions_html,
-    word_shares,
-)
+from viz.pages.roles.layer_by_layer import BEFORE, SOURCE, START, word_shares
 from viz.pages.roles.pieces import shown_piece
+from viz.pages.roles.predictions_table import first_stable_layers, predictions_html
 
 STEP = 2
 URL = {"text": SENTENCE, "roles_view": "Layer by layer"}
@@ -61,9 +55,15 @@ def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]
 
 def cells(html: str) -> list[list[tuple[str, str]]]:
     """The first piece of each cell and what stands below it, `[layer][step]`."""
-    rows = re.findall(r"<tr.*?</tr>", html, re.DOTALL)[1:]  # a hover has lines
+    rows = re.findall(r"<tr.*?</tr>", html, re.DOTALL)[2:]  # a hover has lines
     cell = re.compile(r"<td.*?<bdi>(.*?)</bdi><br><span[^>]*>([^<]*)", re.DOTALL)
     return [[(unescape(a), unescape(b)) for a, b in cell.findall(row)] for row in rows]
+
+
+def firsts(html: str) -> list[str]:
+    """The row that names the layer from which each piece is first for good, `[step]`."""
+    (_, row, *_) = re.findall(r"<tr.*?</tr>", html, re.DOTALL)
+    return re.findall(r"<td[^>]*>([^<]*)</td>", row)
 
 
 def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> None:
@@ -87,8 +87,11 @@ def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> N
             ranks[-1].append(rank)
             expected = f"rank {rank + 1:,}" if rank else f"{own:.2f}"
             assert below == (expected if rank or own >= 0.005 else "< 0.01")
-    held = first_stable_layers(np.array(ranks))
-    assert table.count("stays from here") == sum(layer is not None for layer in held)
+    assert len(firsts(table)) == len(trace.target_pieces)
+    for step, name in enumerate(firsts(table)):
+        ranked = [row[step] for row in ranks]
+        later = [n for n in range(len(ranked)) if not any(ranked[n:])]
+        assert name == (f"L{later[0] + 1}" if later else "never")
 
 
 def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, trace) -> None:
@@ -200,4 +203,5 @@ def test_pieces_are_text_in_the_table() -> None:
     assert "<b>" not in html
     assert "<i>" not in html
     assert cells(html) == [[("<b>", "0.50"), ("·", "rank 2")]]
+    assert firsts(html) == ["L1", "never"]
     assert 'title="&lt;b&gt; 0.50\n·&quot;x 0.20"' in html

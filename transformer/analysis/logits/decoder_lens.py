@@ -1,0 +1,108 @@
+"""DecoderLens: what the decoder writes where it reads an earlier layer of the encoder.
+
+The decoder's cross-attention sees the output of encoder layer ℓ in the place of the last one's
+(Langedijk et al. 2023, arXiv 2310.03686). Every layer of a post-norm model ends in a norm, so that
+its output needs no other one; the embeddings, ℓ = 0, are read as the first layer reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Unpack
+
+from torch import Tensor
+
+from transformer.analysis.teacher_forcing import forced_pair
+from transformer.decoding.settings import SearchArguments, require_whole
+from transformer.errors import InputError
+from transformer.hooks import Hook
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+from transformer.translation.result import Translation
+from transformer.translation.score import forced_log_probs
+from transformer.translator import Translator
+
+
+@dataclass(frozen=True)
+class LayerReading:
+    """A sentence as the decoder reads it from one encoder layer."""
+
+    layer: int  # encoder layers that the source went through: 0 is the embeddings, N the model
+    translation: Translation  # what the search writes
+    log_prob: float  # log P of the traced translation, in nats
+
+    @property
+    def length(self) -> int:
+        """The number of pieces that the search wrote, `</s>` included."""
+        return len(self.translation.best.pieces)
+
+    @property
+    def ended(self) -> bool:
+        """True if the translation has its end, `</s>`."""
+        return self.translation.best.hypothesis.complete
+
+
+def decoder_lens(
+    translator: Translator,
+    trace: AttentionTrace,
+    layer: int,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+    **search: Unpack[SearchArguments],
+) -> LayerReading:
+    """Translate a sentence, and score its traced translation, from one encoder layer.
+
+    Args:
+        translator: the model that made the trace.
+        trace: the sentence and its translation.
+        layer: the number of encoder layers that the source goes through, 0 to N.
+        should_stop: asked after each step of the search, see `Translator.translate`.
+        search: the further arguments of `Translator.translate`.
+
+    Raises:
+        InputError: if there is no such layer, if the trace does not fit the model, or as
+            `Translator.translate` does.
+    """
+    forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
+    written = [piece.id for piece in trace.target_pieces]
+    with reading_layer(translator.model, layer):
+        translation = translator.translate(trace.source, should_stop=should_stop, **search)
+        log_p = forced_log_probs(
+            translator.model, [piece.id for piece in trace.source_pieces], written
+        )
+    log_probs = log_p[range(len(written)), written].tolist()
+    translator.require_finite(log_probs)
+    return LayerReading(layer, translation, sum(log_probs))
+
+
+def reading_layer(model: Transformer, layer: int) -> AbstractContextManager[None]:
+    """Let the decoder read one encoder layer, 0 to N, inside the `with` block.
+
+    Raises:
+        InputError: if there is no such layer.
+    """
+    require_whole(layer, "encoder layer")
+    N = model.config.N
+    if not 0 <= layer <= N:
+        raise InputError(
+            f"There is no encoder layer {layer}: choose from 0, the embeddings, to {N}, the last."
+        )
+    if layer == N:
+        return model.hooks({})  # as it is, on the search's fast path
+    outputs = [f"encoder.layers.{n}.feed_forward_norm.hook_normalised" for n in range(N)]
+    return model.hooks(_memory_hooks(["encoder.embedding.hook_sum", *outputs][layer], outputs[-1]))
+
+
+def _memory_hooks(read: str, last: str) -> dict[str, Hook]:
+    """Make hooks that give the value at the point `read` out again at the point `last`."""
+    values: list[Tensor] = []
+
+    def keep(value: Tensor, _name: str) -> None:
+        values[:] = [value]
+
+    def replace(_value: Tensor, _name: str) -> Tensor:
+        return values.pop()
+
+    return {read: keep, last: replace}

@@ -11,6 +11,7 @@ from benchmarks import (
     huggingface,
     inference,
     layers,
+    lessons,
     marian,
     models,
     pages,
@@ -18,6 +19,7 @@ from benchmarks import (
     readers,
     scale,
     sentences,
+    source_share,
     training,
 )
 from benchmarks.notebook import examples, jupyter
@@ -25,8 +27,8 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, marian, models, profile, readers, scale),
-    *(confidence, sentences, findings, examples, jupyter, huggingface),
+    *(training, inference, app, pages, layers, lessons, marian, models, profile, readers),
+    *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

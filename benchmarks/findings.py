@@ -35,6 +35,8 @@ class Recomputation:
         self.model = translator.model
         self.source = [piece.id for piece in trace.source_pieces]
         self.target = [piece.id for piece in trace.target_pieces]
+        self.source_words = [piece.word for piece in trace.source_pieces]
+        self.target_words = [piece.word for piece in trace.target_pieces]
         self.heads = {kind: trace.weights(kind).shape[:2] for kind in trace.kinds}
         self.logits, self.values = self.run()
 
@@ -139,6 +141,60 @@ def _without_head(s: Recomputation, head: Head) -> float:
     return s.log_p(edited) - s.log_p(s.logits)
 
 
+def _layer_shares(s: Recomputation, kind: Kind, layer: int) -> np.ndarray:
+    """ALTI: how much nearer each key, and in cross-attention the residual last, brings the row."""
+    name = s.attention(kind, layer)
+    at = {point: s.values[f"{name}.hook_{point}"][0].double().numpy() for point in ("pattern", "v")}
+    added, y = (
+        s.values[f"{name}_norm.hook_{point}"][0].double().numpy() for point in ("sum", "normalised")
+    )
+    sublayer = s.values[f"{name}_norm.hook_sublayer"][0].double().numpy()
+    W_O = dict(s.model.named_parameters())[f"{name}.W_O.weight"].detach().double().numpy()
+    gain = dict(s.model.named_parameters())[f"{name}_norm.norm.weight"].detach().double().numpy()
+    eps = s.model.get_submodule(f"{name}_norm.norm").eps
+    heads, rows, keys = at["pattern"].shape
+    d_v = W_O.shape[1] // heads
+    brought = [at["v"][h] @ W_O[:, h * d_v : (h + 1) * d_v].T for h in range(heads)]
+    shares = np.zeros((rows, keys + (kind == "cross")))
+    for i in range(rows):
+        for j in range(shares.shape[1]):
+            if kind == "decoder_self" and j > i:
+                continue
+            part = np.zeros(len(gain))
+            if j < keys:
+                part = sum(at["pattern"][h, i, j] * brought[h][j] for h in range(heads))
+            if j == (keys if kind == "cross" else i):
+                part = part + added[i] - sublayer[i]
+            part = gain * (part - part.mean()) / np.sqrt(added[i].var() + eps)
+            shares[i, j] = max(0, np.abs(y[i]).sum() - np.abs(y[i] - part).sum())
+    return shares / shares.sum(1, keepdims=True)
+
+
+def token_shares(s: Recomputation) -> np.ndarray:
+    """ALTI+: the share of each source token in each written one, by one matrix for each layer."""
+    source, target = len(s.source), len(s.target)
+    memory = np.eye(source)
+    for layer in range(s.heads["encoder_self"][0]):
+        memory = _layer_shares(s, "encoder_self", layer) @ memory
+    whole = np.eye(source + target)
+    whole[:source, :source] = memory
+    for layer in range(s.heads["cross"][0]):
+        own, cross = (_layer_shares(s, kind, layer) for kind in ("decoder_self", "cross"))
+        step = np.eye(source + target)
+        step[source:] = np.hstack([cross[:, :source], cross[:, source:] * own])
+        whole = step @ whole
+    return whole[source:, :source]
+
+
+def _used(s: Recomputation, word: int) -> float:
+    """The largest share of a source word in a written one."""
+    shares = token_shares(s)[:, np.array(s.source_words) == word].sum(1)
+    written = set(s.target_words)
+    return max(
+        np.mean([x for x, n in zip(shares, s.target_words, strict=True) if n == w]) for w in written
+    )
+
+
 def _parameters(s: Recomputation, part: str = "") -> float:
     return sum(p.numel() for name, p in s.model.named_parameters() if part in name)
 
@@ -161,6 +217,7 @@ _MEASURES: dict[str, Callable[..., float]] = {
     "log probability": lambda s: s.log_p(s.logits),
     "log probability without encoder positions": _without_positions,
     "change of log probability without a head": _without_head,
+    "use of a source word": _used,
     "parameters": _parameters,
     "share of parameters": _parameter_share,
 }

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.findings import Recomputation, token_shares
 from benchmarks.sentences.facts import KINDS, Expected, Facts, translate
 from benchmarks.sentences.heads import heads
 from transformer import AttentionTrace, Kind
@@ -92,4 +93,21 @@ def scaled_map(facts: Facts) -> Iterator[Expected]:
     settings = read_alignment(facts.translator)
     assert settings.head is not None  # of the bundled model
     yield left_out(facts, "cross-attention", (settings.layer, settings.head))
+    yield from translate(facts)
+
+
+def shares_of_source(facts: Facts) -> Iterator[Expected]:
+    """The means under the bars of Translate: word by word, `</s>` left out."""
+    again = Recomputation(facts.translator, facts.trace)
+    sinks = [n for n, token in enumerate(facts.trace.source_tokens) if is_sink(token)]
+    looked = np.mean([head[:, sinks].sum(1) for head in again.maps("cross")], axis=0)
+    words = [n for n in dict.fromkeys(again.target_words) if n != again.target_words[-1]]
+    share, on_sinks = (
+        np.mean([values[np.array(again.target_words) == word].mean() for word in words])
+        for values in (token_shares(again).sum(1), looked)
+    )
+    yield (
+        f"…before ({100 * share:.0f}\u00a0% on average). Under each English word: its largest "
+        f"share in any German word. Of cross-attention, {100 * on_sinks:.0f}\u00a0% goes to sinks…"
+    )
     yield from translate(facts)

@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 
 from benchmarks.sentences.facts import KINDS, Expected, Facts, translate
 from benchmarks.sentences.heads import heads, link, measured, taken_away, uniform
-from benchmarks.sentences.logits import layers, why
+from benchmarks.sentences.logits import from_encoder_layers, layers, why
 from benchmarks.sentences.masks import beyond, foot, grids, removed, without
 from benchmarks.sentences.shapes import drawing, inside, norms, work
-from benchmarks.sentences.sinks import scaled_heads, scaled_map
+from benchmarks.sentences.sinks import scaled_heads, scaled_map, shares_of_source
 from transformer import Translator
 
 CROSS = "cross-attention"
@@ -42,6 +42,7 @@ def views(translator: Translator) -> tuple[View, ...]:
             (CROSS, 1, 4, 2),
         ),
         ("translate", "without_sinks=true", scaled_map, ()),
+        ("translate", "where_from=true", shares_of_source, ()),
         *(
             (
                 "heads",
@@ -97,6 +98,7 @@ def views(translator: Translator) -> tuple[View, ...]:
         ),
         ("roles", "roles_view=Layer by layer", layers, ()),
         ("roles", "roles_view=Layer by layer&written=2", layers, (1,)),
+        ("roles", "roles_view=Layer by layer&encoder_layers=true", from_encoder_layers, ()),
         ("masks", "kind=encoder", grids, ("encoder",)),
         ("masks", "kind=decoder&mask-row=3", grids, ("decoder", 2)),
         ("masks", f"kind={CROSS}&mask-sentence=3", grids, (CROSS, 2, 2)),

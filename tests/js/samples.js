@@ -179,6 +179,7 @@ export const linkData = (source, target, links) => ({
   source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength, oneWay]) =>
     ({ source: from, target: to, strength, mutual: !oneWay })),
+  shares: null,
 });
 
 /**

@@ -140,3 +140,49 @@ test("the table has each pair, and each word that has none", () => {
     ["s0", "", "no partner"],
   ]);
 });
+
+/** The same words with shares. @param {ReturnType<typeof linkData>} data */
+const shared = (data) => ({
+  ...data,
+  shares: {
+    source: data.source.map((_, n) => n / 10), target: data.target.map((_, n) => 1 - n / 10),
+    onSinks: data.target.map(() => 0.25),
+  },
+});
+
+test("a bar under each word is as long as its share of one scale, and covers no text", () => {
+  const data = shared(linkData(6, 5, diagonal(5)));
+  for (const width of [300, 700, 120]) {
+    const plan = planLinks(data, width, measure);
+    const marks = linkMarks({ data, plan, theme, measure, at: null, pinned: null, shown: null });
+    const rects = only(marks, "rect").filter(({ height }) => height === 4);
+    const bars = rects.filter(({ opacity = 1 }) => opacity === 1);
+    const whole = rects.filter(({ opacity = 1 }) => opacity < 1);
+    const values = [...data.shares.source, ...data.shares.target];
+    assert.equal(bars.length, values.length);
+    bars.forEach((bar, n) => {
+      assert.ok(Math.abs(bar.width / whole[n].width - values[n]) < 1e-9);
+      assert.equal(whole[n].width, whole[0].width);
+      const place = SIDES.flatMap((side) => plan.places[side])[n];
+      const [from, to] = [whole[n].x, whole[n].x + whole[n].width];
+      assert.ok(from >= place.x && to <= place.x + place.width);
+      assert.ok(bar.y + bar.height <= place.y + place.height);
+      const word = only(marks, "text")[n];
+      assert.ok(bar.y >= word.y + plan.font / 2);
+    });
+  }
+});
+
+test("the table and the line for a screen reader have the shares of both words", () => {
+  const data = shared(linkData(3, 2, [[1, 0, 0.5]]));
+  assert.deepEqual(pairRows(data), [
+    ["s1", "t0", "0.50", "0.10", "1.00", "0.25"],
+    ["", "t1", "no partner", "", "0.90", "0.25"],
+    ["s0", "", "no partner", "0.00", "", ""],
+    ["s2", "", "no partner", "0.20", "", ""],
+  ]);
+  const view = viewOf(WordLinks, { data, plan: planLinks(data, 700, measure) });
+  assert.match(view.sentence({ side: "source", index: 2 }), /0\.20/);
+  assert.deepEqual(view.tipNodes({ side: "target", index: 1 })?.join("").match(/\d\.\d+/g),
+    ["0.90", "0.25"]);
+});

@@ -19,6 +19,7 @@ from viz.draw.wire import encode_picture
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
     from transformer.analysis.alignment_settings import GoldFigures
+    from transformer.analysis.source_share import SourceShares
     from transformer.text.tokenizer import Piece
 
 TITLE = "Which words this head links"
@@ -54,13 +55,14 @@ def encode_links(
     mutual: Collection[WordPair],
     made_by: str,
     languages: Languages,
+    shares: SourceShares | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
     Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
     as float32; those that are not `mutual` are dashed. `made_by` is layer, head, row and lens in a
-    line.
+    line. `shares`, by words and maybe with `</s>`, become a bar under each word.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
@@ -86,4 +88,10 @@ def encode_links(
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)
     arrays = {"ends": ends.reshape(-1, 2), "strengths": strengths}
+    if shares is not None:
+        arrays |= {
+            "used": shares.used[: len(source)].astype(np.float32),
+            "fromSource": shares.from_source[: len(target)].astype(np.float32),
+            "onSinks": shares.on_sinks[: len(target)].astype(np.float32),
+        }
     return encode_picture("word_links", caption, meta, arrays)

@@ -23,7 +23,7 @@ FROM_WEIGHTS: tuple[FromWeights, ...] = (
     weights.most_decided,
 )
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
-    "translate": (passes.least_sure,),
+    "translate": (passes.least_sure, passes.hardly_used),
     "inside": (passes.scaled_score,),
     "masks": (passes.unmasked,),
     "positions": (passes.without_positions,),

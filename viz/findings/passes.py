@@ -20,9 +20,11 @@ from transformer.analysis.paper.costs import (
 from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import Edit, log_probs
 from transformer.analysis.paper.scaling import softmax
+from transformer.analysis.source_share import by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
+from viz.draw.word_links import word_texts
 from viz.findings.finding import Claim, Finding, head_choices
 from viz.findings.weights import word_cells
 
@@ -33,6 +35,11 @@ SHARPENED = 0.85
 """Largest weight that another scale still changes visibly."""
 NOTABLE = 0.005
 """Change of a log probability that its two decimals show."""
+
+HARDLY = 0.06
+"""Use of a source word below which it is worth a look: about one caption in fifteen has one."""
+LETTERS = 4
+"""Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""
 
 
 def least_sure(_translator: Translator, trace: AttentionTrace) -> Finding | None:
@@ -48,6 +55,31 @@ def least_sure(_translator: Translator, trace: AttentionTrace) -> Finding | None
         (Claim("probability", (step,), probability),),
         strength=1 - probability,
         page="translate",
+    )
+
+
+def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find the source word, of some letters and standing there once, that is used least."""
+    words = word_texts(trace.source_pieces)
+    candidates = [
+        n
+        for n, word in enumerate(words)
+        if len(word) >= LETTERS and word.isalpha() and words.count(word) == 1
+    ]
+    if not candidates or not trace.target_pieces:
+        return None
+    used = by_words(source_shares(translator, trace), trace).used
+    number = min(candidates, key=lambda n: float(used[n]))
+    value = float(used[number])
+    if value > HARDLY:
+        return None
+    return Finding(
+        f"The translation hardly uses {quoted(words[number])}: its largest share in a written word "
+        f"is {format_number(value)}.",
+        (Claim("use of a source word", (number,), value),),
+        strength=1 - value,
+        page="translate",
+        choices={"where_from": "true"},
     )
 
 

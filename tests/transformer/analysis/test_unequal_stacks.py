@@ -18,6 +18,7 @@ from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import layer_predictions
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.masking import leak
+from transformer.analysis.source_share import source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from transformer.errors import HookError
 
@@ -64,6 +65,9 @@ def test_every_lens_sees_every_layer(
         )
         assert np.isfinite(values).all()
     np.testing.assert_allclose(alti.whole_model(translator.model, trace).sum(-1), 1, atol=1e-4)
+    shares = source_shares(translator, trace)
+    assert shares.source.shape == (len(trace.target_pieces), len(trace.source_pieces))
+    np.testing.assert_allclose(shares.from_source + shares.prefix, 1, atol=1e-4)
 
 
 def test_all_heads_are_there_and_no_other(translator: Translator, trace: AttentionTrace) -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.findings import wrong_claims
+from benchmarks.findings import Recomputation, wrong_claims
 from tests.conftest import Pair
 from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
 from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
-from viz.findings import PAGES, findings
+from viz.findings import PAGES, Claim, findings, passes
 from viz.findings.training import heads_form, peak, steepest_rise
 
 
@@ -35,6 +35,24 @@ def test_every_page_has_a_true_finding_on_the_examples() -> None:
         assert [claim.measure for claim in first.claims] == ["heads that agree on a cell", "weight"]
         for page in set(PAGES) - {"roles"}:
             assert findings(page, trace, translator), page
+
+
+def test_the_least_used_word_is_long_stands_once_and_is_used_as_plain_code_finds(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "HARDLY", 1)
+    trace = translator.trace("The dog sleeps under the garden, garden garden garden garden.")
+    finding = passes.hardly_used(translator, trace)
+    assert finding is not None
+    assert finding.choices == {"where_from": "true"}
+    ((measure, (number,), value),) = finding.claims
+    again = Recomputation(translator, trace)
+    uses = [again.value(Claim(measure, (word,), 0)) for word in range(11)]
+    assert number == min((2, 3), key=uses.__getitem__)  # “sleeps” and “under”
+    assert value == pytest.approx(uses[number], rel=1e-4)
+    assert value > min(uses[5:7] + uses[8:11])  # “garden” is used less, and stands there often
+    monkeypatch.setattr(passes, "HARDLY", value / 2)
+    assert passes.hardly_used(translator, trace) is None
 
 
 @pytest.mark.parametrize("text", ["Dog", "… — !!", "的", "dog " * 60])

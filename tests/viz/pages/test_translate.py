@@ -19,6 +19,7 @@ from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+from transformer.analysis.source_share import by_words, source_shares
 from transformer.decoding import SearchTree
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
@@ -92,6 +93,22 @@ def test_the_switch_says_which_row_stands_for_a_word(
     text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
     assert "31" not in text  # that figure is of the other row
     assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
+
+
+def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(
+    serve, translator: Translator
+) -> None:
+    app = serve("translate", text=SENTENCE)
+    assert "used" not in message(app, "word_links")[1]
+    assert not app.toggle(key="where_from").value
+    meta, arrays = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
+    trace = translator.trace(SENTENCE)
+    shares = by_words(source_shares(translator, trace), trace)
+    read, written = len(meta["source"]), len(meta["target"])
+    assert arrays["used"] == pytest.approx(shares.used[:read], abs=1e-6)
+    assert arrays["fromSource"] == pytest.approx(shares.from_source[:written], abs=1e-6)
+    assert arrays["onSinks"] == pytest.approx(shares.on_sinks[:written], abs=1e-6)
+    assert [len(values) for values in arrays.values()][2:] == [read, written, written]
 
 
 def test_the_map_of_a_head_is_drawn_without_sinks(serve, translator: Translator) -> None:

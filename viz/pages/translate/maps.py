@@ -40,6 +40,7 @@ from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, head_name
 from viz.draw.left_out import left_out
 from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
+from viz.pages.translate.where_from import explain_shares, pick_shares
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
@@ -55,6 +56,7 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
     with st.container(key="translate-words-controls", horizontal=True, gap="small"):
         st.subheader(title, anchor=False, help=help_on("translate"))
         drawn = replace(settings, row=pick_row(translator))
+        from_source = pick_shares(translator, trace)
     shares = memo_per_trace(
         trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
     )
@@ -67,11 +69,14 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         mutual=strongest(shares, "mutual"),
         made_by=_map_text(settings),
         languages=languages,
+        shares=from_source,
         caption=origin_of(trace).caption(
             head_caption("cross", settings.layer, settings.head, settings.lens), method
         ),
     )
     mount("translate-words", data)
+    if from_source is not None:
+        explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
     if note := apart_note(trace):
         st.caption(note)

@@ -22,7 +22,12 @@ import { runsLeft, shortened, within } from "../core/text.js";
  * @property {string[]} target the words that were written
  * @property {[string, string]} languages what both are called
  * @property {Link[]} links
+ * @property {Shares | null} shares of the source, where they are to be seen
  */
+
+/** Values of each word, 0 to 1: how much a source word was used, and which share of a written one
+ * comes from the source; and that of its cross-attention on sinks.
+ * @typedef {Record<Side | "onSinks", ArrayLike<number>>} Shares */
 
 /** @type {Record<Side, Side>} */
 export const OTHER = { source: "target", target: "source" };
@@ -51,6 +56,8 @@ export const same = (token, other) =>
  */
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
+/** A bar under a word, equally long for all words and so to be compared. */
+export const BAR = { width: 30, height: 4, room: 9 }; // the room is the word's
 const NARROW = 480; // frames of less have columns
 // letters as large as they can be without a line more than the smallest would need
 const FONTS = [24, 21, 18, 16];

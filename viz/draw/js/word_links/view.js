@@ -5,7 +5,7 @@ import { ARROWS, boxAt, fillTable } from "../core/dom.js";
 import { PictureView } from "../core/picture_view.js";
 import { path, rect, text } from "../core/scene.js";
 import { digits, isolate, quote, tidy } from "../core/text.js";
-import { leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./plan.js";
+import { BAR, leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./plan.js";
 
 /** @import { Scene } from "../core/picture_view.js" */
 /** @import { Mark } from "../core/scene.js" */
@@ -17,6 +17,7 @@ const NONE = "no partner";
 const DASH = [7, 5]; // of a link that does not hold both ways
 const AIR = 3; // between a word and its links
 const EDGE = 8; // between a word and its number in a column
+const TRACK = 0.16; // opacity of a bar of 1
 
 /**
  * @typedef {object} Chosen
@@ -87,21 +88,36 @@ function words(scene, side, own) {
       ...(same(token, at) ? [rect({ ...boxOf(place), fill: theme.ink, opacity: 0.08 })] : []),
       ...(same(token, pinned) ? [stem(scene, place, side)] : []),
       text({
-        ...textAt(plan, place, side), text: isolate(place.text), size: plan.font, middle: true,
+        ...textAt(scene, place, side), text: isolate(place.text), size: plan.font, middle: true,
         weight: shown && full ? 600 : 400, fill: linked.has(index) ? theme.ink : theme.quiet,
         opacity: full ? 1 : FADED.word,
       }),
       ...(link ? [numberAt(scene, place, side, link.strength)] : []),
+      ...(data.shares ? shareBar(scene, token, full ? 1 : FADED.word) : []),
     ];
   });
+}
+
+/** Draw a share of 1 as a pale bar, and the share of a word on it in ink.
+ * @param {LinkScene} scene @param {Token} token @param {number} opacity */
+function shareBar({ data, plan, theme }, { side, index }, opacity) {
+  const { x, y, width, height } = plan.places[side][index];
+  const share = data.shares?.[side][index] ?? 0;
+  const free = width - BAR.width;
+  const left = !plan.columns ? free / 2 : side === "source" ? free - EDGE : EDGE;
+  const box = { x: x + left, y: y + height - BAR.room, height: BAR.height, fill: theme.ink };
+  return [
+    rect({ ...box, width: BAR.width, opacity: TRACK }),
+    rect({ ...box, width: share * BAR.width, opacity }),
+  ];
 }
 
 /** @param {Place} place */
 const boxOf = ({ x, y, width, height }) => ({ x, y: y + 1, width, height: height - 2 });
 
-/** @param {LinkPlan} plan @param {Place} place @param {Side} side */
-function textAt({ columns }, { x, y, width, height }, side) {
-  const middle = y + height / 2 + 0.5;
+/** @param {LinkScene} scene @param {Place} place @param {Side} side */
+function textAt({ data, plan: { columns } }, { x, y, width, height }, side) {
+  const middle = y + (height - (data.shares ? BAR.room : 0)) / 2 + 0.5;
   if (!columns) return /** @type {const} */ ({ x: x + width / 2, y: middle, anchor: "middle" });
   return side === "source"
     ? /** @type {const} */ ({ x: x + width - EDGE, y: middle, anchor: "end" })
@@ -110,12 +126,13 @@ function textAt({ columns }, { x, y, width, height }, side) {
 
 /** The strength at a partner, on its side away from the links.
  * @param {LinkScene} scene @param {Place} place @param {Side} side @param {number} strength */
-function numberAt({ plan, theme, measure }, place, side, strength) {
+function numberAt(scene, place, side, strength) {
+  const { plan, theme, measure } = scene;
   const { x, y, width, height } = place;
   const written = { text: digits(strength), size: NUMBER.font, middle: true, fill: theme.ink };
   if (plan.columns) {
     const away = 0.5 * EDGE + measure(place.text, plan.font, 600);
-    const { x: edge, ...rest } = textAt(plan, place, side);
+    const { x: edge, ...rest } = textAt(scene, place, side);
     return text({ ...written, ...rest, x: side === "source" ? edge - away : edge + away });
   }
   const outside = side === "source" ? y - NUMBER.height / 2 : y + height + NUMBER.height / 2;
@@ -142,9 +159,10 @@ const HELP = "The arrow keys move along a sentence, and to a partner in the othe
 /** @extends {PictureView<LinkData, Token, LinkPlan>} */
 export class WordLinks extends PictureView {
   /** @param {import("../core/wire.js").Message} message @returns {LinkData} */
-  static read({ meta, arrays: { ends, strengths } }) {
-    return { ...meta, links: Array.from(strengths, (strength, n) =>
-      ({ source: ends[2 * n], target: ends[2 * n + 1], strength, mutual: meta.mutual[n] })) };
+  static read({ meta, arrays: { ends, strengths, used, fromSource, onSinks } }) {
+    const links = Array.from(strengths, (strength, n) =>
+      ({ source: ends[2 * n], target: ends[2 * n + 1], strength, mutual: meta.mutual[n] }));
+    return { ...meta, links, shares: used ? { source: used, target: fromSource, onSinks } : null };
   }
 
   constructor() {
@@ -159,7 +177,8 @@ export class WordLinks extends PictureView {
     const { source, target, languages, title, note } = this.data;
     if (this.setTexts([source, target])) this.at = this.pinned = null;
     this.describe(title, HELP, note);
-    fillTable(this.table, title, [...languages, "Strength"], pairRows(this.data));
+    const columns = [...languages, "Strength", ...(this.data.shares ? SHARES : [])];
+    fillTable(this.table, title, columns, pairRows(this.data));
   }
 
   /** @param {number} width */
@@ -248,7 +267,8 @@ export class WordLinks extends PictureView {
     const [{ data }, { side, index }] = [this, at];
     const partners = linksOf(data, at).map((link) =>
       `${quote(data[OTHER[side]][link[OTHER[side]]])} ${strengthOf(link)}`);
-    return `${quote(data[side][index])}: ${partners.join(", ") || NONE}`;
+    const shares = data.shares ? ` · ${shareText(data, at)}` : "";
+    return `${quote(data[side][index])}: ${partners.join(", ") || NONE}${shares}`;
   }
 
   /** @param {Token} at */
@@ -263,9 +283,10 @@ export class WordLinks extends PictureView {
     return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
   }
 
-  /** Show the whole of a word that is cut. @param {Token} at */
+  /** Show the whole of a word that is cut, and its shares. @param {Token} at */
   tipNodes({ side, index }) {
     const word = this.data[side][index];
+    if (this.data.shares) return [`${quote(word)} ${shareText(this.data, { side, index })}`];
     return this.plan.places[side][index].text === word ? null : [word];
   }
 }
@@ -273,20 +294,37 @@ export class WordLinks extends PictureView {
 /** Write the strength of a link, and whether it is dashed. @param {Link} link */
 const strengthOf = ({ strength, mutual }) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
 
+const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table
+
+/** Write the shares of a word. @param {LinkData} data @param {Token} token */
+function shareText({ shares }, { side, index }) {
+  if (!shares) return "";
+  const share = digits(shares[side][index]);
+  return side === "source" ? `used ${share}`
+    : `${share} from the source, cross-attention ${digits(shares.onSinks[index])} on sinks`;
+}
+
 /**
  * A row for each pair in the order of the translation, then the words that are left over.
  * @param {LinkData} data
- * @returns {string[][]} word of the source, of the translation, and strength
+ * @returns {string[][]} word of the source, of the translation, and strength; then the shares
  */
 export function pairRows(data) {
-  const { source, target } = data;
+  const { source, target, shares } = data;
+  /** @param {ArrayLike<number>} values @param {number} n number of a word, -1 for none */
+  const share = (values, n) => (n < 0 ? "" : digits(values[n]));
+  /** @param {number} read @param {number} written */
+  const sharesOf = (read, written) => (shares ? [share(shares.source, read),
+    share(shares.target, written), share(shares.onSinks, written)] : []);
   const rows = target.flatMap((word, index) => {
     const partners = linksOf(data, { side: "target", index });
     return partners.length
-      ? partners.map((link) => [source[link.source], word, strengthOf(link)])
-      : [["", word, NONE]];
+      ? partners.map((link) => [
+        source[link.source], word, strengthOf(link), ...sharesOf(link.source, index),
+      ]) : [["", word, NONE, ...sharesOf(-1, index)]];
   });
   const linked = new Set(data.links.map((link) => link.source));
-  const left = source.flatMap((word, index) => (linked.has(index) ? [] : [[word, "", NONE]]));
+  const left = source.flatMap((word, index) => (linked.has(index)
+    ? [] : [[word, "", NONE, ...sharesOf(index, -1)]]));
   return [...rows, ...left];
 }

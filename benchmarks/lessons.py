@@ -29,7 +29,7 @@ SCREENS = ((1024, 720), (390, 844))
 """Width and height in CSS pixels."""
 PATIENCE = 10_000
 """Milliseconds until a state of the page must be there."""
-DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 2
+DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 3
 """Largest number of presses of Tab to the menu of lessons, in it, and from action to action."""
 
 # of what has the focus: whether it is in a place, and whether it can be seen

@@ -16,6 +16,11 @@ KIND_TITLES: dict[Kind, str] = {
 }
 """The kinds of attention in full."""
 
+KIND_NAMES: dict[Kind, str] = {
+    kind: title.removesuffix(" self-attention") for kind, title in KIND_TITLES.items()
+}
+"""The kinds of attention in short: encoder, decoder, cross-attention."""
+
 Row = Literal["reads", "writes"]
 """The row of the decoder that stands for a word: that which reads it, or that which writes it."""
 ROWS: tuple[Row, ...] = get_args(Row)

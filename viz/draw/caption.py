@@ -22,7 +22,7 @@ ALL_HEADS = "all heads"
 """In the place of a head, under a lens that does not tell them apart."""
 
 WITHOUT_SINKS = "without sinks"
-"""In titles, captions and names of files, where the rows are rescaled without them."""
+"""Suffix of titles, captions and file names of maps whose rows are rescaled without sinks."""
 
 LENS_NAMES: dict[AnyLens, str] = {
     "weights": "weights",

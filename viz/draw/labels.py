@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from transformer.kinds import KIND_TITLES
+from transformer.kinds import KIND_NAMES
 from transformer.text.languages import Languages, Side
 from transformer.text.special_tokens import looks_special
 from transformer.text.tokenizer import SPECIAL, WORD_START
@@ -27,15 +27,13 @@ PAGE_TITLES = {
 }
 """Titles of the pages by their paths in the URL, in the order of the navigation."""
 
-SCREEN_NAMES: dict[Kind, str] = {
-    kind: title.removesuffix(" self-attention") for kind, title in KIND_TITLES.items()
-}
+SCREEN_NAMES = KIND_NAMES
 """The kinds of attention as the screen and the URL name them: encoder, decoder, cross-attention."""
 
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
 
 ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
-"""What a step of the decoder does with each of its two words, on the screen."""
+"""Verbs for the two tokens of a decoder step on the screen, by the choice of a row's name."""
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 

@@ -18,7 +18,7 @@ from transformer.analysis.paper.costs import (
     parameters_of_model,
 )
 from transformer.analysis.paper.masking import leak
-from transformer.analysis.paper.positions import Edit, log_probs
+from transformer.analysis.paper.positions import NO_EDIT, Edit, log_probs
 from transformer.analysis.paper.scaling import softmax
 from transformer.analysis.source_share import by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
@@ -29,8 +29,6 @@ from viz.findings.finding import Claim, Finding, head_choices
 from viz.findings.weights import word_cells
 
 ATTENTION = (ENCODER_ATTENTION, DECODER_ATTENTION, CROSS_ATTENTION)
-NO_EDIT = Edit("removed", ())
-"""An edit of the positions of no stack."""
 SHARPENED = 0.85
 """Largest weight that another scale still changes visibly."""
 NOTABLE = 0.005

@@ -25,7 +25,7 @@ from transformer.analysis.heads.removal_text import parse_removals
 from transformer.analysis.lenses import lens
 from transformer.analysis.paper.arithmetic import SublayerValues, sublayer_values
 from transformer.analysis.paper.costs import parameters_of_model
-from transformer.analysis.paper.positions import Edit, exact_encoding, log_probs
+from transformer.analysis.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
 from transformer.text.languages import Side
@@ -36,8 +36,6 @@ from viz.figures.schedule import format_rate, paper_rate
 Value = float | str
 Arguments = Mapping[str, Any]
 
-NO_EDIT = Edit("removed", ())
-"""An edit of the positions of no stack."""
 YES, NO = "yes", "no"
 SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
 """Sizes of a model, as the paper writes them."""

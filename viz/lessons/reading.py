@@ -63,7 +63,7 @@ _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
 _NEARLY_A_CHOICE = re.compile(r"\s*[-*+–—]?\s*\[ *[xX✓]? *\](?!\()")
 _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
-"""What stands after a block, and in it only where the block is not closed."""
+"""Start of a line that follows a block; inside a block, it shows that the block was not closed."""
 _BLANK = re.compile(r"\{(?!answer\})[^{}]*\}")
 _PROGRESS = ("lesson", "card", "answers", "class", "present")
 """Names in a copied address that are about the reader's lesson, not about the view."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from transformer.errors import InputError, quoted
-from transformer.kinds import KIND_TITLES, KINDS, Kind
+from transformer.kinds import KIND_NAMES, KIND_TITLES, KINDS, Kind
 
 if TYPE_CHECKING:
     from transformer.config import TransformerConfig
@@ -23,8 +23,7 @@ class Head(NamedTuple):
     @property
     def title(self) -> str:
         """The head as the screen names it, counted from 1: `L3 H5 · cross-attention`."""
-        kind = KIND_TITLES[self.kind].removesuffix(" self-attention")
-        return f"L{self.layer + 1} H{self.head + 1} · {kind}"
+        return f"L{self.layer + 1} H{self.head + 1} · {KIND_NAMES[self.kind]}"
 
 
 def all_heads(config: TransformerConfig) -> list[Head]:

@@ -126,6 +126,10 @@ class Edit:
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
 
+NO_EDIT = Edit("removed", ())
+"""Edit that changes the positions of no stack."""
+
+
 def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
     """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)

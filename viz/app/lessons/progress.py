@@ -14,7 +14,7 @@ LESSON, CARD, ANSWERS = "lesson", "card", "answers"
 SEPARATOR = "~"
 """Between the answers in the URL; a card without one has an empty place."""
 SHOWN = "?"
-"""In place of an answer whose reader asked for the right one."""
+"""Placeholder for an answer that was shown on request."""
 
 
 class Progress(NamedTuple):

@@ -50,7 +50,7 @@ def _list(page: str) -> None:
         st.text("The list is in this tab alone: download it to keep it.")
         st.download_button(
             "Download as a lesson",
-            lesson_file(TITLE, views),
+            lambda: lesson_file(TITLE, views),  # on the click alone
             "saved-views.md",
             "text/markdown",
             on_click="ignore",

@@ -27,7 +27,7 @@ LEADS: dict[str, str] = {
     FAITHFUL: "Erase words, or change the weights, and see how the translation's probability "
     "changes.",
 }
-"""What the reader does first in each view, or what is drawn there."""
+"""First line of each view: an instruction, or a description of its picture."""
 
 
 def show() -> None:

@@ -3,8 +3,8 @@
 {
   const COPIED = "Copied";
   const STEPS = {
-    ArrowRight: ["[class*=st-key-lesson-next]", ".st-key-tour-next"],
-    ArrowLeft: ["[class*=st-key-lesson-back]", ".st-key-tour-back"],
+    ArrowRight: "[class*=st-key-lesson-next]",
+    ArrowLeft: "[class*=st-key-lesson-back]",
   };
   const FINDINGS = ".st-key-findings-links a";
 
@@ -27,11 +27,9 @@
 
   /** @param {"ArrowRight" | "ArrowLeft"} key */
   const step = (key) => {
-    for (const place of STEPS[key]) {
-      const control = /** @type {HTMLElement | null} */ (
-        document.querySelector(`${place} :is(a, button:not(:disabled))`));
-      if (control) return control;
-    }
+    const control = /** @type {HTMLElement | null} */ (
+      document.querySelector(`${STEPS[key]} :is(a, button:not(:disabled))`));
+    if (control) return control;
     const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(FINDINGS));
     if (links.length === 0) return null;
     finding = (finding + (key === "ArrowRight" ? 1 : -1) + links.length) % links.length;

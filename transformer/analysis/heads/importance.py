@@ -6,6 +6,7 @@ What changed when a head was removed, never why the model decided.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -30,18 +31,16 @@ IMPORTANCE: dict[str, str] = {
 """`gradient` is normalised within its layer (l2); its order is that of Michel et al. 2019."""
 
 
-def sentence_losses(
-    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, memory: Tensor | None = None
-) -> Tensor:
+def sentence_losses(model: Transformer, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
     """Compute -log P of each translation, the sum over its pieces, `[sentence]`, in nats.
 
     `source`, `[sentence, source]`, is padded on the right; `target` and `labels`, `[sentence,
-    target]`, are what the decoder reads and writes; `memory` is the output of the encoder, where it
-    is known.
+    target]`, are what the decoder reads and writes.
     """
-    mask = padding_mask(source)
-    memory = model.encode(source, mask) if memory is None else memory
-    logits = model.logits(model.decode(target, memory, mask))
+    return _summed_losses(model(source, target), labels)
+
+
+def _summed_losses(logits: Tensor, labels: Tensor) -> Tensor:
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     nats = F.cross_entropy(
         logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction="none"
@@ -94,10 +93,25 @@ def normalised_by_layer(importance: Floats) -> Floats:
 def losses_without(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[Head]
 ) -> Iterable[Tensor]:
-    """Compute `sentence_losses` without each of these heads, its output set to 0, one by one."""
-    memory = model.encode(source, padding_mask(source))
+    """Compute `sentence_losses` without each of these heads, its output set to 0, one by one.
+
+    What stands before the head's layer is computed once for all.
+    """
+    mask = padding_mask(source)
+    encoded = list(accumulate(model.encoder.layers, lambda x, layer: layer(x, mask),
+                              initial=model.encoder.embedding(source)))  # fmt: skip
+    decoded = list(accumulate(model.decoder.layers, lambda x, layer: layer(x, encoded[-1], mask),
+                              initial=model.decoder.embedding(target)))  # fmt: skip
     for place in heads:
-        known = None if place.kind == "encoder_self" else memory
         with removed(model, [Removal(*place)]):
-            losses = sentence_losses(model, source, target, labels, known)
+            if place.kind == "encoder_self":
+                memory, first = encoded[place.layer], 0
+                for layer in model.encoder.layers[place.layer :]:
+                    memory = layer(memory, mask)
+            else:
+                memory, first = encoded[-1], place.layer
+            x = decoded[first]
+            for layer in model.decoder.layers[first:]:
+                x = layer(x, memory, mask)
+            losses = _summed_losses(model.logits(x), labels)
         yield losses  # outside the block: the head is there again for who takes them

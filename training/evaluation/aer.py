@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,34 +25,13 @@ from transformer.analysis.alignment_settings import (
     Links,
     read_alignment,
 )
+from transformer.analysis.gold_links import GoldLinks, Link, Notation, read_links
 from transformer.analysis.lenses import LensName
 from transformer.cli import command
 from transformer.kinds import ROWS, Row
 
-Link: TypeAlias = tuple[int, int]
-"""A word of the source and one of the translation, from 0, as `str.split()` counts."""
-
 Figures: TypeAlias = dict[str, float]
 """`aer`, `precision` and `recall`, in percent."""
-
-_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
-
-
-@dataclass(frozen=True)
-class GoldLinks:
-    """Links of one sentence pair (Och & Ney 2003); the sure ones are possible, too."""
-
-    sure: frozenset[Link]
-    possible: frozenset[Link]
-
-
-@dataclass(frozen=True)
-class Notation:
-    """Notation of a file of links: which side stands first, and what the first word is numbered."""
-
-    turned: bool = False
-    first: int = 0
-    drop_outside: bool = False
 
 
 def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLinks], int]:
@@ -75,49 +53,12 @@ def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[
         if not line.strip():
             raise CorpusError(f"{path} line {number:,} is empty: remove it from all three files.")
         try:
-            links, outside = _read_line(line, [len(side.split()) for side in pair], notation)
+            links, outside = read_links(line, [len(side.split()) for side in pair], notation)
         except ValueError as error:
             raise CorpusError(f"{path} line {number:,}: {error}") from error
         gold.append(links)
         dropped += outside
     return gold, dropped
-
-
-def _read_line(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
-    """Parse the links of one line; return them with the number of dropped ones."""
-    sure: set[Link] = set()
-    possible: set[Link] = set()
-    dropped = 0
-    for written in line.split():
-        match = _LINK.fullmatch(written)
-        if match is None:
-            raise ValueError(
-                f"“{written}” is no link: write source-target, such as 3-4, or 3p4 for one that is "
-                f"possible."
-            )
-        numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
-        source, target = reversed(numbers) if notation.turned else numbers
-        if outside := _outside(source, target, words, notation):
-            if not notation.drop_outside:
-                raise ValueError(f"the link {written} {outside}")
-            dropped += 1
-            continue
-        possible.add((source, target))
-        if match[2] == "-":
-            sure.add((source, target))
-    return GoldLinks(frozenset(sure), frozenset(possible)), dropped
-
-
-def _outside(source: int, target: int, words: Sequence[int], notation: Notation) -> str | None:
-    """Find a word of a link that is outside the sentence."""
-    for side, word, count in zip(("source", "target"), (source, target), words, strict=True):
-        if not 0 <= word < count:
-            return (
-                f"names word {word + notation.first} of the {side}, which has words "
-                f"{notation.first} to {count - 1 + notation.first}: correct it, or choose among "
-                f"--turned, --from-one and --drop-outside."
-            )
-    return None
 
 
 @dataclass

@@ -12,10 +12,11 @@ import pytest
 
 from training.data.corpus import CorpusError, ParallelText
 from training.evaluate import main
-from training.evaluation.aer import Counts, GoldLinks, Notation, read_gold
+from training.evaluation.aer import Counts, read_gold
 from transformer import Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import FILE, read_alignment
+from transformer.analysis.gold_links import GoldLinks, Notation
 
 ENGLISH = ["The dog waits .", "Her horse eats", "The old cat sleeps under the table ."]
 GERMAN = ["Der Hund wartet .", "Ihr Pferd frisst", "Die alte Katze schläft unter dem Tisch ."]

@@ -1,0 +1,82 @@
+"""Word links that people drew (Och & Ney 2003), and the error of an alignment beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Link: TypeAlias = tuple[int, int]
+"""A word of the source and one of the translation, from 0, as `str.split()` counts."""
+
+_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
+
+
+@dataclass(frozen=True)
+class GoldLinks:
+    """Links of one sentence pair (Och & Ney 2003); the sure ones are possible, too."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """Notation of a file of links: which side stands first, and what the first word is numbered."""
+
+    turned: bool = False
+    first: int = 0
+    drop_outside: bool = False
+
+
+def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
+    """Parse the links of one line; return them with the number of dropped ones.
+
+    Args:
+        line: `1-2` for a sure link, `1p2` for a possible one, with blanks between them.
+        words: the number of words of both sides, as `str.split()` counts.
+        notation: how the links are written.
+
+    Raises:
+        ValueError: what is wrong with it, as a sentence without its end.
+    """
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    dropped = 0
+    for written in line.split():
+        match = _LINK.fullmatch(written)
+        if match is None:
+            raise ValueError(
+                f"“{written}” is no link: write source-target, such as 3-4, or 3p4 for one that is "
+                f"possible."
+            )
+        numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
+        source, target = reversed(numbers) if notation.turned else numbers
+        if outside := _outside(source, target, words, notation):
+            if not notation.drop_outside:
+                raise ValueError(f"the link {written} {outside}")
+            dropped += 1
+            continue
+        possible.add((source, target))
+        if match[2] == "-":
+            sure.add((source, target))
+    return GoldLinks(frozenset(sure), frozenset(possible)), dropped
+
+
+def _outside(source: int, target: int, words: Sequence[int], notation: Notation) -> str | None:
+    """Find a word of a link that is outside the sentence."""
+    for side, word, count in zip(("source", "target"), (source, target), words, strict=True):
+        if not 0 <= word < count:
+            return (
+                f"names word {word + notation.first} of the {side}, which has words "
+                f"{notation.first} to {count - 1 + notation.first}: correct it, or choose among "
+                f"--turned, --from-one and --drop-outside."
+            )
+    return None
+
+
+def alignment_error(links: Collection[Link], gold: GoldLinks) -> float:
+    """Compute 1 − (|A∩S| + |A∩P|) / (|A| + |S|) of one sentence; 0 where there is no link."""
+    right = len(gold.sure.intersection(links)) + len(gold.possible.intersection(links))
+    return 1 - right / (len(links) + len(gold.sure)) if links or gold.sure else 0.0

@@ -22,6 +22,10 @@ from transformer.translator import Translator
 
 Floats = npt.NDArray[np.float64]
 
+HARDLY_USED = 0.06
+"""Largest share in a written word up to which a source word is hardly used: about one caption in
+fifteen has one."""
+
 
 @dataclass(frozen=True, eq=False)
 class SourceShares:

@@ -20,7 +20,7 @@ from transformer.analysis.paper.costs import (
 from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import NO_EDIT, Edit, log_probs
 from transformer.analysis.paper.scaling import softmax
-from transformer.analysis.source_share import by_words, source_shares
+from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
@@ -34,8 +34,6 @@ SHARPENED = 0.85
 NOTABLE = 0.005
 """Change of a log probability that its two decimals show."""
 
-HARDLY = 0.06
-"""Use of a source word below which it is worth a look: about one caption in fifteen has one."""
 LETTERS = 4
 """Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""
 
@@ -69,7 +67,7 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
     used = by_words(source_shares(translator, trace), trace).used
     number = min(candidates, key=lambda n: float(used[n]))
     value = float(used[number])
-    if value > HARDLY:
+    if value > HARDLY_USED:
         return None
     return Finding(
         f"The translation hardly uses {quoted(words[number])}: its largest share in a written word "

@@ -40,7 +40,7 @@ def test_every_page_has_a_true_finding_on_the_examples() -> None:
 def test_the_least_used_word_is_long_stands_once_and_is_used_as_plain_code_finds(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, "HARDLY", 1)
+    monkeypatch.setattr(passes, "HARDLY_USED", 1)
     trace = translator.trace("The dog sleeps under the garden, garden garden garden garden.")
     finding = passes.hardly_used(translator, trace)
     assert finding is not None
@@ -51,7 +51,7 @@ def test_the_least_used_word_is_long_stands_once_and_is_used_as_plain_code_finds
     assert number == min((2, 3), key=uses.__getitem__)  # “sleeps” and “under”
     assert value == pytest.approx(uses[number], rel=1e-4)
     assert value > min(uses[5:7] + uses[8:11])  # “garden” is used less, and stands there often
-    monkeypatch.setattr(passes, "HARDLY", value / 2)
+    monkeypatch.setattr(passes, "HARDLY_USED", value / 2)
     assert passes.hardly_used(translator, trace) is None
 
 

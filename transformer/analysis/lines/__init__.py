@@ -1,0 +1,1 @@
+"""Many sentences: measured once, then compared, searched, and measured without some heads."""

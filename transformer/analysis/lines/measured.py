@@ -1,0 +1,137 @@
+"""Measurements of every head and every sentence over many lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, MEASURES
+from transformer.analysis.heads.head import Head
+from transformer.kinds import Kind
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Singles: TypeAlias = npt.NDArray[np.float32]
+
+DIAGONAL, GRADIENT, COST = "diagonal", "gradient", "loss without"
+ALIGNMENT_ERROR = "alignment error"
+HEAD_MEASURES: dict[str, str] = {
+    **MEASURES,
+    DIAGONAL: "how many tokens from the diagonal a row lies, on average",
+    GRADIENT: "how much the loss depends on a gate of the head, in nats per subword",
+    COST: "how much the loss grows without the head, in nats per subword",
+    ALIGNMENT_ERROR: "share of wrong and missing word links, beside those of people",
+}
+"""Measures of a head on a sentence."""
+
+ON_DEMAND = (GRADIENT, COST, ALIGNMENT_ERROR)
+"""Measures that are there only where they were asked for."""
+
+LOG_P, LEAST_CERTAIN, SUBWORDS = "log p per subword", "least certain subword", "subwords"
+UNLINKED, ON_SINKS = "words without a link", "weight on sinks"
+SOURCE_SHARE, LEAST_SHARE = "share of the source", "least share of the source"
+UNUSED, LEAST_USED = "unused words", "least used word"
+SENTENCE_MEASURES: dict[str, str] = {
+    LOG_P: "log probability of the translation, in nats, divided by its subwords",
+    LEAST_CERTAIN: "log probability of the subword that the model was least sure of, in nats",
+    SUBWORDS: "subwords of the translation, its end included",
+    UNLINKED: "share of the written words that no word of the source is linked with",
+    ON_SINKS: "share of cross-attention on tokens without text, mean over all heads",
+    SOURCE_SHARE: "share of the written words that comes from the source (ALTI+), mean",
+    LEAST_SHARE: "that share in the written word where it is smallest",
+    UNUSED: "source words whose largest share in a written word is at most 6 %",
+    LEAST_USED: "the largest share in a written word of the source word that is used least",
+}
+"""Measures of a sentence and its translation. Those by ALTI+ are NaN where it was not computed."""
+
+
+class LinePair(NamedTuple):
+    """A line with its translation."""
+
+    number: int  # of the line in the text, from 1
+    source: str  # text of the line
+    target: str  # text of the translation
+    source_ids: tuple[int, ...]  # token ids that the encoder reads
+    target_ids: tuple[int, ...]  # token ids that the decoder writes
+    reference: str = ""  # translation by people, where there is one
+
+
+class LeftOut(NamedTuple):
+    """A line that was not measured."""
+
+    number: int  # of the line in the text, from 1
+    reason: str  # plain sentence
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredLines:
+    """All heads of one model on many lines.
+
+    Args:
+        checksum: SHA-256 of the weights.
+        pairs: the lines that were measured.
+        left_out: the lines that were not.
+        heads: all heads of the model, by kind, layer and number.
+        rows: of each kind `[sentence]`, the rows that were counted.
+        head_values: by the names of `HEAD_MEASURES`, `[sentence, head]`, NaN where the kind has no
+            such measure; those of `ON_DEMAND` only where they were asked for.
+        sentence_values: by the names of `SENTENCE_MEASURES`, `[sentence]`.
+        offset_counts: `[head, 2 · LARGEST_OFFSET + 1]`, rows by the offset of their largest weight.
+    """
+
+    checksum: str
+    pairs: tuple[LinePair, ...]
+    left_out: tuple[LeftOut, ...]
+    heads: tuple[Head, ...]
+    rows: Mapping[Kind, Floats]
+    head_values: Mapping[str, Singles]
+    sentence_values: Mapping[str, Floats]
+    offset_counts: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @cached_property
+    def places(self) -> dict[Head, int]:
+        """The column of each head."""
+        return {place: column for column, place in enumerate(self.heads)}
+
+    @property
+    def subwords(self) -> Floats:
+        """Written subwords of each sentence, `[sentence]`."""
+        return self.sentence_values[SUBWORDS]
+
+    @property
+    def log_probs(self) -> Floats:
+        """The log P of each translation, `[sentence]`, in nats."""
+        return self.sentence_values[LOG_P] * self.subwords
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """The offset with the most maxima of each head, `[head]`."""
+        best: npt.NDArray[np.int64] = self.offset_counts.argmax(-1) - LARGEST_OFFSET
+        return best
+
+    def counts(self, name: str, kind: Kind) -> Floats:
+        """Return what each sentence counts in the mean of a head's measure, `[sentence]`."""
+        if name in (GRADIENT, ALIGNMENT_ERROR):
+            return np.ones(len(self))
+        return self.subwords if name == COST else self.rows[kind]
+
+    def values_of(self, place: Head, name: str) -> Singles:
+        """Return a measure of one head, `[sentence]`."""
+        values: Singles = self.head_values[name][:, self.places[place]]
+        return values
+
+    def measures_of(self, places: Sequence[Head]) -> list[str]:
+        """List the measures that all of these heads have."""
+        columns = [self.places[place] for place in places]
+        return [
+            name
+            for name, values in self.head_values.items()
+            if len(values) and not np.isnan(values[0, columns]).any()
+        ]

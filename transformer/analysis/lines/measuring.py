@@ -1,0 +1,419 @@
+"""Translation and measurement of many lines: every head and every sentence, each pass once.
+
+Lines of one length share a batch. What is held of a line are its numbers, not its weights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from transformer.analysis.alignment import (
+    NO_WORD,
+    align,
+    strongest,
+    word_numbers,
+    word_shares,
+)
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.gold_links import (
+    GoldLinks,
+    Notation,
+    alignment_error,
+    read_links,
+)
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.heads.importance import (
+    gradient_importance,
+    losses_without,
+    sentence_losses,
+)
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.lines.measured import (
+    ALIGNMENT_ERROR,
+    COST,
+    DIAGONAL,
+    GRADIENT,
+    HEAD_MEASURES,
+    LEAST_CERTAIN,
+    LEAST_SHARE,
+    LEAST_USED,
+    LOG_P,
+    ON_SINKS,
+    SENTENCE_MEASURES,
+    SOURCE_SHARE,
+    SUBWORDS,
+    UNLINKED,
+    UNUSED,
+    Floats,
+    LeftOut,
+    LinePair,
+    MeasuredLines,
+    Singles,
+)
+from transformer.analysis.sinks import are_sinks
+from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.analysis.teacher_forcing import ForcedPair
+from transformer.config import BOS
+from transformer.decoding.settings import SearchSettings
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind
+from transformer.masks import pad_sequences
+from transformer.model import Transformer
+from transformer.text.words import has_letter
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
+from transformer.translation.batch import batches
+from transformer.translator import Translator
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Takes how much is done, of how much, and what is done now; what it raises ends the work."""
+
+Part: TypeAlias = Literal["translate", "measure", "costs"]
+Step: TypeAlias = Callable[[Part, int], None]
+"""Takes the part of the work and the lines that it has done, 0 within a line; of `costs`, for one
+head."""
+
+LOGITS = 2**22
+"""Elements of the logits of one batch: 16 MiB in float32."""
+SEARCHED = 4096
+"""Rows of the beam × pieces of the longest source in one batch of the search."""
+MILLISECONDS: dict[Part, int] = {"translate": 25, "measure": 50, "costs": 2}
+"""Rough time of a line in each part, of costs for each head, so that progress is even in time."""
+
+
+def measure_lines(
+    translator: Translator,
+    lines: Sequence[str],
+    *,
+    targets: Sequence[str] | None = None,
+    references: Sequence[str] | None = None,
+    gold: Sequence[str] | None = None,
+    costs: bool = True,
+    sources: bool = True,
+    progress: Progress = lambda _done, _total, _now: None,
+) -> MeasuredLines:
+    """Measure all heads on lines and their translations.
+
+    Args:
+        translator: the model.
+        lines: sentences, of which empty and unreadable ones are left out.
+        targets: translations to force, a line each; the model's own unless given.
+        references: translations by people, a line each.
+        gold: word links by people between lines and given translations, a line each, as
+            `read_links` reads them.
+        costs: whether the gradient and the loss without each head are measured, most of the time.
+        sources: whether the shares of the source are measured.
+        progress: told after each step, of less than a second.
+
+    Raises:
+        InputError: if another number of translations is given, or no line is left.
+        NotFiniteError: if the model computes numbers that are not finite.
+    """
+    for name, texts in (
+        ("translations", targets),
+        ("references", references),
+        ("lines of links", gold),
+    ):
+        if texts is not None and len(texts) != len(lines):
+            raise InputError(
+                f"There are {len(lines):,} lines and {len(texts):,} {name}: give one for each line."
+            )
+    translator.model.require_no_dropout()
+    heads = len(all_heads(translator.model.config)) if costs else 0
+    step = steps(progress, len(lines), {"translate": 1, "measure": 1, "costs": heads})
+    pairs, left_out = _read(translator, lines, targets, references, step)
+    if not pairs:
+        first = f" Line {left_out[0].number:,}: {left_out[0].reason}" if left_out else ""
+        raise InputError(f"No line can be measured: give sentences, one a line.{first}")
+    links = {} if gold is None else _links(pairs, gold)
+    return measure_pairs(
+        translator, pairs, left_out, gold=links, costs=costs, sources=sources, step=step
+    )
+
+
+def measure_pairs(
+    translator: Translator,
+    pairs: Sequence[LinePair],
+    left_out: Sequence[LeftOut] = (),
+    *,
+    gold: Mapping[int, GoldLinks] = MappingProxyType({}),
+    costs: bool = True,
+    sources: bool = True,
+    step: Step = lambda _part, _lines: None,
+) -> MeasuredLines:
+    """Measure all heads on lines whose translations are known; see `measure_lines`.
+
+    `gold` has the links by people of each line, by its number.
+    """
+    heads = tuple(all_heads(translator.model.config))
+    absent = {GRADIENT, COST} if not costs else set()
+    absent |= {ALIGNMENT_ERROR} if not gold else set()
+    names = [name for name in HEAD_MEASURES if name not in absent]
+    head_values = {n: np.full((len(pairs), len(heads)), np.nan, np.float32) for n in names}
+    sentence_values = {name: np.full(len(pairs), np.nan) for name in SENTENCE_MEASURES}
+    rows = {kind: np.zeros(len(pairs)) for kind in KINDS}
+    offsets = np.zeros((len(pairs), len(heads), 2 * LARGEST_OFFSET + 1), np.int16)
+    columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
+    counts = _piece_counts(translator, pairs)
+    for row, pair in enumerate(pairs):
+        trace = trace_of(translator, pair)
+        measures = sentence_measures(translator, trace, sources=sources, step=step)
+        for name, value in measures.items():
+            sentence_values[name][row] = value
+        for kind in KINDS:
+            axes = by_pieces(trace, kind)
+            measured = measure_sentence(axes, kind, key_counts(trace, kind, counts))
+            diagonal = measure(axes, kind, DIAGONAL)
+            for name, values in {**measured.values, DIAGONAL: diagonal}.items():
+                head_values[name][row, columns[kind]] = values.ravel()
+            offsets[row, columns[kind]] = measured.offset_counts.reshape(-1, offsets.shape[-1])
+            rows[kind][row] = measured.rows
+        if gold:
+            errors = alignment_errors(translator, trace, gold[pair.number])
+            head_values[ALIGNMENT_ERROR][row, columns["cross"]] = errors
+        step("measure", 1)
+    totals = offsets.sum(0, dtype=np.int64)  # [head, offset]
+    best = np.take_along_axis(offsets, totals.argmax(-1)[None, :, None], -1)[..., 0]
+    for kind in KINDS:
+        at = columns[kind]
+        head_values["positional"][:, at] = best[:, at] / rows[kind][:, None]
+    if costs:
+        _measure_costs(translator.model, pairs, head_values, step)
+    translator.require_finite(float(values.sum()) for values in sentence_values.values()
+                              if not np.isnan(values).all())  # fmt: skip
+    return MeasuredLines(
+        checksum=checksum_of_weights(translator.folder),
+        pairs=tuple(pairs),
+        left_out=tuple(left_out),
+        heads=heads,
+        rows=rows,
+        head_values=head_values,
+        sentence_values=sentence_values,
+        offset_counts=totals,
+    )
+
+
+def trace_of(translator: Translator, pair: LinePair) -> AttentionTrace:
+    """Trace a line with the pieces of its translation."""
+    return AttentionTrace.from_fields(
+        capture(
+            translator.model,
+            pair.source,
+            pair.target,
+            translator.tokenizer.pieces_of(pair.source_ids),
+            translator.target_tokenizer.pieces_of(pair.target_ids),
+            languages=translator.languages.for_text(pair.source),
+        )
+    )
+
+
+def sentence_measures(
+    translator: Translator, trace: AttentionTrace, *, sources: bool, step: Step
+) -> dict[str, float]:
+    """Compute the measures of a sentence, by the names of `SENTENCE_MEASURES`."""
+    written = {piece.word for piece in trace.target_pieces if has_letter(piece.text)}
+    linked = {pair.target for pair in align(translator, trace)}
+    _, words = word_numbers(translator, trace, "pieces")
+    written -= {NO_WORD}
+    sinks = are_sinks(trace.source_tokens, trace.special)
+    values = {
+        LOG_P: float(trace.log_probs.mean()),
+        LEAST_CERTAIN: float(trace.log_probs.min()),
+        SUBWORDS: float(len(words)),
+        UNLINKED: len(written - linked) / max(len(written), 1),
+        ON_SINKS: float(trace.cross[..., sinks].sum(-1).mean()),
+    }
+    if not sources:
+        return values
+    tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", 0))
+    shares = by_words(tokens, trace)
+    lettered = {piece.word for piece in trace.source_pieces if has_letter(piece.text)}
+    used = shares.used[sorted(lettered - {trace.source_pieces[-1].word})]
+    return values | {
+        SOURCE_SHARE: float(shares.from_source.mean()),
+        LEAST_SHARE: float(shares.from_source.min()),
+        UNUSED: float((used <= HARDLY_USED).sum()),
+        LEAST_USED: float(used.min()) if used.size else np.nan,
+    }
+
+
+def alignment_errors(translator: Translator, trace: AttentionTrace, gold: GoldLinks) -> Floats:
+    """Compute the alignment error of every head of cross-attention on a sentence, `[head]`.
+
+    Links are read off the weights by row and rule of the checkpoint's alignment settings.
+    """
+    settings = read_alignment(translator)
+    source, target = word_numbers(translator, trace, "typed")
+    return np.array(
+        [
+            alignment_error(
+                [
+                    pair[:2]
+                    for pair in strongest(
+                        word_shares(weights, source, target, settings.row), settings.links
+                    )
+                ],
+                gold,
+            )
+            for layer in trace.cross
+            for weights in layer
+        ]
+    )
+
+
+def batches_of(
+    model: Transformer, pairs: Sequence[LinePair]
+) -> Iterator[tuple[npt.NDArray[np.int64], ForcedPair]]:
+    """Yield the rows of each batch, of pairs of about one length, with their padded token ids."""
+    lengths = [max(len(pair.source_ids), len(pair.target_ids)) for pair in pairs]
+    for rows in batches(lengths, max(1, LOGITS // model.config.vocab_size)):
+        written = [pairs[row].target_ids for row in rows]
+        batch = ForcedPair(
+            pad_sequences([pairs[row].source_ids for row in rows]),
+            pad_sequences([(BOS, *ids[:-1]) for ids in written]),
+            pad_sequences(written),
+        )
+        yield np.array(rows), ForcedPair(*(ids.to(model.device) for ids in batch))
+
+
+def steps(progress: Progress, lines: int, passes: Mapping[Part, int]) -> Step:
+    """Return a function that counts what is done, of so many passes over the lines in each part."""
+    total = lines * sum(MILLISECONDS[part] * count for part, count in passes.items())
+    done = 0
+
+    def step(part: Part, count: int) -> None:
+        nonlocal done
+        done = min(done + MILLISECONDS[part] * count, total)
+        progress(done, total, part)
+
+    return step
+
+
+def _read(
+    translator: Translator,
+    lines: Sequence[str],
+    targets: Sequence[str] | None,
+    references: Sequence[str] | None,
+    step: Step,
+) -> tuple[list[LinePair], list[LeftOut]]:
+    """Read lines and their translations, or translate them."""
+    sources: dict[int, tuple[int, ...]] = {}
+    written: dict[int, tuple[int, ...]] = {}
+    left_out: list[LeftOut] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            pieces = translator.reader.text(line)
+            if targets is not None:
+                target = translator.reader.text(targets[number - 1], "translation")
+                written[number] = tuple(piece.id for piece in target)
+        except InputError as error:
+            left_out.append(LeftOut(number, str(error)))
+        else:
+            sources[number] = tuple(piece.id for piece in pieces)
+    if targets is None:
+        numbers = list(sources)
+        ids = [sources[number] for number in numbers]
+        written = {numbers[row]: best for row, best in _searched(translator, ids, step)}
+    decode = translator.target_tokenizer.decode
+    return [
+        LinePair(
+            number,
+            lines[number - 1],
+            decode(list(written[number])) if targets is None else targets[number - 1],
+            ids,
+            written[number],
+            "" if references is None else references[number - 1],
+        )
+        for number, ids in sources.items()
+    ], left_out
+
+
+def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
+    """Read the links of each pair, by the number of its line.
+
+    Raises:
+        InputError: naming the line and what is wrong with it.
+    """
+    links = {}
+    for pair in pairs:
+        words = [len(side.split()) for side in (pair.source, pair.target)]
+        try:
+            links[pair.number], _ = read_links(gold[pair.number - 1], words, Notation())
+        except ValueError as error:
+            raise InputError(f"Line {pair.number:,} of the links: {error}.") from error
+    return links
+
+
+def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:
+    """Translate the lines once more, with what is edited in the model now."""
+    by_row = dict(_searched(translator, [pair.source_ids for pair in pairs], step))
+    return [translator.target_tokenizer.decode(list(by_row[row])) for row in range(len(pairs))]
+
+
+def _searched(
+    translator: Translator, sources: Sequence[tuple[int, ...]], step: Step
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Search with the default settings; yield the row of each sentence and its token ids."""
+    settings = SearchSettings(n_best=1)
+
+    def count_step() -> bool:
+        step("translate", 0)  # whose error ends the search
+        return False
+
+    for rows in batches([len(ids) for ids in sources], SEARCHED // settings.beam_size):
+        batch = [sources[row] for row in rows]
+        for row, best in zip(rows, translator.search(batch, settings, count_step), strict=True):
+            yield row, best[0].tokens
+        step("translate", len(rows))
+
+
+def _measure_costs(
+    model: Transformer, pairs: Sequence[LinePair], values: Mapping[str, Singles], step: Step
+) -> None:
+    heads = all_heads(model.config)
+    for rows, batch in batches_of(model, pairs):
+        gradients = gradient_importance(model, *batch)
+        flat = [gradients[kind].reshape(len(rows), -1) for kind in KINDS]
+        values[GRADIENT][rows] = np.concatenate(flat, axis=1)
+        whole = losses_of(model, batch)
+        pieces = np.array([len(pairs[row].target_ids) for row in rows])
+        for number, losses in enumerate(losses_without(model, *batch, heads)):
+            values[COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
+            step("costs", len(rows))
+
+
+@torch.inference_mode()
+def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
+    """Compute -log P of each translation of a batch, `[sentence]`, in nats."""
+    losses: Floats = sentence_losses(model, *batch).double().cpu().numpy()
+    return losses
+
+
+def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[str]:
+    """Count each piece in the lines, both languages together."""
+    counts: Counter[str] = Counter()
+    for tokenizer, sides in (
+        (translator.tokenizer, [pair.source_ids for pair in pairs]),
+        (translator.target_tokenizer, [pair.target_ids for pair in pairs]),
+    ):
+        ids = Counter(token for side in sides for token in side)
+        for piece in tokenizer.pieces_of(list(ids)):
+            counts[piece.text] += ids[piece.id]
+    return counts
+
+
+def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
+    """Return how often the lines have the token of each column; `<s>` is no word."""
+    if kind == "decoder_self":
+        return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
+    return [counts[piece.text] for piece in trace.source_pieces]

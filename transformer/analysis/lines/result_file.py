@@ -1,0 +1,197 @@
+"""A file of measured lines: arrays as safetensors, with their texts as JSON beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from operator import ge
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
+
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.lines.measured import (
+    HEAD_MEASURES,
+    LOG_P,
+    ON_DEMAND,
+    SENTENCE_MEASURES,
+    LeftOut,
+    LinePair,
+    MeasuredLines,
+)
+from transformer.analysis.lines.measuring import trace_of
+from transformer.config import BOS, PAD
+from transformer.errors import InputError, quoted
+from transformer.files.reading import MIB
+from transformer.kinds import KINDS
+from transformer.translator import Translator
+
+FORMAT = 1
+FILE = "corpus.safetensors"
+MOST_BYTES = 192 * MIB
+"""Of a file: 10,000 lines of a model with 144 heads have some 110 MiB."""
+MEASURED_AGAIN = 3
+"""Lines that are scored once more when a file is read."""
+NATS = 0.01
+"""Difference per subword up to which a line that is scored again is the same."""
+
+DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
+
+_PLAIN = ("number", "source", "target", "reference")
+
+
+def to_bytes(lines: MeasuredLines) -> bytes:
+    """Write measured lines as the content of a file."""
+    arrays: dict[str, np.ndarray] = {
+        "offset_counts": lines.offset_counts,
+        **{f"rows/{kind}": rows for kind, rows in lines.rows.items()},
+        **{f"head/{name}": values for name, values in lines.head_values.items()},
+        **{f"sentence/{name}": values for name, values in lines.sentence_values.items()},
+    }
+    for side in ("source", "target"):
+        ids = [getattr(pair, f"{side}_ids") for pair in lines.pairs]
+        arrays[f"{side}/ids"] = np.array([token for row in ids for token in row], np.int32)
+        arrays[f"{side}/lengths"] = np.array([len(row) for row in ids], np.int32)
+    texts = {
+        "format": FORMAT,
+        "checksum": lines.checksum,
+        "heads": lines.heads,
+        "pairs": [[getattr(pair, name) for name in _PLAIN] for pair in lines.pairs],
+        "left_out": lines.left_out,
+    }
+    metadata = {"headlight": json.dumps(texts, ensure_ascii=False)}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return safetensors.numpy.save(contiguous, metadata)
+
+
+def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
+    """Read measured lines of this model; some lines are scored again, and must agree.
+
+    Raises:
+        InputError: if it is no such file, is damaged, or belongs to another model or version.
+    """
+    lines = read_unchecked(content)
+    if lines.checksum != checksum_of_weights(translator.folder):
+        raise InputError(
+            "The file was measured on another model: open that model first, or measure the "
+            "lines again."
+        )
+    config = translator.model.config
+    sizes = config.source_vocab_size or config.vocab_size, config.vocab_size
+    largest = [
+        max(max(getattr(pair, side)) for pair in lines.pairs)
+        for side in ("source_ids", "target_ids")
+    ]
+    if lines.heads != tuple(all_heads(config)) or any(map(ge, largest, sizes)):
+        raise InputError(DAMAGED)
+    _require_same(translator, lines)
+    return lines
+
+
+def read_unchecked(content: bytes) -> MeasuredLines:
+    """Read measured lines of any model, which nothing shows to be its own.
+
+    Raises:
+        InputError: if it is no such file, is damaged, or belongs to another version.
+    """
+    try:
+        texts = json.loads(_metadata(content)["headlight"])
+        if texts["format"] != FORMAT:
+            raise InputError(
+                f"The file has format {quoted(texts['format'])}, and this version reads {FORMAT}: "
+                f"measure the lines again."
+            )
+        return _lines(texts, safetensors.numpy.load(content))
+    except (SafetensorError, ValueError, KeyError, TypeError, IndexError, RecursionError,
+            OverflowError) as error:  # fmt: skip
+        raise InputError(DAMAGED) from error
+
+
+def _metadata(content: bytes) -> Mapping[str, str]:
+    size = int.from_bytes(content[:8], "little")
+    metadata: Mapping[str, str] = json.loads(content[8 : 8 + size])["__metadata__"]
+    return metadata
+
+
+def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
+    """Make measured lines of the parts of a file.
+
+    Raises:
+        ValueError, KeyError, TypeError: if a part is missing or has another shape.
+    """
+    heads = tuple(Head(kind, int(layer), int(head)) for kind, layer, head in texts["heads"])
+    if len(set(heads)) < len(heads) or any(
+        head.kind not in KINDS or min(head[1:]) < 0 for head in heads
+    ):
+        raise ValueError("no heads of a model")
+    count = len(texts["pairs"])
+    ids = {side: _split(arrays, side, count) for side in ("source", "target")}
+    pairs = [
+        LinePair(int(number), str(source), str(target), *tokens, reference=str(reference))
+        for (number, source, target, reference), tokens in zip(
+            texts["pairs"], zip(ids["source"], ids["target"], strict=True), strict=True
+        )
+    ]
+    head_values = {
+        name: _array(arrays[f"head/{name}"], (count, len(heads)), np.float32)
+        for name in HEAD_MEASURES
+        if f"head/{name}" in arrays
+    }
+    lines = MeasuredLines(
+        checksum=str(texts["checksum"]),
+        pairs=tuple(pairs),
+        left_out=tuple(LeftOut(int(n), str(reason)) for n, reason in texts["left_out"]),
+        heads=heads,
+        rows={kind: _array(arrays[f"rows/{kind}"], (count,), np.float64) for kind in KINDS},
+        head_values=head_values,
+        sentence_values={
+            name: _array(arrays[f"sentence/{name}"], (count,), np.float64)
+            for name in SENTENCE_MEASURES
+        },
+        offset_counts=_array(
+            arrays["offset_counts"], (len(heads), 2 * LARGEST_OFFSET + 1), np.int64
+        ),
+    )
+    required = HEAD_MEASURES.keys() - {*ON_DEMAND}
+    if not count or not required <= head_values.keys():
+        raise ValueError("a measure is missing")
+    return lines
+
+
+def _array(array: np.ndarray, shape: tuple[int, ...], dtype: type[np.generic]) -> np.ndarray:
+    if array.shape != shape or array.dtype != dtype or np.isinf(array).any():
+        raise ValueError("an array of another shape")
+    return array
+
+
+def _split(arrays: Mapping[str, np.ndarray], side: str, count: int) -> list[tuple[int, ...]]:
+    ids, lengths = arrays[f"{side}/ids"], arrays[f"{side}/lengths"]
+    if len(lengths) != count or lengths.min(initial=1) < 1 or lengths.sum() != len(ids):
+        raise ValueError("lengths do not fit")
+    if ids.min(initial=BOS) <= PAD:
+        raise ValueError("a token that no sentence has")
+    return [tuple(part.tolist()) for part in np.split(ids, np.cumsum(lengths)[:-1])]
+
+
+def _require_same(translator: Translator, lines: MeasuredLines) -> None:
+    """Score a few lines once more.
+
+    Raises:
+        InputError: if a score differs from that of the file.
+    """
+    for row in _spread(len(lines)):
+        scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())
+        stored = float(lines.sentence_values[LOG_P][row])
+        if not abs(scored - stored) <= NATS:
+            raise InputError(
+                f"Line {lines.pairs[row].number:,} has log p {stored:.3f} per subword in the file, "
+                f"and {scored:.3f} by this model: measure the lines again."
+            )
+
+
+def _spread(count: int) -> Sequence[int]:
+    return sorted({int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from training.evaluation import aer, bleu, faithfulness, heads
+from training.evaluation import aer, bleu, faithfulness, heads, lines
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 
-SUBCOMMANDS = (bleu, aer, heads, faithfulness)
+SUBCOMMANDS = (bleu, aer, heads, lines, faithfulness)
 """Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""
 
 

@@ -50,6 +50,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "evaluate aer": (*_TEXT, "--tgt", "data/valid.de", "--gold", "gold"),
     "evaluate bleu": (*_TEXT, "--ref", "data/valid.de", "--beam", "1"),
     "evaluate faithfulness": _CORPUS,
+    "evaluate lines": (*_TEXT, "--no-costs"),
     "evaluate heads": (*_CORPUS, "--ref", "data/valid.de", "--bleu-sentences", "2"),
     "export ctranslate2": _MODEL,
     "export marian": _MODEL,

@@ -1,63 +1,31 @@
-"""Every head on a corpus: what it does, and how much the loss and BLEU depend on it."""
+"""Parallel text for the command `evaluate heads`: pairs, mean outputs of heads, and their BLEU."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import sacrebleu
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from training.bleu_tokens import DEFAULT
-from training.data.batches import Batch, TokenBatches, make_batch
+from training.data.corpus import ParallelText
 from training.data.encoded_text import EncodedText
 from training.evaluation.measurement import drawn_rows
 from training.validation import translate_all
-from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus.corpus_roles import SentenceMeasures, measure_sentence
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import (
-    gradient_importance,
-    losses_without,
-    sentence_losses,
-)
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.config import PAD
+from transformer.analysis.lines.measured import LinePair
+from transformer.analysis.lines.measuring import batches_of
+from transformer.config import EOS, PAD
 from transformer.decoding import greedy
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
-from transformer.trace import Labels
 
 Floats = npt.NDArray[np.float64]
-
-BATCH_TOKENS = 2_000
-
-
-@dataclass(frozen=True, eq=False)
-class CorpusMeasures:
-    """All heads on all sentences.
-
-    Args:
-        measures: of each kind and sentence, what the heads do.
-        gradients: `[sentence, layer, head]` of each kind, in nats for each piece.
-        losses: `[sentence]`, nats of each translation with all heads.
-        losses_without: `[sentence, head]`, with one of `all_heads` taken away.
-        pieces: `[sentence]`, of its translation.
-        mean_z: `[layer, head, d_v]` of each kind, the mean over all positions.
-    """
-
-    measures: dict[Kind, list[SentenceMeasures]]
-    gradients: dict[Kind, Floats]
-    losses: Floats
-    losses_without: Floats
-    pieces: Floats
-    mean_z: dict[Kind, Tensor]
 
 
 def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
@@ -71,53 +39,42 @@ def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
     )
 
 
-def measure_corpus(
-    model: Transformer, tokenizer: Tokenizer, target_tokenizer: Tokenizer, text: EncodedText
-) -> CorpusMeasures:
-    """Measure every head of a model in evaluation mode on every sentence."""
-    heads, stacks = all_heads(model.config), {kind: model.config.stack(kind) for kind in KINDS}
-    pieces_of = {
-        "encoder_self": (tokenizer, tokenizer),
-        "decoder_self": (target_tokenizer, target_tokenizer),
-        "cross": (target_tokenizer, tokenizer),
+def line_pairs(text: ParallelText, encoded: EncodedText) -> list[LinePair]:
+    """Return the pairs that were encoded, with `</s>` behind the token ids of both sides."""
+    return [
+        LinePair(line + 1, text.source[line], text.target[line], (*source, EOS), (*target, EOS))
+        for line, source, target in zip(
+            np.asarray(encoded.lines).tolist(), encoded.source, encoded.target, strict=True
+        )
+    ]
+
+
+@torch.inference_mode()
+def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Tensor]:
+    """Average the output z of every head over all positions, `[layer, head, d_v]`."""
+    cache: dict[str, Tensor] = {}
+
+    def keep(value: Tensor, name: str) -> None:
+        cache[name] = value
+
+    points = {
+        kind: [
+            f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.stack(kind).N)
+        ]
+        for kind in KINDS
     }
-    piece_counts = _piece_counts(text, tokenizer, target_tokenizer)
-    measures: dict[Kind, dict[int, SentenceMeasures]] = {kind: {} for kind in KINDS}
-    gradients = {kind: np.zeros((len(text), stack.N, stack.h)) for kind, stack in stacks.items()}
-    losses, pieces = np.zeros(len(text)), np.zeros(len(text))
-    without = np.zeros((len(text), len(heads)))
-    sums = {kind: torch.zeros(s.N, s.h, s.d_v).double() for kind, s in stacks.items()}
+    sums: dict[Kind, Tensor] = dict.fromkeys(KINDS, torch.zeros(()))
     positions = dict.fromkeys(KINDS, 0)
-    batches = TokenBatches(text, BATCH_TOKENS, seed=0).epoch(0)
-    for rows in tqdm(batches, "heads", unit="batch", disable=None):
-        batch = make_batch(text, rows).to(model.device)
-        tensors = (batch.source, batch.target, batch.labels)
-        pieces[rows] = (batch.labels != PAD).sum(-1).cpu().numpy()
-        losses[rows], cache = _watched(model, batch)
-        for kind, gradient in gradient_importance(model, *tensors).items():
-            gradients[kind][rows] = gradient
-        for number, lost in enumerate(losses_without(model, *tensors, heads)):
-            without[rows, number] = lost.double().cpu().numpy()
-        for kind in KINDS:
-            real = (batch.source if kind == "encoder_self" else batch.labels) != PAD
-            z = _stacked(cache, kind, stacks[kind].N, "hook_z").double()
-            sums[kind] += torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
+    hooks = dict.fromkeys((name for names in points.values() for name in names), keep)
+    for _, batch in batches_of(model, pairs):
+        with model.hooks(hooks):
+            model(batch.source, batch.target)
+        for kind, names in points.items():
+            real = (batch.source if kind == "encoder_self" else batch.written) != PAD
+            z = torch.stack([cache[name] for name in names]).double()  # [layer, batch, head, q, v]
+            sums[kind] = sums[kind] + torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
             positions[kind] += int(real.sum())
-            patterns = _stacked(cache, kind, stacks[kind].N, "hook_pattern")
-            weights = patterns.float().cpu().numpy()
-            for index, row in enumerate(rows):
-                ids = _ids(batch, kind, index)
-                measures[kind][int(row)] = _measured(
-                    pieces_of[kind], weights[:, index], kind, ids, piece_counts
-                )
-    return CorpusMeasures(
-        measures={kind: [rows[row] for row in sorted(rows)] for kind, rows in measures.items()},
-        gradients=gradients,
-        losses=losses,
-        losses_without=without,
-        pieces=pieces,
-        mean_z={kind: (sums[kind] / positions[kind]).float() for kind in KINDS},
-    )
+    return {kind: (sums[kind] / positions[kind]).float() for kind in KINDS}
 
 
 def bleu_statistics(
@@ -164,68 +121,3 @@ def bleu(statistics: Floats) -> Floats:
     none = (totals == 0).any(-1) | (matches == 0).all(-1)
     bleu_scores: Floats = np.where(none, 0, score)
     return bleu_scores
-
-
-@torch.inference_mode()
-def _watched(model: Transformer, batch: Batch) -> tuple[Floats, dict[str, Tensor]]:
-    """Run a batch; return its losses, `[sentence]`, and the values at the hook points."""
-    cache: dict[str, Tensor] = {}
-
-    def keep(value: Tensor, name: str) -> None:
-        cache[name] = value
-
-    points = [
-        f"{attention_name(kind, layer)}.{point}"
-        for kind in KINDS
-        for layer in range(model.config.stack(kind).N)
-        for point in ("hook_pattern", "hook_z")
-    ]
-    with model.hooks(dict.fromkeys(points, keep)):
-        losses = sentence_losses(model, batch.source, batch.target, batch.labels)
-    return losses.double().cpu().numpy(), cache
-
-
-def _stacked(cache: dict[str, Tensor], kind: Kind, layers: int, point: str) -> Tensor:
-    """Stack the values of a hook point by layer, `[layer, sentence, head, query, ...]`."""
-    return torch.stack([cache[f"{attention_name(kind, n)}.{point}"] for n in range(layers)])
-
-
-def _ids(batch: Batch, kind: Kind, index: int) -> tuple[list[int], list[int]]:
-    """Return the token ids of the queries and of the keys of one sentence."""
-    source, target, labels = (
-        [int(token) for token in row if token != PAD]
-        for row in (t[index].tolist() for t in (batch.source, batch.target, batch.labels))
-    )
-    return {
-        "encoder_self": (source, source),
-        "decoder_self": (target, target),
-        "cross": (labels, source),
-    }[kind]
-
-
-def _measured(
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    weights: npt.NDArray[np.float32],
-    kind: Kind,
-    ids: tuple[list[int], list[int]],
-    piece_counts: Mapping[str, int],
-) -> SentenceMeasures:
-    """Measure the heads of one kind on one sentence, whose weights may be padded."""
-    queries, keys = (
-        tuple(piece.text for piece in tokenizer.pieces_of(side))
-        for tokenizer, side in zip(tokenizers, ids, strict=True)
-    )
-    axes = LabelledWeights(weights[:, :, : len(queries), : len(keys)], Labels(queries, keys))
-    return measure_sentence(axes, kind, [piece_counts[key] for key in keys])
-
-
-def _piece_counts(
-    text: EncodedText, tokenizer: Tokenizer, target_tokenizer: Tokenizer
-) -> Mapping[str, int]:
-    """Count each piece in the corpus, both languages together."""
-    counts: Counter[str] = Counter()
-    for side, side_tokenizer in ((text.source, tokenizer), (text.target, target_tokenizer)):
-        id_counts = Counter(id_ for ids in side for id_ in ids)
-        for piece in side_tokenizer.pieces_of(list(id_counts)):
-            counts[piece.text] += id_counts[piece.id]
-    return counts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,17 @@ from tqdm import tqdm
 
 from training.bleu_tokens import tokens_of
 from training.data.corpus import CorpusError, read_files, read_lines
-from training.data.encoded_text import EncodedText, encode
+from training.data.encoded_text import encode
 from training.evaluation.head_corpus import (
-    CorpusMeasures,
     bleu,
     bleu_statistics,
-    measure_corpus,
+    line_pairs,
+    mean_outputs,
     sample,
 )
 from training.evaluation.measurement import (
     corpus_options,
     load_translator,
-    require_finite,
     store_or_write,
     target_language,
 )
@@ -36,9 +36,8 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
-    corpus_role,
     measure_sentence,
-    most_frequent_offsets,
+    measures_of,
 )
 from transformer.analysis.corpus.head_report import (
     Curve,
@@ -59,10 +58,13 @@ from transformer.analysis.corpus.stored import (
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
+from transformer.analysis.lines.figures import head_means
+from transformer.analysis.lines.measured import COST, GRADIENT, LOG_P, MeasuredLines
+from transformer.analysis.lines.measuring import key_counts, measure_pairs
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
 from transformer.errors import InputError
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -106,8 +108,12 @@ def run(options: argparse.Namespace) -> None:
         command.say(f"{encoded.left_out:,} pairs are empty or too long, and are left out.")
     encoded = sample(encoded, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
-    measures = measure_corpus(translator.model, *tokenizers, encoded)
-    require_finite(translator, measures.losses)
+    pairs = line_pairs(text, encoded)
+    passes = 1 + len(all_heads(translator.model.config))
+    with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
+        lines = measure_pairs(
+            translator, pairs, sources=False, step=lambda _part, count: bar.update(count)
+        )
     translated = sample(encoded, options.bleu_sentences, options.seed)
     references = [text.target[line] for line in translated.lines]
 
@@ -120,9 +126,10 @@ def run(options: argparse.Namespace) -> None:
             translator.model, translator.target_tokenizer, translated, references, heads, tokens
         )
 
-    report = _report(translator, encoded, measures, statistics, traces, options.seed)
+    report = _report(translator, lines, encoded.left_out, statistics, traces, options.seed)
     content = head_report.to_json(report)
-    means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in measures.mean_z.items()}
+    outputs = mean_outputs(translator.model, pairs)
+    means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in outputs.items()}
     files = {
         head_report.FILE: content.encode(),
         means_file.FILE: safetensors.torch.save(means),
@@ -133,25 +140,30 @@ def run(options: argparse.Namespace) -> None:
 
 def _report(
     translator: Translator,
-    text: EncodedText,
-    measures: CorpusMeasures,
+    lines: MeasuredLines,
+    left_out: int,
     statistics: Callable[[Sequence[Head]], Floats],
     traces: Sequence[AttentionTrace],
     seed: int,
 ) -> HeadReport:
-    weights = resampled_weights(len(text), seed)
-    heads = all_heads(translator.model.config)
-    figures, offsets = _head_measures(measures, weights, heads)
-    _add_importance(figures, measures, weights, heads)
+    weights = resampled_weights(len(lines), seed)
+    heads = lines.heads
+    means = head_means(lines, seed)
+    intervals = {**means.values, GRADIENT: _normalised_gradients(lines, weights)}
+    figures: dict[Head, dict[str, Figure]] = {
+        place: {
+            name: _figures(intervals[name], (column,))
+            for name in (*measures_of(place.kind), GRADIENT, COST)
+        }
+        for column, place in enumerate(heads)
+    }
+    offsets = dict(zip(heads, lines.offsets.tolist(), strict=True))
     whole = statistics([])
     drawn = resampled_weights(len(whole), seed)
     full = _bleu(whole, drawn)
     for place in tqdm(heads, "BLEU without", unit="head", disable=None):
         figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, than=whole)
-    roles = {
-        place: corpus_role({n: f.value for n, f in values.items()}, place.kind, offsets[place])
-        for place, values in figures.items()
-    }
+    roles = dict(zip(heads, means.roles, strict=True))
     examples = examples_of_heads(traces, roles, offsets)
     curves = {}
     for order in ORDERS:
@@ -159,10 +171,10 @@ def _report(
         curves[order] = _curve(ranked, statistics, drawn)
     return HeadReport(
         weights=checksum_of_weights(translator.folder),
-        sentences=len(text),
-        left_out=text.left_out,
+        sentences=len(lines),
+        left_out=left_out,
         bleu_sentences=len(whole),
-        loss=_figures(mean_interval(measures.losses / measures.pieces, weights, measures.pieces)),
+        loss=_figures(mean_interval(-lines.sentence_values[LOG_P], weights, lines.subwords)),
         bleu=full,
         heads=tuple(
             HeadFigures(place, roles[place], offsets[place], figures[place], examples[place])
@@ -172,58 +184,14 @@ def _report(
     )
 
 
-def _head_measures(
-    measures: CorpusMeasures, weights: Floats, heads: Sequence[Head]
-) -> tuple[dict[Head, dict[str, Figure]], dict[Head, int]]:
-    """Compute each head's means over all rows of the corpus, and its most frequent offset."""
-    figures: dict[Head, dict[str, Figure]] = {place: {} for place in heads}
-    offsets: dict[Head, int] = {}
-    for kind in KINDS:
-        sentences = measures.measures[kind]
-        rows = np.array([sentence.rows for sentence in sentences], dtype=float)
-        counts = np.stack(
-            [sentence.offset_counts for sentence in sentences]
-        )  # [sentence, layer, head, offset]
-        best = most_frequent_offsets(counts.sum(0, dtype=np.int64))
-        at_best = np.take_along_axis(counts, (best + LARGEST_OFFSET)[None, ..., None], -1)[..., 0]
-        values = {
-            name: np.stack([sentence.values[name] for sentence in sentences])
-            for name in sentences[0].values
-        }
-        values["positional"] = at_best / rows[:, None, None]
-        intervals = {name: mean_interval(v, weights, rows) for name, v in values.items()}
-        for place in heads:
-            if place.kind == kind:
-                at = place[1:]
-                figures[place] = {name: _figures(v, at) for name, v in intervals.items()}
-                offsets[place] = int(best[at])
-    return figures, offsets
-
-
-def _add_importance(
-    figures: dict[Head, dict[str, Figure]],
-    measures: CorpusMeasures,
-    weights: Floats,
-    heads: Sequence[Head],
-) -> None:
-    """Add the importance of each head: by its gradient, and by the loss without it.
-
-    The gradient is divided by the norm of its layer; the rise of the loss is in nats per piece.
-    """
-    lost = (measures.losses_without - measures.losses[:, None]) / measures.pieces[:, None]
-    without = mean_interval(lost, weights, measures.pieces)
-    for number, place in enumerate(heads):
-        figures[place]["loss without"] = _figures(without, (number,))
-    for kind in KINDS:
-        flat = measures.gradients[kind].reshape(len(weights[0]), -1)
-        shape = measures.gradients[kind].shape[1:]
-        resampled = (weights @ flat / len(flat)).reshape(-1, *shape)
-        normalised = interval(
-            normalised_by_layer(flat.mean(0).reshape(shape)), normalised_by_layer(resampled)
-        )
-        for place in heads:
-            if place.kind == kind:
-                figures[place]["gradient"] = _figures(normalised, place[1:])
+def _normalised_gradients(lines: MeasuredLines, weights: Floats) -> Interval:
+    """Average the gradients over the sentences, each layer divided by its norm, `[head]`."""
+    gradients = lines.head_values[GRADIENT].astype(np.float64)  # [sentence, head]
+    means = np.concatenate([gradients.mean(0)[None], weights @ gradients / len(lines)])
+    for _, group in groupby(range(len(lines.heads)), lambda column: lines.heads[column][:2]):
+        columns = list(group)  # of one layer
+        means[:, columns] = normalised_by_layer(means[:, columns])
+    return interval(means[0], means[1:])
 
 
 def _figures(interval: Interval, at: tuple[int, ...] = ()) -> Figure:
@@ -318,7 +286,7 @@ def examples_of_heads(
     for trace in traces:
         for kind in KINDS:
             measured = measure_sentence(
-                by_pieces(trace, kind), kind, _key_counts(trace, kind, counts)
+                by_pieces(trace, kind), kind, key_counts(trace, kind, counts)
             )
             at_offset = measured.offset_counts / measured.rows
             for place, role in roles.items():
@@ -336,9 +304,3 @@ def examples_of_heads(
         )
         for place, measured in scores.items()
     }
-
-
-def _key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
-    if kind == "decoder_self":  # reads <s> first, which is no word
-        return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
-    return [counts[piece.text] for piece in trace.source_pieces]

@@ -1,0 +1,73 @@
+"""python -m training.evaluate lines: measure every head on lines, for the page Corpus."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from training.data.corpus import read_lines
+from training.evaluation.measurement import add_paths, require_place, store_or_write
+from transformer import Translator
+from transformer.analysis.lines import result_file
+from transformer.analysis.lines.figures import head_means, heads_table
+from transformer.analysis.lines.measuring import measure_lines
+from transformer.cli import command
+
+SHOWN_HEADS = 10
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m training.evaluate lines`."""
+    parser = commands.add_parser("lines", help="every head on your lines, for the page Corpus")
+    parser.set_defaults(run=run)
+    add_paths(parser, src="sentences, one a line")
+    parser.add_argument("--tgt", type=Path, help="translations to force; the model's own if absent")
+    parser.add_argument("--ref", type=Path, help="translations by people, for BLEU and chrF2")
+    parser.add_argument("--gold", type=Path, help="word links by people, for the alignment error")
+    parser.add_argument(
+        "--no-costs", action="store_true", help="leave out the loss without each head: far quicker"
+    )
+    parser.add_argument("--json", action="store_true", help="the table of the heads as JSON")
+    parser.add_argument(
+        "--out", type=Path, help="write the result here, and not beside the checkpoint"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, store and print."""
+    translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out, [result_file.FILE])
+    targets, references, gold = (
+        None if path is None else read_lines(path)
+        for path in (options.tgt, options.ref, options.gold)
+    )
+    with tqdm(total=100, unit="%", disable=None, bar_format="{l_bar}{bar}| {remaining}") as bar:
+
+        def progress(done: int, total: int, now: str) -> None:
+            bar.set_description(now)
+            bar.update(100 * done / total - bar.n)
+
+        lines = measure_lines(
+            translator,
+            read_lines(options.src),
+            costs=not options.no_costs,
+            progress=progress,
+            targets=targets,
+            references=references,
+            gold=gold,
+        )
+    for number, reason in lines.left_out:
+        command.say(f"line {number:,} is left out: {reason}")
+    store_or_write(translator.folder, options.out, {result_file.FILE: result_file.to_bytes(lines)})
+    table = heads_table(lines, head_means(lines))
+    if options.json:
+        print(table.to_json(orient="records"))
+        return
+    order = "confidence" if options.no_costs else "loss without"
+    shown = table.sort_values(order, ascending=False).head(SHOWN_HEADS)
+    columns = ["kind", "layer", "head", "role", order, f"{order} low", f"{order} high"]
+    print(f"{len(lines):,} lines, {len(lines.left_out):,} left out")
+    print(shown[columns].to_string(index=False, float_format="{:.3f}".format))

@@ -10,6 +10,7 @@ from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.pages import (
     architecture,
+    corpus,
     heads,
     inside,
     masks,
@@ -35,6 +36,7 @@ def main() -> None:
             navigation.page("heads", heads.show),
             navigation.page("inside", inside.show),
             navigation.page("roles", roles.show),
+            navigation.page("corpus", corpus.show),
             navigation.page("masks", masks.show),
             navigation.page("positions", positions.show),
             navigation.page("schedule", schedule.show),
@@ -70,5 +72,5 @@ else:  # `streamlit run` imports it for what it is to serve
         __file__,
         routes=served.routes(),
         lifespan=served.imports_exempt,
-        middleware=[Middleware(served.ReadOnly)],
+        middleware=[Middleware(served.BoundedUploads)],
     )

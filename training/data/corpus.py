@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from transformer.errors import HeadlightError, unreadable
-from transformer.files.lines import MARK, utf16_refusal, with_line_feeds
+from transformer.files.lines import MARK, cut_lines, utf16_refusal
 from transformer.files.reading import GIB, MIB, opened
 
 MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
@@ -109,18 +109,15 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
 
 def _cut(block: bytes, path: Path, number: int) -> list[str]:
     """Split a block into lines; `number` lines of the file stand before it."""
-    block = with_line_feeds(block)
     if len(block) > _MOST_BYTES_OF_LINE and b"\n" not in block:
         raise _too_long(path, number + 1)  # it may end within a character
     try:
-        text = block.decode("utf-8")
+        lines = cut_lines(block)
     except UnicodeDecodeError as error:
-        line = number + 1 + block.count(b"\n", 0, error.start)
+        line = number + 1 + error.object.count(b"\n", 0, error.start)
         raise CorpusError(
             f"{path} line {line:,} is not UTF-8: convert the file, for example with iconv."
         ) from error
-    # not splitlines(): it also cuts at characters inside sentences
-    lines = text.removesuffix("\n").split("\n")
     if max(map(len, lines)) > MOST_LETTERS_OF_LINE:
         long = next(i for i, line in enumerate(lines) if len(line) > MOST_LETTERS_OF_LINE)
         raise _too_long(path, number + 1 + long)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import codecs
 
+from transformer.errors import InputError
+
 MARK = codecs.BOM_UTF8
 """The byte-order mark that some editors put before a text; it belongs to no line."""
 
@@ -16,6 +18,49 @@ _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins with o
 def with_line_feeds(content: bytes) -> bytes:
     r"""Return whole lines with `\n` as their only end, other carriage returns as blanks."""
     return content.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+
+
+def cut_lines(content: bytes) -> list[str]:
+    """Return whole lines of UTF-8 without their ends.
+
+    Raises:
+        UnicodeDecodeError: if they are no UTF-8; its `object` has line feeds as the only ends.
+    """
+    text = with_line_feeds(content).decode("utf-8")
+    # not splitlines(): it also cuts at characters inside sentences
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def decode_lines(data: bytes, most_lines: int) -> list[str]:
+    """Return the lines of a file that a reader brings: UTF-8, or UTF-16 with its mark.
+
+    Raises:
+        InputError: if it is no such text, or has more than `most_lines` lines.
+    """
+    if data.startswith(_WIDE_MARKS):
+        try:
+            data = data.decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError as error:
+            place = f"Byte {error.start + 1:,} of the file"
+            raise InputError(
+                f"{place} is no part of a UTF-16 text: save the file as UTF-8."
+            ) from error
+    data = data.removeprefix(MARK)
+    if (zero := data.find(b"\0")) >= 0:
+        line = 1 + data.count(b"\n", 0, zero)
+        raise InputError(f"Line {line:,} has a zero byte, as no text has: save the file as UTF-8.")
+    count = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    if count > most_lines:
+        raise InputError(
+            f"The file has {count:,} lines, and at most {most_lines:,} are read: shorten it."
+        )
+    try:
+        return cut_lines(data)
+    except UnicodeDecodeError as error:
+        line, byte = 1 + error.object.count(b"\n", 0, error.start), error.object[error.start]
+        raise InputError(
+            f"Line {line:,} has the byte 0x{byte:02X}, which is not UTF-8: save the file as UTF-8."
+        ) from error
 
 
 def utf16_refusal(start: bytes, name: object) -> str | None:

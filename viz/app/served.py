@@ -1,4 +1,4 @@
-"""The app as HTTP serves it: the HTML of every address, what is read only, what is served for long.
+"""The app as HTTP serves it: the HTML of every address, what it takes, what is served for long.
 
 Streamlit has no place for our scripts and styles: `js/history.js` must be there before the app is,
 the others belong to no component, and a style sheet that came with the first run would move all
@@ -8,17 +8,20 @@ that is drawn by then.
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from viz.app.streamlit_internals import index_html
+from transformer.files.reading import MIB
+from viz.app.streamlit_internals import index_html, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
 
 _CHROME = Path(__file__).with_name("chrome")
@@ -53,8 +56,7 @@ def routes() -> list[Route]:
         # Streamlit knows the first page by the empty path alone
         return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
 
-    base = st.get_option("server.baseUrlPath").strip("/")
-    prefix = f"/{base}/" if base else "/"
+    prefix = _prefix()
     first, *others = PAGE_TITLES
     return [
         Route(prefix + first, to_first),
@@ -62,14 +64,39 @@ def routes() -> list[Route]:
     ]
 
 
+def _prefix() -> str:
+    """Return the beginning of every path of the app."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}/" if base else "/"
+
+
 READING = ("GET", "HEAD", "OPTIONS")
 """Methods that are answered; what a reader types comes through the WebSocket."""
 
-REFUSAL = "Headlight takes no files: it only answers requests that read.\n"
+UPLOADING = ("PUT", "DELETE")
+"""Methods that are answered where Streamlit takes the files of a session."""
+
+LARGEST_UPLOAD = 128 * MIB
+"""Bytes of a request with a file; by `server.maxUploadSize` the browser says it before it sends."""
+
+ALL_UPLOADS = 4 * LARGEST_UPLOAD
+"""Bytes of the files that the server holds at one time, for all readers together."""
+
+REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
+TOO_LARGE = f"The file is larger than {LARGEST_UPLOAD // MIB} MiB: send a smaller one.\n"
+FULL = "The server holds as many files as it can: try again in a few minutes.\n"
+
+_UPLOAD = re.compile(r"_stcore/upload_file/[^/]+/[^/]+")
 
 
-class ReadOnly:
-    """Middleware that refuses every other method before a byte of its body is read.
+class _UploadRefusedError(OSError):
+    """End of a body that became too large; on an `OSError` its temporary file is closed."""
+
+
+class BoundedUploads:
+    """Middleware that lets nothing be sent but a file of bounded size, where Streamlit takes it.
+
+    All else is refused before a byte of its body is read.
 
     Args:
         app: the application behind it.
@@ -77,15 +104,64 @@ class ReadOnly:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._arriving = 0  # bytes of the bodies that are on their way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 405 where the method writes, else hand the request on."""
+        """Answer 405, 413 or 507 where the method writes and must not, else hand the request on."""
         if scope["type"] != "http" or scope["method"] in READING:
             await self.app(scope, receive, send)
             return
-        # the connection is closed, else the server would read the body to find the next request
-        headers = {"Allow": ", ".join(READING), "Connection": "close"}
-        await PlainTextResponse(REFUSAL, 405, headers)(scope, receive, send)
+        path = scope["path"].removeprefix(_prefix())
+        if scope["method"] not in UPLOADING or not _UPLOAD.fullmatch(path):
+            await _refuse(405, REFUSAL)(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "0")
+        is_possible = length.isdecimal() and len(length) <= len(str(LARGEST_UPLOAD))
+        refusal = self._refusal(int(length) if is_possible else LARGEST_UPLOAD + 1)
+        size = 0
+
+        async def counted() -> Message:
+            """Receive, and count what comes whatever length was announced."""
+            nonlocal refusal, size
+            message = await receive()
+            if arrived := len(message.get("body", b"")):
+                size += arrived
+                self._arriving += arrived
+                if refusal := self._refusal(size):
+                    raise _UploadRefusedError
+            return message
+
+        async def closing(message: Message) -> None:
+            """Send, and close the connection where the body may not have been read."""
+            if message.get("status", 200) >= 400:
+                message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
+        if not refusal:
+            try:
+                await self.app(scope, counted, closing)
+            except _UploadRefusedError:
+                pass
+            finally:
+                self._arriving -= size
+        if refusal:
+            await refusal(scope, receive, send)
+
+    def _refusal(self, size: int) -> Response | None:
+        """Return the answer to a body of so many bytes that must not come; None for any other."""
+        if size > LARGEST_UPLOAD:
+            return _refuse(413, TOO_LARGE)
+        if uploaded_bytes() + max(size, self._arriving) > ALL_UPLOADS:
+            return _refuse(507, FULL)
+        return None
+
+
+def _refuse(status: int, sentence: str) -> Response:
+    # the connection is closed, else the server would read the body to find the next request
+    headers = {"Connection": "close"}
+    if status == 405:
+        headers["Allow"] = ", ".join(READING)
+    return PlainTextResponse(sentence, status, headers)
 
 
 @asynccontextmanager

@@ -1,17 +1,22 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
 Streamlit has no public way to end a long run, to know a run for Back, to write the whole address at
-once, or to put a script into the page before its own.
+once, to know whether a session is there, to let go of a file, or to put a script into the page
+before its own.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 Query = dict[str, list[str]]
 
@@ -52,6 +57,29 @@ def reread_query() -> None:
     """Let the widgets of this run read what now stands in `st.query_params`."""
     with _context().session_state.query_params() as in_address:
         in_address.set_initial_query_params_from_current()
+
+
+def session_name() -> str:
+    """Return what names the session of this run; nobody can guess it."""
+    return _context().session_id
+
+
+def is_connected(session: str) -> bool:
+    """Return whether a browser is there for a session now, asked from any thread."""
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+
+def uploaded_bytes() -> int:
+    """Return the size of the files that the server holds for all sessions."""
+    files = cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)
+    return sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
+
+
+def release(file: UploadedFile) -> None:
+    """Free the memory of a file; Streamlit would hold it until the session ends, or longer."""
+    files = cast(MemoryUploadedFileManager, _context().uploaded_file_mgr)
+    files.remove_file(session_name(), file.file_id)
+    file.truncate(0)
 
 
 def index_html(head: str, body: str) -> str:

@@ -1,22 +1,36 @@
-"""The HTML of every address, and the objects that the server searches for garbage: few."""
+"""The HTML of every address, the files that are taken, and how little is searched for garbage."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import sys
-from collections.abc import MutableMapping
+import tomllib
+from collections.abc import Coroutine, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 import streamlit as st
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.web.server.starlette import starlette_routes
+from streamlit.web.server.starlette.starlette_app import create_streamlit_middleware
+from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
 from tests.forkserver import forkserver
-from viz.app import served
+from transformer.files.installed import FILES
+from transformer.files.reading import MIB
+from viz.app import served, streamlit_internals
+from viz.app.served import BoundedUploads
 from viz.draw.labels import PAGE_TITLES
+
+T = TypeVar("T")
 
 
 def test_ours_comes_first() -> None:
@@ -84,3 +98,137 @@ def test_what_was_imported_is_not_searched_while_the_app_is_served(
     process.join()
     assert before > 200_000
     assert served < before / 20
+
+
+FILE = "/_stcore/upload_file/mine/1"
+FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n%s\r\n--x--\r\n'
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """Run in a new thread: the loop of a browser's test may still run in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+class Uploads:
+    """Streamlit's own routes and store of files behind the middleware, for a session `mine`."""
+
+    def __init__(self, base: str) -> None:
+        self.uploaded_file_mgr = MemoryUploadedFileManager("upload")
+        self.is_active_session = "mine".__eq__
+        self.received = 0  # messages of a body that were asked for
+        self.headers: dict[bytes, bytes] = {}
+        routes = create_upload_routes(cast(Any, self), self.uploaded_file_mgr, base)
+        middleware = [Middleware(BoundedUploads), *create_streamlit_middleware()]
+        self.app = Starlette(routes=routes, middleware=middleware)
+
+    def ask(self, method: str, path: str, *body: bytes, length: int | str = "") -> int:
+        """Send a request in parts, with a length if there is one; the status of the answer."""
+        self.received = 0
+        return run_alone(self.answer(method, path, [*body], length))
+
+    async def answer(self, method: str, path: str, parts: list[bytes], length: int | str) -> int:
+        answers = []
+
+        async def receive() -> dict[str, Any]:
+            await asyncio.sleep(0)  # for another request
+            self.received += 1
+            part = parts.pop(0) if parts else b""
+            return {"type": "http.request", "body": part, "more_body": bool(parts)}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            answers.append(message)
+
+        headers = [(b"content-type", b"multipart/form-data; boundary=x")]
+        if length:
+            headers.append((b"content-length", str(length).encode()))
+        scope = {"type": "http", "method": method, "path": path, "headers": headers}
+        await self.app(scope | {"query_string": b""}, receive, send)
+        (start,) = (answer for answer in answers if answer["type"] == "http.response.start")
+        self.headers = dict(start["headers"])
+        return int(start["status"])
+
+    def sizes(self, *names: str) -> list[int]:
+        return [len(file.data) for file in self.uploaded_file_mgr.get_files("mine", names)]
+
+
+@pytest.fixture(params=["", "/some/where"])
+def uploads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Uploads:
+    base = request.param
+    uploads = Uploads(base)
+    monkeypatch.setattr(Runtime, "_instance", uploads)
+    monkeypatch.setattr(served, "LARGEST_UPLOAD", 2 * MIB)
+    monkeypatch.setattr(served, "ALL_UPLOADS", 3 * MIB)
+    monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
+    monkeypatch.setattr(st, "get_option", lambda _: base)
+    return uploads
+
+
+def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> None:
+    base = st.get_option("server.baseUrlPath")
+    body = FORM % b"Ein Hund."
+    assert uploads.ask("PUT", base + FILE, body[:70], body[70:], length=len(body)) == 204
+    assert uploads.sizes("1") == [9] == [streamlit_internals.uploaded_bytes()]
+    nobodys = base + FILE.replace("mine", "other")
+    assert uploads.ask("PUT", nobodys, body, length=len(body)) == 400
+    assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
+    assert uploads.ask("DELETE", base + FILE) == 204
+    assert uploads.sizes("1") == []
+    elsewhere = [f"{FILE}/2", "/_stcore/upload_file/mine", "/", f"/x{FILE}", f"/{FILE}"]
+    paths = [base + path for path in elsewhere] + [f"/else{FILE}"] + [FILE] * bool(base)
+    writing = [(method, path) for method in ("PUT", "DELETE") for path in paths]
+    writing += [(method, base + FILE) for method in ("POST", "PATCH", "TRACE", "put")]
+    for method, path in writing:
+        assert uploads.ask(method, path, body, length=len(body)) == 405, (method, path)
+        assert uploads.received == 0
+        assert uploads.headers[b"connection"] == b"close"
+        assert uploads.headers[b"allow"] == b"GET, HEAD, OPTIONS"
+    assert streamlit_internals.uploaded_bytes() == 0
+
+
+@pytest.mark.parametrize("length", [2 * MIB + 1, 2**31, "9" * 5000, "-1", "x", "1e3"])
+def test_a_large_file_is_refused_before_it_is_read(uploads: Uploads, length: int | str) -> None:
+    path = st.get_option("server.baseUrlPath") + FILE
+    assert uploads.ask("PUT", path, FORM % b"a", length=length) == 413
+    assert uploads.received == 0
+    assert uploads.headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("length", ["", 100])
+def test_a_large_file_of_no_or_a_false_length_is_counted(
+    uploads: Uploads, length: int | str
+) -> None:
+    path = st.get_option("server.baseUrlPath") + FILE
+    blocks = [b"a" * 2**16] * 1000  # 62 MiB, of which 2 may come
+    assert uploads.ask("PUT", path, FORM[:67], *blocks, length=length) == 413
+    assert uploads.received == 33  # the one beyond the bound is the last
+    assert uploads.headers[b"connection"] == b"close"
+    size = 2 * MIB - len(FORM % b"")
+    body = FORM % (b"a" * size)
+    assert uploads.ask("PUT", path, body[:70], body[70:], length=length) == 204
+    assert uploads.sizes("1") == [size]
+    # with the first one it is more than the server holds, announced or not
+    other, second = f"{path}2", FORM % (b"a" * (MIB + 2**10))
+    assert uploads.ask("PUT", other, second, length=len(second)) == 507
+    assert uploads.received == 0
+    assert uploads.ask("PUT", other, second[:70], second[70:], length=length) == 507
+    assert uploads.sizes("1", "12") == [size]
+    assert uploads.ask("DELETE", path) == 204
+    assert uploads.ask("PUT", other, second, length=len(second)) == 204
+
+
+def test_files_that_come_at_once_are_counted_together(uploads: Uploads) -> None:
+    path = st.get_option("server.baseUrlPath") + FILE
+    parts = [FORM[:67], *[b"a" * 2**16] * 25, b"\r\n--x--\r\n"]  # 1.6 MiB, twice
+    size = sum(map(len, parts))
+
+    async def both() -> list[int]:
+        requests = (uploads.answer("PUT", f"{path}{n}", [*parts], size) for n in (0, 1))
+        return await asyncio.gather(*requests)
+
+    assert sorted(run_alone(both())) == [204, 507]
+
+
+def test_the_browser_is_given_the_bound_of_the_server() -> None:
+    settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
+    assert settings["server"]["maxUploadSize"] * MIB == served.LARGEST_UPLOAD

@@ -74,6 +74,11 @@ class ByteCache:
         finally:
             computing.release()
 
+    def recall(self, key: Hashable) -> Any:
+        """Return the result that is cached under a key, or None."""
+        with self._lock:
+            return self._entries[key][0] if key in self._entries else None
+
     def _compute(self, key: Hashable, compute: Callable[[], T]) -> T:
         try:
             value = compute()
@@ -148,6 +153,11 @@ def memo(key: Hashable, compute: Callable[[], T]) -> T:
         compute: gives what nobody changes afterwards.
     """
     return shared_cache().get(key, compute)
+
+
+def recall(key: Hashable) -> Any:
+    """Return the result that `memo` has under a key, or None where it has none any more."""
+    return shared_cache().recall(key)
 
 
 def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:

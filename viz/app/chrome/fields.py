@@ -1,7 +1,8 @@
 """Fields that several pages draw in the same way, each bound to the URL.
 
-The only module that calls `st.text_input` and `st.text_area`: every text has a bound, which
-Streamlit holds in the browser and on the server, and is a text whatever the browser sends.
+The only module that calls `st.text_input`, `st.text_area` and `st.file_uploader`: every text and
+every file has a bound, which is held in the browser and on the server, and a text is a text
+whatever the browser sends.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from transformer import InputError
+from transformer.files.reading import MIB
 from viz.app.links.address import clamp_number, has_arrived, longest
+from viz.app.streamlit_internals import release
 
 T = TypeVar("T", bound=str)
 Option = TypeVar("Option")
@@ -117,6 +122,43 @@ def typed(key: str) -> str:
     """Read the text of a field from the session; empty where the browser sent something else."""
     text = st.session_state.get(key)
     return text if isinstance(text, str) else ""
+
+
+def file_field(
+    label: str, key: str, types: Sequence[str], most_bytes: int
+) -> tuple[str, bytes] | None:
+    """Draw the field of a file; return its name and content until it is released.
+
+    Args:
+        label: label on the screen.
+        key: name in the session; a file is in no URL.
+        types: endings of the names that the browser offers, without a dot.
+        most_bytes: bound of the content.
+
+    Raises:
+        InputError: if the file is larger.
+    """
+    file = st.file_uploader(label, types, key=key, max_upload_size=-(-most_bytes // MIB))
+    if file is None or file.file_id == st.session_state.get(_released(key)):
+        return None
+    if file.size > most_bytes:
+        release_file(key)
+        raise InputError(
+            f"The file has {file.size:,} bytes, and at most {most_bytes:,} are read: shorten it."
+        )
+    return file.name, file.getvalue()
+
+
+def release_file(key: str) -> None:
+    """Free the file of a field: called by the page once it has made of it what it needs."""
+    file = st.session_state.get(key)
+    if isinstance(file, UploadedFile):
+        st.session_state[_released(key)] = file.file_id
+        release(file)
+
+
+def _released(key: str) -> str:
+    return f"{key} released"
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -68,6 +68,19 @@ def load(folder: Path) -> Translator:
     torch.set_num_threads(1)
     with ExitStack() as alone:
         return (_run.get() or alone).enter_context(_cache().use(folder, _bar))
+
+
+def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
+    """Return a block in which a thread that draws nothing has the model of a folder.
+
+    Args:
+        folder: the folder of the model.
+        report: told how many bytes are read, and of how many, where it has to be loaded.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    return _cache().use(folder, lambda: nullcontext(report))
 
 
 def problem(offered: OfferedModels) -> str:

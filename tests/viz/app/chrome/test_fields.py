@@ -77,3 +77,44 @@ def test_a_number_of_a_link_that_is_out_of_range_becomes_the_nearest(
         app.run()
         assert not app.exception
         assert [text.value for text in app.text] == [drawn]
+
+
+def file() -> None:
+    import streamlit as st
+
+    from transformer import InputError
+    from viz.app.chrome.fields import file_field, release_file
+
+    try:
+        given = file_field("Sentences", "file_of_test", ["txt"], 4)
+    except InputError as error:
+        st.text(str(error))
+    else:
+        st.text("none" if given is None else f"{given[0]}: {given[1]!r}")
+    if st.button("Release", key="release"):
+        release_file("file_of_test")
+    uploaded = st.session_state["file_of_test"]
+    st.text("held" if uploaded and uploaded.getvalue() else "free")
+
+
+def test_a_file_is_there_until_it_is_released_or_replaced() -> None:
+    app = AppTest.from_function(file).run()
+
+    def drawn() -> list[str]:
+        assert not app.exception
+        return [text.value for text in app.text]
+
+    assert drawn() == ["none", "free"]
+    app.file_uploader[0].set_value(("a.txt", b"a\nbc", "text/plain")).run()
+    assert drawn() == ["a.txt: b'a\\nbc'", "held"]
+    app.run()
+    assert drawn() == ["a.txt: b'a\\nbc'", "held"]
+    app.button(key="release").click().run()
+    assert drawn() == ["a.txt: b'a\\nbc'", "free"]
+    app.run()
+    assert drawn() == ["none", "free"]
+    app.file_uploader[0].set_value(("b.txt", b"a\nbcd", "text/plain")).run()
+    refused, state = drawn()
+    assert "5 bytes" in refused
+    assert "4 " in refused
+    assert state == "free"

@@ -1,0 +1,55 @@
+"""Text files that readers bring: how they are decoded, and where their lines end."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+import pytest
+
+from training.data.corpus import read_lines
+from transformer import InputError
+from transformer.files.lines import decode_lines
+
+TEXT = "Ä.\r\nb\u2028c\u0085d\x0be\rf\n\ng"
+LINES = ["Ä.", "b\u2028c\u0085d\x0be f", "", "g"]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_lines_are_those_of_training(tmp_path: Path, encoding: str, end: str) -> None:
+    assert decode_lines((TEXT + end).encode(encoding), 4) == LINES
+    path = tmp_path / "text"
+    path.write_bytes((TEXT + end).encode("utf-8"))
+    assert read_lines(path) == LINES
+
+
+def test_an_empty_file_has_no_line_and_an_empty_line_is_one() -> None:
+    assert decode_lines(b"", 0) == decode_lines(codecs.BOM_UTF8, 0) == []
+    assert decode_lines(b"\n", 1) == [""]
+    assert decode_lines(codecs.BOM_UTF16_BE + "a\r\nb".encode("utf-16-be"), 2) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "numbers"),
+    [
+        (b"a\r\nb\nc\xe4d", ["3", "0xE4", "8", "8"]),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", ["3", "8"]),
+        ("a\nb".encode("utf-16-le"), ["1", "8"]),
+        ("ab".encode("utf-32"), ["1", "8"]),
+        (codecs.BOM_UTF16_LE + b"a\0b", ["5", "16", "8"]),
+        (codecs.BOM_UTF16_LE + b"a\0\0\xd8b\0", ["5", "16", "8"]),
+        (b"a\n" * 10_001, ["10,001", "10,000"]),
+        (b"a\r\n" * 10_000 + b"b", ["10,001", "10,000"]),
+    ],
+)
+def test_others_are_refused_in_one_sentence(data: bytes, numbers: list[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        decode_lines(data, 10_000)
+    assert re.findall(r"0x\w+|\d[\d,]*", str(refused.value)) == numbers
+    assert str(refused.value).endswith(".")
+
+
+def test_as_many_as_the_bound_are_read() -> None:
+    assert len(decode_lines(b"a\n" * 10_000, 10_000)) == 10_000

@@ -1,0 +1,282 @@
+"""Long work in the background: whose it is, when it runs, and what ends it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+import torch
+from streamlit.runtime import Runtime
+from streamlit.testing.v1 import AppTest
+
+from transformer import InputError
+from viz.app import jobs
+from viz.app.cache.progress import Report
+from viz.app.jobs import AWAY, LONGEST, MOST_WAITING, Job, JobQueue, Work
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+
+PATIENCE = 10.0
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def add(clock: Clock) -> Iterator[Callable[..., Job]]:
+    """Add work to a queue of its own; what is left of it is cancelled."""
+    queue, added = JobQueue(clock), []
+
+    def add_work(work: Work[Any], session: str = "mine") -> Job:
+        job = Job("name", "Title", session, queue, work)
+        queue.add(job)
+        added.append(job)
+        return job
+
+    yield add_work
+    for job in added:
+        job.cancel()
+
+
+def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> float:
+    """Wait for something; the seconds that it took."""
+    began = time.perf_counter()
+    while not condition():
+        assert time.perf_counter() - began < seconds
+        time.sleep(0.002)
+    return time.perf_counter() - began
+
+
+def endless(report: Report, should_stop: object) -> None:
+    for number in range(10**9):
+        report(number, 10**9, "now")
+        time.sleep(0.001)
+
+
+def multiply(report: Report, should_stop: object) -> None:
+    """Work of a core, which catches every exception that it can."""
+    matrix = torch.ones(256, 256)
+    while True:
+        try:
+            matrix = (matrix @ matrix).clamp(0, 1)
+            report(0, 1)
+        except Exception:  # noqa: BLE001
+            pass
+
+
+def ask(report: object, should_stop: Callable[[], bool]) -> str:
+    while not should_stop():
+        time.sleep(0.001)
+    return "half of it"
+
+
+@pytest.fixture
+def two_cores() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_cores")
+@pytest.mark.parametrize("work", [multiply, ask])
+def test_a_cancelled_job_lets_go_of_its_core_within_a_second(
+    add: Callable[..., Job], work: Work[Any]
+) -> None:
+    job, other = add(work), add(lambda report, _: torch.get_num_threads())
+    until(lambda: job.state == "running")
+    assert other.state == "waiting"
+    job.cancel()
+    assert job.state == "cancelled"
+    assert until(lambda: other.state == "done") < 1
+    assert (other.result, job.state, job.result) == (1, "cancelled", None)
+
+
+def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..., Job]) -> None:
+    order: list[int] = []
+    inside: list[int] = []
+    at_once: list[int] = []
+    go_on = threading.Event()
+
+    def numbered(number: int) -> Work[int]:
+        def work(report: Report, should_stop: object) -> int:
+            inside.append(number)
+            assert go_on.wait(PATIENCE)
+            time.sleep(0.005)
+            at_once.append(len(inside))
+            inside.remove(number)
+            report(1, 1)
+            order.append(number)
+            return number
+
+        return work
+
+    added: list[Job] = []
+    added += (add(numbered(n), f"session {n}") for n in range(1 + MOST_WAITING))
+    until(lambda: added[0].state == "running")
+    ninth = add(numbered(99))
+    assert ninth.state == "failed"
+    assert ninth.error.startswith(f"{MOST_WAITING} ")
+    queue = ninth.queue
+    assert [queue.ahead(job) for job in added] == list(range(1 + MOST_WAITING))
+    added[2].cancel()
+    assert [queue.ahead(job) for job in added[3:]] == list(range(2, MOST_WAITING))
+    added.append(add(numbered(9)))
+    assert queue.ahead(added[-1]) == MOST_WAITING
+    go_on.set()
+    until(lambda: not any(job.is_active for job in added))
+    assert order == [0, 1, 3, 4, 5, 6, 7, 8, 9]
+    assert [job.result for job in added] == [0, 1, None, 3, 4, 5, 6, 7, 8, 9]
+    assert at_once == [1] * 9
+
+
+def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(
+    add: Callable[..., Job], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = {"mine", "other", "waiting"}
+    runtime = SimpleNamespace(is_active_session=present.__contains__)
+    monkeypatch.setattr(Runtime, "_instance", runtime)
+    job = add(endless, "mine")
+    waiting, last = add(endless, "waiting"), add(endless, "other")
+    queue = job.queue
+
+    def reported() -> None:
+        before = job.progress[0]
+        until(lambda: not job.is_active or job.progress[0] > before + 1)
+
+    present -= {"mine", "waiting"}
+    reported()
+    assert queue.ahead(last) == 2
+    clock.now += AWAY - 1
+    reported()
+    present.add("mine")  # it is back
+    reported()
+    clock.now += 2
+    reported()
+    assert job.is_active
+    assert queue.ahead(last) == 1
+    assert waiting.state == "cancelled"
+    present.remove("mine")
+    reported()
+    clock.now += AWAY
+    until(lambda: last.state == "running")
+    assert job.state == "cancelled"
+    assert last.session == "other"
+
+
+def test_the_time_of_a_job_is_bounded(add: Callable[..., Job], clock: Clock) -> None:
+    job, waiting = add(endless), add(endless)
+    until(lambda: job.state == "running")
+    clock.now = LONGEST - 1
+    before = job.progress[0]
+    until(lambda: job.progress[0] > before + 1)
+    assert (job.state, job.seconds) == ("running", LONGEST - 1)
+    clock.now = LONGEST
+    until(lambda: waiting.state == "running")  # for which no time has passed
+    assert (job.state, job.seconds, waiting.seconds) == ("out of time", LONGEST, 0)
+    assert f"{LONGEST / 60:.0f} minutes" in job.error
+    clock.now += 1
+    assert (job.seconds, waiting.seconds) == (LONGEST, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "logged"),
+    [
+        (InputError("/srv/secret/model is damaged."), "model is damaged.", 0),
+        (MemoryError(), jobs.OUT_OF_MEMORY, 0),
+        (ValueError("/srv/secret"), jobs.BROKEN, 1),
+    ],
+)
+def test_an_error_becomes_a_sentence_and_others_go_on(
+    add: Callable[..., Job],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    sentence: str,
+    logged: int,
+) -> None:
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "/srv/secret/model")
+    log = MagicMock()
+    monkeypatch.setattr(jobs, "_LOG", log)
+
+    def fail(report: Report, should_stop: object) -> None:
+        report(3, 7, "third")
+        raise error
+
+    job, other = add(fail), add(lambda report, _: "next")
+    until(lambda: other.state == "done")
+    assert (job.state, job.error, job.result) == ("failed", sentence, None)
+    assert job.progress == (3, 7, "third")
+    assert log.exception.call_count == logged
+
+
+def test_a_job_that_ended_holds_nothing_of_its_work(add: Callable[..., Job]) -> None:
+    class Model:
+        """Something large."""
+
+    def holding(stops: bool) -> tuple[Job, weakref.ref[Model]]:
+        model = Model()
+
+        def work(report: Report, should_stop: object) -> str:
+            while not stops:
+                report(0, 1, str(model))
+            return str(model)
+
+        return add(work), weakref.ref(model)
+
+    (done, first), (running, second), (waiting, third) = map(holding, (True, False, False))
+    until(lambda: running.state == "running")
+    assert done.state == "done"
+    assert second() is not None
+    waiting.cancel()
+    running.cancel()
+    until(lambda: first() is second() is third() is None)
+
+
+def page() -> None:
+    import streamlit as st
+
+    from tests.viz.app.test_jobs import endless
+    from viz.app import job_bar, jobs
+
+    if st.button("Start", key="start"):
+        jobs.start("corpus", "*Measure*", endless)
+    job = jobs.current("corpus")
+    st.text(job.state if job else "none")
+    if job:
+        job_bar.show(job)
+
+
+def test_a_session_reaches_its_own_job_alone() -> None:
+    mine, other = AppTest.from_function(page).run(), AppTest.from_function(page).run()
+    first = mine.button(key="start").click().run().session_state["job corpus"]
+    until(lambda: first.progress[0] > 0)
+    assert other.run().text[0].value == "none"
+    second = other.button(key="start").click().run().session_state["job corpus"]
+    assert (first.state, second.state) == ("running", "waiting")
+    bars = [app.get("progress")[0].proto for app in (mine.run(), other.run())]
+    assert [bar.text.split(" · ")[0] for bar in bars] == [r"\*Measure\*"] * 2
+    assert "1 other" in bars[1].text
+    third = other.button(key="start").click().run().session_state["job corpus"]
+    assert (first.state, second.state, third.state) == ("running", "cancelled", "waiting")
+    drawn = mine.button(key="cancel corpus").click().run()
+    assert not drawn.exception
+    assert drawn.text[0].value == first.state == "cancelled"
+    assert not drawn.get("progress")
+    until(lambda: third.state == "running")
+    third.cancel()

@@ -1,0 +1,228 @@
+"""Long work in the background: one job at a time on the server, each for the session that began it.
+
+The server has two cores: while a job takes one, the other serves readers. A job goes on while its
+reader changes the page, and ends with its session.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+import streamlit as st
+import torch
+
+from transformer.errors import HeadlightError
+from viz.app.cache.memory import server_wide
+from viz.app.cache.progress import Report
+from viz.app.chrome.problems import without_paths
+from viz.app.streamlit_internals import is_connected, session_name
+
+T = TypeVar("T")
+State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
+Work = Callable[[Report, Callable[[], bool]], T]
+"""Work that reports many times a second, in a thread of its own, where nothing can be drawn.
+
+A report raises `JobEnded` once the job has ended; the second argument says so without raising. A
+model is taken by `viz.app.models.menu.in_use` in it: no memory is held by a job that waits.
+"""
+
+LONGEST = 30 * 60.0
+"""Seconds that a job may take."""
+
+AWAY = 5.0
+"""Seconds in which a browser that lost its connection may come back to its job."""
+
+MOST_WAITING = 8
+"""Jobs that wait for the one that runs."""
+
+OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
+OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
+BROKEN = "This failed, and the server's log says why: try it again."
+FULL = f"{MOST_WAITING} others wait for this server already: try again in a few minutes."
+
+_LOG = logging.getLogger(__name__)
+
+
+class JobEnded(BaseException):
+    """End of work that nobody wants any more; no `Exception`, which the work might catch."""
+
+
+@dataclass(eq=False)
+class Job(Generic[T]):
+    """Work with its state, its progress and, in the end, its result or its error.
+
+    Args:
+        name: name in its session.
+        title: what it does, on the screen.
+        session: the session that owns it.
+        queue: where it waits.
+        work: what computes the result; None once it is over, so that nothing is held by it.
+        state: the last one is final.
+        progress: parts that are done, of how many, and what is being done.
+        result: the result where it is done.
+        error: a sentence where it failed or was out of time, or "".
+        began: time by the clock of the queue; likewise of its end.
+    """
+
+    name: str
+    title: str
+    session: str
+    queue: JobQueue
+    work: Work[T] | None
+    state: State = "waiting"
+    progress: tuple[int, int, str] = (0, 1, "")
+    result: T | None = None
+    error: str = ""
+    began: float | None = None
+    ended: float | None = None
+    _away_since: float | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_active(self) -> bool:
+        """True while it waits or runs."""
+        return self.state in ("waiting", "running")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since its work began, until it ended."""
+        now = self.queue.clock() if self.ended is None else self.ended
+        return 0.0 if self.began is None else now - self.began
+
+    def cancel(self) -> None:
+        """End it, where it has not ended; its thread follows with its next report."""
+        self.end("cancelled")
+
+    def should_stop(self) -> bool:
+        """Return whether it has ended: by itself, cancelled, out of time, or with its session."""
+        if self.is_active:
+            now = self.queue.clock()
+            before = self._away_since  # once: the worker and the bar of the job both ask
+            away = None if is_connected(self.session) else now if before is None else before
+            self._away_since = away
+            if away is not None and now - away >= AWAY:
+                self.cancel()
+            elif self.seconds >= LONGEST:
+                self.end("out of time", error=OUT_OF_TIME)
+        return not self.is_active
+
+    def _report(self, done: int, total: int, now: str = "", /) -> None:
+        if self.should_stop():
+            raise JobEnded
+        self.progress = done, total, now
+
+    def run(self) -> None:
+        """Do the work: called once by the queue, in a thread."""
+        torch.set_num_threads(1)  # of this thread
+        with self._lock:
+            work = self.work
+            if work is None:  # it was cancelled
+                return
+            self.state, self.began = "running", self.queue.clock()
+        try:
+            self.end("done", result=work(self._report, self.should_stop))
+        except JobEnded:
+            pass
+        except HeadlightError as error:
+            self.end("failed", error=without_paths(error))
+        except MemoryError:
+            self.end("failed", error=OUT_OF_MEMORY)
+        except Exception:  # noqa: BLE001
+            _LOG.exception("%s failed", self.title)
+            self.end("failed", error=BROKEN)
+
+    def end(self, state: State, *, result: T | None = None, error: str = "") -> None:
+        """Set the final state, if there is none."""
+        with self._lock:
+            if self.is_active:
+                self.result, self.error, self.ended = result, error, self.queue.clock()
+                self.state, self.work = state, None
+
+
+class JobQueue:
+    """The job that runs and those that wait for it, in the order in which they came.
+
+    Args:
+        clock: gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._running: Job | None = None
+        self._waiting: deque[Job] = deque()
+        self._lock = threading.Lock()
+
+    def add(self, job: Job) -> None:
+        """Begin a job, let it wait, or refuse it where too many wait."""
+        with self._lock:
+            self._sweep()
+            if len(self._waiting) >= MOST_WAITING:
+                job.end("failed", error=FULL)
+                return
+            self._waiting.append(job)
+            self._advance()
+
+    def ahead(self, job: Job) -> int:
+        """Return how many jobs come before one that waits."""
+        with self._lock:
+            self._sweep()
+            if job not in self._waiting:
+                return 0
+            return self._waiting.index(job) + (self._running is not None)
+
+    def _sweep(self) -> None:
+        """Take those out that ended while they waited."""
+        self._waiting = deque(job for job in self._waiting if not job.should_stop())
+
+    def _advance(self) -> None:
+        if self._running is None and self._waiting:
+            job = self._waiting.popleft()
+            threading.Thread(target=self._run, args=(job,), name="job", daemon=True).start()
+            self._running = job
+
+    def _run(self, job: Job) -> None:
+        try:
+            job.run()
+        finally:
+            with self._lock:
+                self._running = None
+                self._sweep()
+                self._advance()
+
+
+@server_wide
+def _queue() -> JobQueue:
+    """Return the jobs of this server, none of which is reached through it."""
+    return JobQueue()
+
+
+def start(name: str, title: str, work: Work[T]) -> Job[T]:
+    """Start work for this session, and cancel the job of this name that it has.
+
+    Args:
+        name: name of the job in the session.
+        title: what it does, on the screen.
+        work: computes the result.
+    """
+    if (earlier := current(name)) is not None:
+        earlier.cancel()
+    job = Job(name, title, session_name(), _queue(), work)
+    st.session_state[_key(name)] = job  # first: it may end this run, and with it the only handle
+    job.queue.add(job)
+    return job
+
+
+def current(name: str) -> Job[Any] | None:
+    """Return the last job of a name in this session, whatever its state."""
+    job: Job[Any] | None = st.session_state.get(_key(name))
+    return job
+
+
+def _key(name: str) -> str:
+    return f"job {name}"

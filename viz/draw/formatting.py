@@ -25,6 +25,11 @@ def format_probability(value: float) -> str:
     return "< 0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
+def format_p(p: float) -> str:
+    """Format the p of a test with three decimals, as `p = 0.026` or `p < 0.001`."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def per_cent(share: float) -> str:
     """Format a share as `93 %`, with a non-breaking space."""
     return f"{format_number(100 * share, 0)}\u00a0%"

@@ -19,6 +19,7 @@ PAGE_TITLES = {
     "heads": "Heads",
     "inside": "Inside a head",
     "roles": "What heads do",
+    "corpus": "Corpus",
     "masks": "Masks",
     "positions": "Positions",
     "schedule": "Schedule",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair
 import streamlit as st
 
 from viz.figures.colors import INK
+from viz.figures.head_scatter import PICKED
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -54,6 +55,18 @@ def draw_spec(
 ) -> None:
     """Draw what `spec_of` gave, which stays as it is."""
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
+
+
+def picked_point(state: object) -> Mapping[str, object]:
+    """Return the fields of a click on a chart with the selection `PICKED`; empty for none.
+
+    The state is the value that Streamlit holds under the key of the chart: what a browser sent.
+    """
+    selection = state.get("selection") if isinstance(state, dict) else None
+    points = selection.get(PICKED) if isinstance(selection, dict) else None
+    if isinstance(points, list) and points and isinstance(points[0], dict):
+        return points[0]
+    return {}
 
 
 @altair.theme.register("headlight", enable=True)

@@ -40,6 +40,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "controls": (
         "heads-controls", "inside-controls", "mask-controls", "roles-controls", "faithful-controls",
         "schedule-controls", "forming-controls", "training-controls", "translate-controls",
+        "corpus-controls",
     ),
     "links": ("translate-words", "why-links"),
     "alternatives": ("translate-steps",),
@@ -50,7 +51,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "ribbons": ("heads-ribbons",),
     "row": ("inside",),
     "masks": ("mask-picture", "mask-losses"),
-    "chart": ("schedule-picture", "loss-picture", "positions-picture"),
+    "chart": ("schedule-picture", "loss-picture", "positions-picture", "corpus-scatter"),
     "drawing": ("arch-drawing",),
 }  # fmt: skip
 """Keys of the elements that a card can highlight; the first that the page has is lit."""

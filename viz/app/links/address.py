@@ -30,6 +30,7 @@ FREE_TEXTS = frozenset(
     {
         *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
         *("removed", "pairs", "pe_dimensions"),
+        *("match_source", "match_translation", "match_subwords"),
         *("model", "model2", "versus_model"),
         *("lesson", "answers"),
     }
@@ -93,6 +94,7 @@ SHARED: dict[str, dict[str, str]] = {
     "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW, "without_sinks": _SINKS},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "corpus": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "training": {"kind": _KIND},
     "architecture": {"arch_layer": _LAYER},
 }

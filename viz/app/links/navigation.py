@@ -17,6 +17,11 @@ VIEW = "roles_view"
 ROLES, REMOVE_HEADS = "Roles", "Remove heads"
 WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
 
+CORPUS_VIEW = "corpus_view"
+"""Name in the URL of the choice among the views of “Corpus”, which has “Remove heads” as well."""
+
+ALL_HEADS, ONE_HEAD, SEARCH, COMPARE = "Heads", "One head", "Search", "Compare"
+
 REMOVED = "removed"
 """Name in the URL of the heads that the view “Remove heads” removes."""
 

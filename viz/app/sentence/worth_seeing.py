@@ -33,6 +33,11 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
     ("roles", navigation.LAYERS): "What would each layer write?",
     ("roles", navigation.FAITHFUL): "Do large weights mark the words that matter?",
+    ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
+    ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
+    ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
+    ("corpus", navigation.SEARCH): "Which lines show it?",
+    ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
     ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know the order of words?",
     ("schedule", ""): "How large is each step of the training?",
@@ -42,8 +47,8 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITHOUT_SENTENCE = ("schedule", "training")
-"""Pages on which the sentence has no effect; they draw their own findings."""
+WITHOUT_SENTENCE = ("corpus", "schedule", "training")
+"""Pages on which the sentence has no effect; they draw what is worth seeing themselves."""
 WITH_OWN_ROW = ("roles", *WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 NO_EFFECT = "The sentence above has no effect here."

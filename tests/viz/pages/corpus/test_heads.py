@@ -1,0 +1,100 @@
+"""The scatter and the table have the numbers of the measurement; a click opens a head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import in_url
+from tests.viz.pages.reading import frames
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import head_means, heads_table
+from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.files.installed import BUNDLED
+from transformer.kinds import KIND_NAMES
+from viz.app.chrome.table_downloads import parquet_bytes
+from viz.figures.head_scatter import PICKED
+from viz.pages.corpus import heads as module
+from viz.pages.corpus.heads import clicked_head
+from viz.trace_files import csv_bytes
+
+URL = {"text": "Dog."}
+
+
+@pytest.fixture(scope="module")
+def table(lines: MeasuredLines) -> pd.DataFrame:
+    return heads_table(lines, head_means(lines))
+
+
+def test_the_page_opens_on_the_examples_with_every_number_of_their_table(
+    opened: Callable[..., AppTest], table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[pd.DataFrame] = []
+    monkeypatch.setattr(module, "table_downloads", lambda frame, _: files.append(frame))
+    app = opened(checkpoint=BUNDLED)
+    cross = table[table["kind"] == "cross"]
+    costliest = cross.sort_values(COST).iloc[-1]
+    assert [app.selectbox(key=name).value for name in ("layer", "head")] == [
+        str(costliest["layer"]),
+        str(costliest["head"]),
+    ]
+    shown = app.dataframe[0].value
+    assert shown[COST].is_monotonic_decreasing
+    shown = shown.sort_index()
+    assert list(shown["kind"]) == [KIND_NAMES[kind] for kind in table["kind"]]
+    numbers = [name for name in shown.columns if name != "kind"]
+    pd.testing.assert_frame_equal(shown[numbers], table[numbers], check_dtype=False)
+    assert {f"confidence{end}" for end in ("", " low", " high")} <= set(numbers)
+    assert {COST, f"{COST} p"} <= set(numbers)
+    pd.testing.assert_frame_equal(files[0], table)
+    csv = pd.read_csv(BytesIO(csv_bytes(files[0])), keep_default_na=True)
+    parquet = pd.read_parquet(BytesIO(parquet_bytes(files[0])))
+    pd.testing.assert_frame_equal(parquet, table)
+    assert np.allclose(csv[COST], table[COST], rtol=0, atol=1e-12)
+    (drawn,) = [frame for frame in frames(app) if len(frame) == len(table)]
+    for side, name in (("x", "confidence"), ("y", COST)):
+        for end in ("", " low", " high"):
+            assert np.array_equal(drawn[f"{side}{end}"], table[f"{name}{end}"])
+    (ring,) = [frame for frame in frames(app) if len(frame) == 1]
+    place = ring.iloc[0][["kind", "layer", "head"]].tolist()
+    assert place == ["cross", costliest["layer"] - 1, costliest["head"] - 1]
+
+
+def test_a_measure_that_a_kind_has_not_leaves_its_heads_out(
+    opened: Callable[..., AppTest], table: pd.DataFrame
+) -> None:
+    app = opened(checkpoint=BUNDLED, corpus_x="one-to-one", corpus_y="entropy", corpus_color="role")
+    drawn = max(frames(app), key=len)
+    assert set(drawn["kind"]) == {"cross"}
+    assert len(drawn) == (table["kind"] == "cross").sum()
+    for name, value in (("corpus_x", "one-to-one"), ("corpus_y", "entropy")):
+        assert in_url(app, name) == value
+
+
+def test_a_click_opens_its_head_and_nothing_else_that_a_browser_sends(
+    opened: Callable[..., AppTest], lines: MeasuredLines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def clicked(point: Any) -> Head | None:
+        return clicked_head({"selection": {PICKED: [point]}}, lines)
+
+    assert clicked({"kind": "decoder_self", "layer": 1, "head": 3}) == ("decoder_self", 1, 3)
+    for layer, kind in ((6, "cross"), (-1, "cross"), ("1", "cross"), ([], "cross"), (1, "x")):
+        assert clicked({"kind": kind, "layer": layer, "head": 0}) is None
+    assert clicked_head(None, lines) is clicked_head({"selection": 3}, lines) is None
+    drawn: dict[str, Any] = {}
+    heads: list[Head] = []
+    monkeypatch.setattr(module, "altair_chart", lambda _, **settings: drawn.update(settings))
+    monkeypatch.setattr(module, "open_head", heads.append)
+    opened(checkpoint=BUNDLED)
+    point = {"kind": "encoder_self", "layer": 2, "head": 4}
+    state = {drawn["key"]: {"selection": {PICKED: [point]}}}
+    monkeypatch.setattr(module, "st", SimpleNamespace(session_state=state))
+    drawn["on_select"]()
+    assert heads == [("encoder_self", 2, 4)]

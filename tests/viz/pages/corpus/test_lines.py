@@ -1,0 +1,177 @@
+"""Lines of one's own: through the job, whose they are, and what a file that is none changes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from transformer import Translator
+from transformer.analysis.lines import result_file
+from transformer.analysis.lines.measured import LOG_P, MeasuredLines
+from transformer.analysis.lines.measuring import measure_lines
+from transformer.checkpoints import domain
+from transformer.checkpoints.domain import Domain
+from viz.app.cache.memory import ByteCache, forget_server_wide
+from viz.pages.corpus import lines as module
+from viz.pages.corpus import measurements
+from viz.pages.corpus.lines import COSTS, FEW, FILE, JOB, PASTED, RESULT
+from viz.pages.corpus.measurements import remembered
+
+URL = {"text": "Dog.", "corpus_lines": "your lines"}
+GOOD = ["The dog sleeps in the garden.", "My brother eats.", "Her horse waits."]
+STRANGE = "\x07"
+"""A control character, which is no subword of the model."""
+BAD = ["", "dog " * 3_000]
+"""One that is empty, and one that is too long."""
+
+
+def measure(app: AppTest, lines: list[str], *, costs: bool = False) -> AppTest:
+    """Paste lines and measure them."""
+    app.text_area(key=PASTED).set_value("\n".join(lines)).run()
+    app.toggle(key=COSTS).set_value(costs)
+    return pressed(app, "corpus-measure")
+
+
+def pressed(app: AppTest, key: str) -> AppTest:
+    """Press a button, and wait for the job that it begins, as a browser does."""
+    app.button(key=key).click().run()
+    job = app.session_state[f"job {JOB}"]
+    end = time.monotonic() + 60
+    while job.is_active:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return app.run()
+
+
+def own(app: AppTest) -> MeasuredLines | None:
+    """Return what a session shows."""
+    assert not app.exception
+    if module._OWN not in app.session_state:
+        return None
+    return remembered(app.session_state[module._OWN].key)
+
+
+def test_bad_lines_are_counted_and_the_others_measured(
+    opened: Callable[..., AppTest], translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domain, "read", lambda _: Domain("short sentences", 0.0))
+    lines = [BAD[0], GOOD[0], BAD[1], GOOD[1], f"{STRANGE} {GOOD[2]}"]
+    app = measure(opened(), lines)
+    shown = own(app)
+    assert shown is not None
+    expected = measure_lines(translator, lines, costs=False)
+    assert shown.pairs == expected.pairs
+    assert np.array_equal(shown.log_probs, expected.log_probs)
+    assert [pair.number for pair in shown.pairs] == [2, 4, 5]
+    assert re.findall(r"\d+", app.expander[0].label) == ["3", "2", "1", "3"]
+    (table,) = [f.value for f in app.dataframe if list(f.value.columns) == ["line", "why"]]
+    assert list(table["line"]) == [1, 2, 3, 4, 5, 5]
+    reasons = {line.number: line.reason for line in expected.left_out}
+    assert {
+        n: w for n, w in zip(table["line"], table["why"], strict=True) if n in (1, 3)
+    } == reasons
+
+
+def test_another_session_has_nothing_of_it_without_the_same_lines(
+    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = opened(), opened()
+    first = own(measure(mine, GOOD))
+    assert first is not None
+    assert own(other.run()) is None
+    assert GOOD[0] not in "".join(str(node) for node in other.main)
+    assert own(measure(other, GOOD[:2])) is not first
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("measured twice")
+
+    monkeypatch.setattr(module, "measure_lines", refuse)
+    assert own(measure(other, GOOD)) is first
+
+
+def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
+    opened: Callable[..., AppTest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = measure(opened(), GOOD)
+    before = app.session_state[module._OWN].key
+    forget_server_wide()
+    assert own(app.run()) is None
+    assert not app.get("vega_lite_chart")
+    assert own(pressed(app, "corpus-again")) is not None
+    assert app.session_state[module._OWN].key == before
+    monkeypatch.setattr(module, "identity", lambda _: "another model")
+    assert not app.run().get("vega_lite_chart")
+    shown = own(pressed(app, "corpus-again"))
+    assert app.session_state[module._OWN].key != before
+    assert shown is not None
+    assert [pair.source for pair in shown.pairs] == GOOD
+    assert app.get("vega_lite_chart")
+
+
+def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
+    opened: Callable[..., AppTest], translator: Translator
+) -> None:
+    app = measure(opened(), GOOD)
+    before = own(app)
+    assert before is not None
+    other = measure_lines(translator, GOOD[:2], references=["Der Hund.", "Er isst."])
+    right = result_file.to_bytes(other)
+    forged = replace(other, sentence_values={**other.sentence_values, LOG_P: -other.log_probs})
+    foreign = replace(other, checksum="0" * 64)
+    bad = [
+        right[: len(right) // 2],
+        b"",
+        b"\x89PNG" * 99,
+        *map(result_file.to_bytes, (forged, foreign)),
+    ]
+    sentences = set()
+    for content in bad:
+        app.file_uploader(key=RESULT).set_value(("lines.safetensors", content, "")).run()
+        assert own(app) is before
+        sentences.add(app.session_state[module._PROBLEM])
+        assert app.session_state[module._PROBLEM] in texts(app)
+    assert len(sentences) == 3
+    app.file_uploader(key=RESULT).set_value(("lines.safetensors", right, "")).run()
+    shown = own(app)
+    assert shown is not None
+    assert shown.pairs == other.pairs
+    assert module._PROBLEM not in app.session_state
+    assert app.session_state[module._OWN].references == ("Der Hund.", "Er isst.")
+    (download,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
+    assert download
+
+
+def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
+    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = measure(opened(), GOOD)
+    before, job = own(app), app.session_state[f"job {JOB}"]
+    for name, content in (
+        ("lines.txt", b"\xff\xfa no text"),
+        ("lines.txt", b"a\n" * (module.MOST_LINES + 1)),
+        ("", b""),
+    ):
+        if name:
+            app.file_uploader(key=FILE).set_value((name, content, "text/plain"))
+        else:
+            app.file_uploader(key=FILE).set_value(None)
+            app.text_area(key=PASTED).set_value("")
+        assert own(app.button(key="corpus-measure").click().run()) is before
+        assert app.session_state[f"job {JOB}"] is job
+    for count, switch in ((FEW + 1, False), (FEW, True), (FEW + 1, False)):
+        app.text_area(key=PASTED).set_value("a\n" * count).run()
+        assert app.toggle(key=COSTS).value is switch
+    small = ByteCache(10_000)
+    monkeypatch.setattr(measurements, "shared_cache", lambda: small)
+    app.text_area(key=PASTED).set_value("a\n" * 99)
+    app.button(key="corpus-measure").click().run()
+    assert measurements.TOO_LARGE in texts(app)
+    assert app.session_state[f"job {JOB}"] is job

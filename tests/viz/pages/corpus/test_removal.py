@@ -1,0 +1,125 @@
+"""The view “Remove heads”: its numbers are those of the analysis, and Holm's p counts all sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from altair import LayerChart as Chart
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.corpus.measured_folder import (
+    frame,
+    measured,
+    measured_folder,
+    press,
+    view,
+)
+from tests.viz.pages.reading import blocks, computed, frames
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import head_means
+from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.analysis.lines.quality import quality_changes
+from transformer.analysis.lines.removal import CHANGE, lines_without, summarise_removal
+from transformer.analysis.lines.significance import holm
+from viz.app.sentence.python_code import TITLE
+from viz.draw.formatting import format_number, format_p
+from viz.pages.corpus.removal import JOB, TriedSet, tried_table
+
+__all__ = ["measured", "measured_folder", "view"]
+
+TWO = (Head("decoder_self", 0, 1), Head("cross", 1, 0))
+CODE = "c1.0,d0.1"
+
+
+def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
+    view: Callable[..., AppTest],
+    measured: tuple[Translator, MeasuredLines],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    translator, lines = measured
+    before = view("Remove heads", removed=CODE)
+    assert TITLE not in [expander.label for expander in before.expander]
+    app = press(before, JOB)
+    without = lines_without(translator, lines, TWO)
+    summary = summarise_removal(lines, without)
+    shown = frame(app, CHANGE, "before", "after")
+    order = np.argsort(-np.abs(without.changes / lines.subwords), kind="stable")
+    assert list(shown["line"]) == [lines.pairs[row].number for row in order]
+    assert shown[CHANGE].to_numpy() == pytest.approx((without.changes / lines.subwords)[order])
+    assert list(shown["after"]) == [without.translations[row] for row in order]
+    (line,) = [text for text in texts(app) if "per subword changes by" in text]
+    change = [format_number(float(part), 3, sign=True) for part in summary.change]
+    assert all(number in line for number in change)
+    costly = int((summary.control_changes <= summary.change.value).sum())
+    assert f"{costly} of {len(summary.control_changes)}" in line
+    assert [format_p(summary.p), format_p(summary.control_p)] == re.findall(
+        r"p [<=] [\d.]+\d", line
+    )
+    rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
+    assert len(rows) == 4
+    scores = quality_changes(
+        *([pairs[row] for row in rows] for pairs in (
+            [pair.target for pair in lines.pairs], without.translations,
+            [pair.reference for pair in lines.pairs],
+        ))
+    )  # fmt: skip
+    (quality,) = [table.value for table in app.table if "test" in table.value]
+    assert [text.split()[0] for text in quality["after"]] == [
+        f"{score.after.value:.1f}" for score in scores.values()
+    ]
+    assert list(quality["before"]) != list(quality["after"])
+    assert not [table for table in app.dataframe if "p (Holm)" in table.value]
+
+    monkeypatch.chdir(translator.folder.parent)  # the code below the view names the folder alone
+    code = {title: computed(text) for title, text in blocks(app).items()}
+    assert list(code["Lines that change most"]["after"]) == list(shown["after"])
+    assert code["Words lost and won"] == (summary.lost, summary.won)
+    totals = [sum(times for _, times in words) for words in (summary.lost, summary.won)]
+    titles = [subheader.value for subheader in app.subheader]
+    assert [f"Words lost: {totals[0]}", f"Words won: {totals[1]}"] == titles[2:4]
+    assert code["BLEU and chrF2"] == scores
+    for number, chart in enumerate(value for value in code.values() if isinstance(value, Chart)):
+        drawn = frames(app, number)[0]
+        tables = [layer.data for layer in chart.layer if isinstance(layer.data, pd.DataFrame)]
+        assert drawn.to_numpy().tolist() in [table.to_numpy().tolist() for table in tables]
+
+    app.text_input(key="removed").set_value("c1.0").run()
+    tried = frame(press(app, JOB), "p (Holm)")
+    alone = summarise_removal(lines, lines_without(translator, lines, TWO[1:]))
+    assert list(tried["p"]) == pytest.approx([summary.p, alone.p])
+    assert list(tried["p (Holm)"]) == pytest.approx(holm([summary.p, alone.p]))
+    # back at the first set, nothing is computed again
+    app.text_input(key="removed").set_value("d0.1,c1.0").run()
+    assert list(frame(app, CHANGE, "before")["line"]) == list(shown["line"])
+    assert len(frame(app, "p (Holm)")) == 2
+
+
+def test_holm_counts_every_set() -> None:
+    tried = [TriedSet(TWO[:1], -0.1, 0.02, 0.1), TriedSet(TWO[1:], -0.2, 0.01, 0.1),
+             TriedSet(TWO, -0.3, 0.5, 0.1)]  # fmt: skip
+    assert list(tried_table(tried)["p (Holm)"]) == pytest.approx([0.04, 0.03, 0.5])
+
+
+def test_heads_are_chosen_one_by_one_and_by_a_measure(
+    view: Callable[..., AppTest], measured: tuple[Translator, MeasuredLines]
+) -> None:
+    _, lines = measured
+    app = view("Remove heads", kind="encoder", layer="1", head="2", remove_kind="cross-attention",
+               remove_count="2")  # fmt: skip
+    assert not [button for button in app.button if button.key == f"{JOB}-start"]
+    app.button(key="removal-add").click().run()
+    assert app.session_state["removed"] == "e0.1"
+    app.button(key="removal-add").click().run()
+    assert app.session_state["removed"] == ""
+    app.button(key="removal-take").click().run()
+    means = head_means(lines).values[COST].value
+    cross = [n for n, head in enumerate(lines.heads) if head.kind == "cross"]
+    costliest = sorted(cross, key=lambda n: -means[n])[:2]
+    codes = [f"c{lines.heads[n].layer}.{lines.heads[n].head}" for n in costliest]
+    assert app.session_state["removed"].split(",") == codes

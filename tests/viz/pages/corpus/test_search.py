@@ -1,0 +1,118 @@
+"""The view “Search”: the order and the matches are those of the analysis."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, view
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import sentences_table
+from transformer.analysis.lines.measured import DIAGONAL, LEAST_CERTAIN, UNUSED, MeasuredLines
+from viz.app.chrome.table_downloads import parquet_bytes
+from viz.app.links import address
+from viz.pages.corpus.lines_table import ticked_row
+from viz.pages.corpus.search import PRESET, matching_table
+from viz.trace_files import csv_bytes
+
+__all__ = ["measured", "measured_folder", "view"]
+
+
+def shown(app: AppTest) -> list[int]:
+    assert not app.exception
+    return list(frame(app, "line", "source", "translation")["line"])
+
+
+def test_lines_are_sorted_by_presets_and_measures_of_a_head(
+    view: Callable[..., AppTest], measured: tuple[Translator, MeasuredLines]
+) -> None:
+    _, lines = measured
+    numbers = np.array([pair.number for pair in lines.pairs])
+    app = view("Search")
+    assert app.session_state[PRESET] == "the model is unsure"
+    values = lines.sentence_values[LEAST_CERTAIN]
+    assert shown(app) == list(numbers[np.argsort(values, kind="stable")])
+    app.selectbox(key=PRESET).select("words are left out").run()
+    assert (app.query_params["search_by"], app.query_params["search_order"]) == (
+        UNUSED,
+        "largest first",
+    )  # fmt: skip
+    assert shown(app) == list(numbers[np.argsort(-lines.sentence_values[UNUSED], kind="stable")])
+    app = view("Search", search_by=f"this head: {DIAGONAL}", search_order="largest first",
+               kind="encoder", layer="2", head="1")  # fmt: skip
+    assert app.session_state[PRESET] == "this head looks furthest"
+    furthest = lines.values_of(Head("encoder_self", 1, 0), DIAGONAL)
+    assert shown(app) == list(numbers[np.argsort(-furthest, kind="stable")])
+    assert frame(app, "source").iloc[:, 1].to_numpy() == pytest.approx(-np.sort(-furthest))
+    # self-attention of the decoder has no diagonal links
+    app = view("Search", search_by="this head: one-to-one", kind="encoder")
+    assert not app.dataframe
+
+
+@pytest.mark.parametrize(
+    ("url", "numbers"),
+    [
+        ({"match_source": "^The .*garden"}, {1, 6}),
+        ({"match_source": "garden", "match_translation": r"\bHund\b"}, {1}),
+        ({"match_subwords": "</s>"}, {1, 2, 4, 5, 6}),
+        ({"match_source": "Infinity"}, set()),
+    ],
+)
+def test_lines_match_every_pattern_of_a_link(
+    view: Callable[..., AppTest], url: dict[str, str], numbers: set[int]
+) -> None:
+    query = {name: [pattern] for name, pattern in url.items()}
+    assert address.clean(query) == query  # even a number that no field of a number can hold
+    app = view("Search", **url)
+    assert f"{len(numbers)} of 5 lines match." in texts(app)
+    assert {*shown(app)} == numbers if numbers else not app.dataframe
+
+
+@pytest.mark.parametrize("pattern", ["dog(", "[", "(?P<", "^(.|.)+(?<=x)$"])
+def test_a_pattern_that_is_wrong_or_endless_is_one_sentence(
+    view: Callable[..., AppTest], pattern: str
+) -> None:
+    began = time.perf_counter()
+    app = view("Search", match_source=pattern)
+    assert time.perf_counter() - began < 8
+    assert not app.dataframe
+    assert len([text for text in texts(app) if pattern[:3] in text]) == 1
+
+
+def test_files_have_every_match_and_read_back_equal(
+    measured: tuple[Translator, MeasuredLines],
+) -> None:
+    _, lines = measured
+    values = lines.sentence_values[LEAST_CERTAIN]
+    rows = np.array([0, 2, 4])
+    table = matching_table(lines, rows, LEAST_CERTAIN, values, ascending=False)
+    assert list(table["line"]) == [lines.pairs[r].number for r in rows[np.argsort(-values[rows])]]
+    assert {*sentences_table(lines).columns} == {*table.columns}
+    csv = pd.read_csv(io.BytesIO(csv_bytes(table)), keep_default_na=False)
+    pd.testing.assert_frame_equal(csv, table)
+    parquet = pd.read_parquet(io.BytesIO(parquet_bytes(table)))
+    pd.testing.assert_frame_equal(parquet, table)
+
+
+@pytest.mark.parametrize(
+    ("state", "row"),
+    [
+        ({"selection": {"rows": [2]}}, 2),
+        ({"selection": {"rows": []}}, None),
+        ({"selection": {"rows": [3]}}, None),
+        ({"selection": {"rows": [-1]}}, None),
+        ({"selection": {"rows": ["0"]}}, None),
+        ({"selection": [0]}, None),
+        (None, None),
+    ],
+)
+def test_only_a_row_of_the_table_is_ticked(state: object, row: int | None) -> None:
+    assert ticked_row(state, 3) == row

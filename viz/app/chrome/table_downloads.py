@@ -1,0 +1,35 @@
+"""Buttons that download a table, as CSV and as Parquet."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from viz.trace_files import csv_bytes
+
+
+def table_downloads(table: pd.DataFrame, name: str) -> None:
+    """Draw the two buttons of a table, whose files are called `headlight-NAME`."""
+    with st.container(horizontal=True, gap="small"):
+        for title, write, ending, mime in (
+            ("CSV", csv_bytes, "csv", "text/csv"),
+            ("Parquet", parquet_bytes, "parquet", "application/vnd.apache.parquet"),
+        ):
+            st.download_button(
+                f"Download {title}",
+                partial(write, table),
+                f"headlight-{name}.{ending}",
+                mime,
+                key=f"download-{name}-{ending}",
+                on_click="ignore",
+            )
+
+
+def parquet_bytes(table: pd.DataFrame) -> bytes:
+    """Write rows as Parquet."""
+    content = io.BytesIO()
+    table.to_parquet(content, index=False)
+    return content.getvalue()

@@ -1,0 +1,138 @@
+"""All heads of a model as points: one measure against another, each with its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from transformer.kinds import KIND_NAMES, Kind
+from viz.draw.labels import head_name
+from viz.draw.palette import COLOR
+from viz.figures.axes import named_color
+from viz.figures.colors import GREY, INK, SLATE, curve_colors
+
+PICKED = "picked"
+"""Name of the Vega selection of a click on a head, with the fields `layer` and `head` from 0."""
+
+KIND, ROLE = "kind", "role"
+"""Colours that are no measure."""
+
+MIXED = "mixed"
+"""Role of a head in which nothing dominates."""
+
+_SHAPES = dict(zip(KIND_NAMES.values(), ("circle", "square", "triangle-up"), strict=True))
+_SCALE = alt.Scale(zero=False, nice=True)
+_HEIGHT = 400  # CSS pixels, without the legend
+
+
+def head_scatter(
+    table: pd.DataFrame, x: str, y: str, color: str, opened: tuple[Kind, int, int] | None = None
+) -> alt.LayerChart:
+    """Draw every head that has both measures; bars are intervals, and shapes are kinds.
+
+    A click selects `PICKED`, with the field `kind` as well; one on the legend of the kinds leaves
+    one kind in full ink.
+
+    Args:
+        table: rows as of `heads_table`, each measure with its columns ` low` and ` high`.
+        x: measure to the right.
+        y: measure upwards.
+        color: measure, `KIND` or `ROLE`.
+        opened: kind, layer and head from 0 of the head that is outlined.
+    """
+    frame = _frame(table, x, y, color)
+    places = {
+        "x": alt.X("x:Q", title=x, scale=_SCALE, axis=alt.Axis(tickCount=8)),
+        "y": alt.Y("y:Q", title=y, scale=_SCALE, axis=alt.Axis(tickCount=6)),
+    }
+    shown = alt.selection_point(name="kinds", fields=["attention"], bind="legend")
+    shape = alt.Shape(
+        "attention:N",
+        scale=alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values())),
+        legend=alt.Legend(
+            title=None,
+            orient="top",
+            symbolFillColor=alt.Undefined if color == KIND else GREY,
+            symbolStrokeWidth=0,
+        ),
+    )
+    tooltip = [
+        alt.Tooltip("name:N", title="head"),
+        alt.Tooltip("role:N"),
+        alt.Tooltip("x_text:N", title=x),
+        alt.Tooltip("y_text:N", title=y),
+    ]
+    if color not in (KIND, ROLE, x, y):
+        tooltip.append(alt.Tooltip("value:Q", title=color, format=".3f"))
+    base = alt.Chart(frame, height=_HEIGHT)
+    faded = alt.condition(shown, alt.value(0.7), alt.value(0.05))
+    bars = base.mark_rule(color=GREY, aria=False).encode(opacity=faded)
+    points = (
+        base.mark_point(filled=True, size=60, cursor="pointer", stroke=GREY, strokeWidth=0.5)
+        .encode(
+            **places,
+            color=_color(frame, color),
+            shape=shape,
+            opacity=alt.condition(shown, alt.value(1), alt.value(0.12)),
+            tooltip=tooltip,
+        )
+        .add_params(shown, alt.selection_point(name=PICKED, fields=["kind", "layer", "head"]))
+    )
+    outlined = frame[[tuple(place) == opened for place in frame[_PLACE].to_numpy()]]
+    ring = alt.Chart(outlined).mark_point(
+        size=260, shape="circle", stroke=INK, strokeWidth=2, filled=False, aria=False
+    )
+    return alt.LayerChart(
+        layer=[
+            bars.encode(alt.X("x low:Q", title=x), y="y:Q", x2="x high:Q"),
+            bars.encode(alt.Y("y low:Q", title=y), x="x:Q", y2="y high:Q"),
+            points,
+            ring.encode(**places),
+        ]
+    )
+
+
+_PLACE = ["kind", "layer", "head"]
+
+
+def _frame(table: pd.DataFrame, x: str, y: str, color: str) -> pd.DataFrame:
+    """Return what is drawn of each head, its place counted from 0."""
+    frame = pd.DataFrame(
+        {
+            "kind": table["kind"],
+            "layer": table["layer"] - 1,
+            "head": table["head"] - 1,
+            "attention": table["kind"].map(KIND_NAMES),
+            "role": table["role"].replace("", MIXED),
+        }
+    )
+    frame["name"] = [
+        f"{head_name(layer, head)} · {name}"
+        for layer, head, name in zip(frame["layer"], frame["head"], frame["attention"],
+                                     strict=True)
+    ]  # fmt: skip
+    for side, name in (("x", x), ("y", y)):
+        columns = [name, f"{name} low", f"{name} high"]
+        frame[[side, f"{side} low", f"{side} high"]] = table[columns].to_numpy()
+        frame[f"{side}_text"] = [
+            f"{value:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
+            for value, low, high in table[columns].to_numpy()
+        ]
+    if color not in (KIND, ROLE):
+        frame["value"] = table[color]
+    return frame.dropna(subset=["x", "y"])
+
+
+def _color(frame: pd.DataFrame, color: str) -> Any:
+    if color == KIND:
+        colors = {name: COLOR[kind] for kind, name in KIND_NAMES.items()}
+        return named_color("attention", colors, symbolStrokeWidth=0)
+    if color == ROLE:
+        roles = [role for role in frame["role"].value_counts().index if role != MIXED]
+        hues = [hue for hue in curve_colors(len(roles) + 1) if hue != SLATE]  # grey is `MIXED`
+        colors = dict(zip(roles, hues, strict=False))
+        return named_color("role", {**colors, MIXED: GREY}, symbolStrokeWidth=0)
+    legend = alt.Legend(title=color, orient="top", gradientLength=200)
+    return alt.Color("value:Q", scale=alt.Scale(scheme="viridis"), legend=legend)

@@ -1,0 +1,72 @@
+"""The weights of one head on one sentence as a small map."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from viz.draw.labels import display_tokens, row_names
+from viz.figures.axes import bare_axis
+
+_SIDE = 170  # CSS pixels
+
+
+def small_map(
+    weights: NDArray[np.floating],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    title: str,
+    color: str,
+    reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
+) -> alt.Chart:
+    """Draw the weights of one head: rows are queries, columns are keys.
+
+    Args:
+        weights: `[query, key]`, 0 to 1.
+        queries: tokens of the rows.
+        keys: tokens of the columns.
+        title: head and sentence, in the tooltip.
+        color: colour of weight 1.
+        reads: what the decoder reads at each row, where the queries are what it writes.
+        writes: what it writes, where they are what it reads.
+    """
+    columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
+    rows, columns = (index.ravel() for index in np.indices(weights.shape))
+    table = pd.DataFrame(
+        {
+            "row": rows,
+            "column": columns,
+            "looks": [rows_text[row] for row in rows],
+            "at": [columns_text[column] for column in columns],
+            "weight": weights.ravel().astype(float),
+        }
+    )
+    place: dict[str, Any] = {
+        "axis": bare_axis(labels=False, title=None), "scale": alt.Scale(padding=0)
+    }  # fmt: skip
+    opacity = alt.Scale(domain=[0, 1], range=[0, 1])
+    tooltip = [
+        alt.Tooltip("map:N", title="map"),
+        alt.Tooltip("looks:N", title="what looks"),
+        alt.Tooltip("at:N", title="looks at"),
+        alt.Tooltip("weight:Q", format=".3f"),
+    ]
+    squares = (
+        alt.Chart(table, height=_SIDE)
+        .transform_calculate(map=json.dumps(title))
+        .mark_rect(color=color, aria=False)
+    )
+    return squares.encode(
+        alt.X("column:O", **place),
+        alt.Y("row:O", **place),
+        opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
+        tooltip=tooltip,
+    )

@@ -1,0 +1,69 @@
+"""The page “Corpus”: every head over many lines, examples or the reader's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from transformer import HeadlightError, Translator
+from transformer.analysis.lines.measured import MeasuredLines
+from transformer.analysis.lines.measuring import measure_lines
+from viz.app.chrome.explanations import explain
+from viz.app.chrome.fields import choose_one, controls_row
+from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
+from viz.app.models import menu
+from viz.app.sentence import worth_seeing
+from viz.app.sentence.python_code import load_call, show_code
+from viz.pages.corpus import compare, head, heads, lines, removal, search
+
+VIEWS: dict[str, Callable[[Translator, MeasuredLines, str], str]] = {
+    ALL_HEADS: heads.show,
+    ONE_HEAD: head.show,
+    REMOVE_HEADS: removal.show,
+    SEARCH: search.show,
+    COMPARE: compare.show,
+}
+"""Views by their names; each draws itself, and returns the code of its tables and plots."""
+
+
+def show() -> None:
+    """Draw the page: which lines and which view, then the view."""
+    if (translator := _translator()) is None:
+        return
+    top = st.container()
+    with controls_row("corpus-controls"):
+        view = choose_one("View", VIEWS, CORPUS_VIEW)
+        chosen = lines.choose(translator)
+    with top:
+        worth_seeing.ask("corpus", view)
+    if (measured := lines.show(translator, chosen)) is not None:
+        code = VIEWS[view](translator, measured.lines, measured.key)
+        show_code(_lines_code(chosen), code)
+        return
+    explain(
+        "Each line is translated and measured once. The server remembers the numbers until it "
+        "needs the memory, and gives them to nobody who does not have the same lines.",
+        code=(measure_lines,),
+    )
+
+
+def _lines_code(chosen: str) -> str:
+    """Return the code that loads the model and reads the measured lines."""
+    name = st.session_state.get(menu.MODEL, menu.offered_models().default)
+    file = repr("headlight-corpus.safetensors")  # as the page saves it
+    path = f"Path({file})" if chosen == lines.OWN else "translator.folder / result_file.FILE"
+    return f"""
+        translator = {load_call(name)}
+        lines = result_file.from_bytes(({path}).read_bytes(), translator)
+    """
+
+
+def _translator() -> Translator | None:
+    """Return the model of the bar, which a sentence that it cannot read does not matter to."""
+    offered = menu.offered_models()
+    name = st.session_state.get(menu.MODEL, offered.default)
+    try:
+        return menu.load(offered.folders[name])
+    except HeadlightError:  # the bar says why
+        return None

@@ -1,0 +1,216 @@
+"""The view “Compare”: two models over the same lines, head by head and sentence by sentence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from inspect import cleandoc
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from transformer import InputError, Translator
+from transformer.analysis.lines.comparison import compared_heads, compared_sentences
+from transformer.analysis.lines.measured import HEAD_MEASURES, LOG_P, MeasuredLines
+from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.lines.result_file import MOST_BYTES, from_bytes, read_unchecked
+from viz.app.cache.memory import memo, recall
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
+from viz.app.chrome.problems import say
+from viz.app.chrome.table_downloads import table_downloads
+from viz.app.models.menu import offered_models, reads_same_language
+from viz.app.models.model_cache import state_of_folder
+from viz.app.sentence.python_code import load_call
+from viz.app.served import LARGEST_UPLOAD
+from viz.draw.labels import capitalised, head_title
+from viz.figures.changes import differences_chart
+from viz.pages.corpus import job_result
+from viz.pages.corpus.lines_table import lines_table, number_formats
+
+JOB = "corpus-second"
+FILE, OPENED = "corpus-second-file", "corpus.second_file"
+"""Names in the session: of the field, and of the file that was opened."""
+
+MODEL_HERE, RESULT_FILE = "a model here", "a result file"
+COMMAND = "python -m training.evaluate lines --checkpoint OTHER --src LINES --out FILE"
+MOST_HEADS, MOST_LINES = 12, 20
+_LARGEST = min(MOST_BYTES, LARGEST_UPLOAD)
+
+
+class Second(NamedTuple):
+    """Second measurement of the lines, and what names it in the memo."""
+
+    key: Hashable
+    lines: MeasuredLines
+
+
+class OpenedFile(NamedTuple):
+    """Result file of this session, whose lines are in the memo."""
+
+    name: str
+    key: Hashable
+    is_checked: bool
+
+
+def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+    """Draw the view of lines that the model measured; the key names them in the memo."""
+    folders = {
+        name: folder
+        for name, folder in offered_models().folders.items()
+        if folder != translator.folder and reads_same_language(translator, folder)
+    }
+    options = [MODEL_HERE, RESULT_FILE] if folders else [RESULT_FILE]
+    with controls_row():
+        which = choose_one("Compare with", options, "compare_with", labelled=len(options) > 1)
+        if which == MODEL_HERE:
+            name = menu("Second model", list(folders), "second_model", width=320)
+    second = (
+        _measured_here(lines, key, name, folders[name])
+        if which == MODEL_HERE
+        else _opened_file(translator, lines)
+    )
+    if second is not None:
+        try:
+            _draw(lines, second, (key, second.key))
+        except InputError as error:
+            say(error)
+    explain(
+        "Differences are the second model less the first, each line counted alike in both; bars "
+        "are 95 % bootstrap intervals over the lines, not corrected for the number of heads. Heads "
+        "are paired by their places: two trainings may put the same work elsewhere."
+        + sources("", compared_heads, compared_sentences)
+    )
+    return "" if second is None else _code(lines, second, name if which == MODEL_HERE else None)
+
+
+def _code(lines: MeasuredLines, second: Second, model: str | None) -> str:
+    """Return the code of both comparisons; the second measurement is a model's or a file's."""
+    texts = "{pair.number: pair.source for pair in lines.pairs}"
+    measured = f"""
+        texts = {texts}
+        numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
+        second = measure_lines({load_call(model or "")}, numbered, costs=False)
+    """
+    opened: OpenedFile | None = st.session_state.get(OPENED)
+    if model is None and opened is not None:
+        measured = f"second = result_file.read_unchecked(Path({opened.name!r}).read_bytes())"
+    measure = st.session_state.get("compare_measure", next(iter(second.lines.head_values)))
+    heads = f"# Head by head\nresult = compared_heads(lines, second, {measure!r})"
+    return "\n".join(
+        [
+            cleandoc(measured),
+            heads if lines.heads == second.lines.heads else "",
+            "# Sentence by sentence\nresult = compared_sentences(lines, second)",
+        ]
+    )
+
+
+def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Second | None:
+    """Draw the button that measures the lines with a model of the app; return what it gave."""
+    texts = {pair.number: pair.source for pair in lines.pairs}
+    # a line that was left out stays empty, so that the others have their numbers
+    numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
+    second_key = "second lines", key, state_of_folder(folder)
+    second = job_result.get_or_offer(
+        JOB,
+        second_key,
+        f"Measuring with {name}",
+        folder,
+        lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
+        "Measure these lines with it",
+    )
+    return None if second is None else Second(second_key, second)
+
+
+def _opened_file(translator: Translator, lines: MeasuredLines) -> Second | None:
+    """Draw the field of a result file; return what the last file has that could be read."""
+    st.text("Open the result of the same lines with another model, which this command writes:")
+    st.code(COMMAND, language=None, wrap_lines=True)
+    try:
+        file = file_field("Result file", FILE, ["safetensors"], _LARGEST)
+        if file is not None:
+            release_file(FILE)
+            _open(translator, lines, *file)
+    except InputError as error:
+        say(error)
+    opened: OpenedFile | None = st.session_state.get(OPENED)
+    if opened is None:
+        return None
+    if (second := recall(opened.key)) is None:
+        st.text("The server has let go of the file: open it again.")
+        return None
+    checked = "" if opened.is_checked else " Not checked: its model is not open here."
+    st.text(f"Second: {opened.name}, {len(second):,} lines.{checked}")
+    return Second(opened.key, second)
+
+
+def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
+    """Read a file into the memo; the session keeps its name.
+
+    Raises:
+        InputError: if it cannot be read, or is of this model and does not agree with it.
+    """
+    second = read_unchecked(content)
+    if is_checked := second.checksum == lines.checksum:
+        second = from_bytes(content, translator)
+    key = "second file", hashlib.sha256(content).hexdigest(), is_checked
+    memo(key, lambda: second)
+    st.session_state[OPENED] = OpenedFile(name, key, is_checked)
+
+
+def _draw(lines: MeasuredLines, second: Second, key: Hashable) -> None:
+    """Draw both comparisons, of heads only where these are in the same places.
+
+    Raises:
+        InputError: if no line is common.
+    """
+    sentences = memo(("compared sentences", key), lambda: compared_sentences(lines, second.lines))
+    st.subheader("Head by head", anchor=False)
+    measures = [name for name in lines.head_values if name in second.lines.head_values]
+    if lines.heads == second.lines.heads:
+        measure = menu("Measure", measures, "compare_measure", width=220)
+        st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
+        heads = memo(
+            ("compared heads", key, measure),
+            lambda: compared_heads(lines, second.lines, measure),
+        )
+        _heads(heads, measure)
+    else:
+        st.text(
+            f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in other "
+            f"places: only their sentences can be compared."
+        )
+    st.subheader("Sentence by sentence", anchor=False)
+    same = int((sentences["first"] == sentences["second"]).sum())
+    st.text(
+        f"{same:,} of {len(sentences):,} translations are the same. The least alike come first "
+        f"(chrF, 100 = the same)."
+    )
+    shown = sentences[["line", "alike", LOG_P, "source", "first", "second"]].head(MOST_LINES)
+    shown = shown.rename(columns={LOG_P: f"Δ {LOG_P}"})
+    lines_table(shown, sentences, "compared-lines", "Lines, the least alike translations first")
+
+
+def _heads(table: pd.DataFrame, measure: str) -> None:
+    """Draw the largest differences, and the table of all heads."""
+    names = [
+        head_title(kind, layer - 1, head - 1)
+        for kind, layer, head in zip(table["kind"], table["layer"], table["head"], strict=True)
+    ]
+    named = table[["first", "second", "difference", "low", "high"]]
+    named.insert(0, "head", names)
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        altair_chart(
+            differences_chart(named.head(MOST_HEADS), measure),
+            key="compare-heads",
+            alt=f"The largest differences in {measure}, with intervals.",
+        )
+    with right:
+        formats = number_formats(named)
+        st.dataframe(named, hide_index=True, column_config=formats, key="compare-table")
+        table_downloads(table, "compared-heads")

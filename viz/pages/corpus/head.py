@@ -1,0 +1,205 @@
+"""The view “One head”: its sentences by tenths of a measure, how far it looks, and at what."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.head_tokens import HeadTokens, head_tokens
+from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.lines.measuring import measure_lines, trace_of
+from transformer.analysis.lines.search import deciles
+from viz.app.cache.memory import memo
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import explain
+from viz.app.chrome.fields import controls_row, menu
+from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.links import navigation
+from viz.app.sentence import search_request
+from viz.app.sentence.python_code import head_code
+from viz.draw.formatting import counted, format_number
+from viz.draw.labels import display_tokens, head_title
+from viz.draw.palette import COLOR
+from viz.figures.head_scatter import MIXED
+from viz.figures.offset_histogram import offset_histogram
+from viz.figures.small_map import small_map
+from viz.pages.corpus import job_result
+from viz.pages.corpus.measurements import Measured, first_head, means_of
+
+MEASURE = "corpus_measure"
+"""Name in the URL."""
+
+LONGEST = 64
+"""Subwords of a side up to which a sentence has a small map."""
+
+AT_ONCE = 300
+"""Lines up to which the tokens are counted unasked: that takes some 8 ms a line."""
+
+_IN_ROW = 5
+
+
+def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+    """Draw one head over all lines."""
+    measured = Measured(key, lines)
+    with controls_row("corpus-head-controls"):
+        head = pick_head(translator, link_parameters(*first_head(measured)))
+        names = lines.measures_of([head])
+        name = menu("Measure", names, MEASURE, index=names.index(_first(names)), width=220)
+    column, means = lines.places[head], means_of(measured)
+    mean = [format_number(float(values[column]), 3) for values in means.values[name]]
+    with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
+        st.subheader(f"{head_title(*head)} · {means.roles[column] or MIXED}", anchor=False)
+        navigation.link("heads", "where it looks in your sentence", link_parameters(*head))
+    st.text(f"{name} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
+    _sentences(translator, lines, key, head, name)
+    left, middle, right = st.columns([4, 3, 4], gap="medium")
+    with left:
+        _distances(lines, head)
+    with middle:
+        tokens = _tokens(translator, lines, key, head)
+    if tokens is not None:
+        with middle:
+            _token_table("Tokens that get most", tokens.keys, ["key"])
+        with right:
+            _token_table("Pairs that get most", tokens.pairs, ["query", "key"])
+    explain(
+        "The lines are ordered by the measure and cut into tenths; of each tenth the line nearest "
+        "to its middle is drawn, so that typical lines are seen and not only the best. Weights say "
+        "where the head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & "
+        "Pinter 2019).",
+        paper="§3.2.1, equation 1",
+        code=(measure_lines, deciles, head_tokens),
+    )
+    return f"""
+        head = {head_code(head)}
+        rows = [group[0] for group in deciles(lines.values_of(head, {name!r}))]
+        # A line of each tenth of {name}
+        result = [(lines.pairs[row], lines.values_of(head, {name!r})[row]) for row in rows]
+        # Small maps of these lines
+        traces = [trace_of(translator, lines.pairs[row]) for row in rows]
+        result = [trace.weights(head.kind)[head.layer, head.head] for trace in traces]
+        # How far it looks
+        figure = offset_histogram(lines.offset_counts[lines.places[head]], COLOR[head.kind])
+        # Tokens and pairs that get most
+        result = head_tokens(translator, lines, head)
+    """
+
+
+def _first(names: list[str]) -> str:
+    return COST if COST in names else "confidence"
+
+
+def _sentences(
+    translator: Translator, lines: MeasuredLines, key: str, head: Head, name: str
+) -> None:
+    """Draw a line of each tenth with its small map, the smallest values first."""
+    values = lines.values_of(head, name)
+    groups = deciles(values)
+    with st.container(key="corpus-tenths"):
+        for start in range(0, len(groups), _IN_ROW):
+            cells = st.columns(_IN_ROW, gap="small")
+            for number, cell in enumerate(cells[: len(groups) - start], start=start):
+                row = int(groups[number][0])
+                with cell:
+                    st.caption(
+                        f"{number + 1} of {len(groups)} · {name} {format_number(values[row], 3)} · "
+                        f"line {lines.pairs[row].number:,}"
+                    )
+                    _sentence(translator, lines, key, head, row, number)
+
+
+def _sentence(
+    translator: Translator, lines: MeasuredLines, key: str, head: Head, row: int, number: int
+) -> None:
+    pair = lines.pairs[row]
+    if max(len(pair.source_ids), len(pair.target_ids)) > LONGEST:
+        st.caption("Too long for a small map.")
+    else:
+        trace = memo(("line", key, row), lambda: trace_of(translator, pair))
+        axes = by_pieces(trace, head.kind)
+        altair_chart(
+            small_map(
+                axes.weights[head.layer, head.head],
+                *axes.labels,
+                title=f"{head.title} · {pair.source}",
+                color=COLOR[head.kind],
+                reads=axes.reads,
+                writes=axes.writes,
+            ),
+            key=f"corpus-tenth-{number}",
+            alt=f"Where {head.title} looks in line {pair.number}.",
+        )
+    st.text(pair.source)
+    st.button(
+        "Use this sentence",
+        key=f"corpus-use-{number}",
+        on_click=search_request.put_text,
+        args=(pair.source,),
+    )
+
+
+def _distances(lines: MeasuredLines, head: Head) -> None:
+    counts = lines.offset_counts[lines.places[head]]
+    st.subheader("How far it looks", anchor=False)
+    altair_chart(
+        offset_histogram(counts, COLOR[head.kind]),
+        key="corpus-distances",
+        alt=f"Rows of {head.title} by the distance to their largest weight.",
+    )
+    rows = int(lines.rows[head.kind].sum())
+    if absent := rows - int(counts.sum()):
+        st.caption(
+            f"{counted(rows, 'row')}; {absent:,} without one largest weight, or farther than "
+            f"{len(counts) // 2}, are not drawn."
+        )
+
+
+def _tokens(
+    translator: Translator, lines: MeasuredLines, key: str, head: Head
+) -> HeadTokens | None:
+    """Return the tokens that get most; None where the reader has not asked for them yet."""
+    name = "head tokens", key, head
+    if len(lines) > AT_ONCE:
+        tokens: HeadTokens | None = job_result.get_or_offer(
+            "corpus-tokens",
+            name,
+            f"Counting the tokens of {head.title}",
+            translator.folder,
+            lambda model, report: head_tokens(model, lines, head, progress=report),
+            "Count its tokens",
+        )
+        return tokens
+
+    def compute() -> HeadTokens:
+        with progress_bar("Counting tokens") as report:
+            return head_tokens(translator, lines, head, progress=report)
+
+    return memo(name, compute)
+
+
+def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:
+    """Draw the table of tokens, which names columns as the map does."""
+    st.subheader(title, anchor=False)
+    names = {
+        "query": "what looks",
+        "key": "looks at",
+        "share": "of all weight",
+        "mean": "mean weight",
+    }
+    shown = table[[*sides, "mean", "count", "share"]].assign(
+        **{side: display_tokens(list(table[side])) for side in sides}
+    )
+    st.dataframe(
+        shown.rename(columns={**names, "count": "times"}),
+        hide_index=True,
+        height=250,
+        column_config={
+            "mean weight": st.column_config.NumberColumn(format="%.3f"),
+            "of all weight": st.column_config.NumberColumn(format="percent"),
+        },
+        key=f"corpus-tokens-{len(sides)}",
+    )

@@ -1,0 +1,123 @@
+"""The view “Heads”: every head as a point, one measure against another, and as a row of a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import head_means, heads_table
+from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.lines.significance import holm, permutation_p
+from transformer.kinds import KIND_NAMES
+from viz.app.chrome.charts import altair_chart, picked_point
+from viz.app.chrome.explanations import explain
+from viz.app.chrome.fields import controls_row, menu
+from viz.app.chrome.head_picker import link_parameters, open_head, pick_head
+from viz.app.chrome.table_downloads import table_downloads
+from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
+from viz.draw.formatting import counted
+from viz.draw.labels import head_title
+from viz.figures.head_scatter import KIND, MIXED, ROLE, head_scatter
+from viz.pages.corpus.measurements import Measured, first_head, means_of
+
+X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
+"""Names in the URL."""
+
+
+def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+    """Draw the scatter of all heads, then their table."""
+    measured = Measured(key, lines)
+    table = heads_table(lines, means_of(measured))
+    names = list(lines.head_values)
+    with controls_row("corpus-heads-controls"):
+        opened = pick_head(translator, link_parameters(*first_head(measured)))
+        x = menu("x", names, X, index=names.index("confidence"), width=190)
+        up = names.index(COST if COST in names else "sink")
+        y = menu("y", names, Y, index=up, width=190)
+        color = menu("Colour", [KIND, ROLE, *names], COLOR, width=190)
+    with st.container(key="corpus-scatter"):
+        _scatter(table, x, y, color, opened, lines)
+    drawn = int(table[[x, y]].notna().all(axis=1).sum())
+    notes = [f"{name}: {HEAD_MEASURES[name]}." for name in dict.fromkeys((x, y))]
+    if drawn < len(table):
+        notes.append(f"{counted(len(table) - drawn, 'head')} of a kind without one of them.")
+    notes.append(
+        f"Bars are 95 % intervals over {counted(len(lines), 'line')}. Click a head to open it."
+    )
+    st.caption(" ".join(notes))
+    row = lines.places[opened]
+    with st.container(key="corpus-opened", horizontal=True, vertical_alignment="center"):
+        st.text(f"{head_title(*opened)} · {table['role'][row] or MIXED}")
+        st.button("Open its sentences", key="corpus-open", on_click=_open_view)
+    _table(table, [x, y])
+    table_downloads(table, "heads")
+    explain(
+        "Each measure is the mean over the rows of a head, of the loss over the subwords, and its "
+        "interval a bootstrap over the lines (Efron 1979). The p of “loss without” says how often "
+        "as large a mean comes from random signs of the lines' changes, corrected by Holm's method "
+        "for all heads. All of it says where a head looked and what changed without it, never why "
+        "the model decided.",
+        paper="§3.2.2",
+        code=(head_means, heads_table, permutation_p, holm),
+    )
+    return f"""
+        table = figures.heads_table(lines, figures.head_means(lines))
+        # Every head: {y} against {x}
+        figure = head_scatter(table, {x!r}, {y!r}, {color!r}, {tuple(opened)})
+        # Every measure of every head
+        result = table
+    """
+
+
+def _scatter(
+    table: pd.DataFrame, x: str, y: str, color: str, opened: Head, lines: MeasuredLines
+) -> None:
+    # a new key for each open head starts the chart without a selection, as on “What heads do”
+    key = f"corpus-scatter-{opened.kind}-{opened.layer}-{opened.head}"
+
+    def clicked() -> None:
+        if (head := clicked_head(st.session_state.get(key), lines)) is not None:
+            open_head(head)
+
+    altair_chart(
+        head_scatter(table, x, y, color, opened),
+        key=key,
+        on_select=clicked,
+        alt=f"{y} of every head against its {x}; the table below has the same numbers, and the "
+        f"menus above open a head.",
+    )
+
+
+def clicked_head(state: object, lines: MeasuredLines) -> Head | None:
+    """Return the head of a click on the scatter, or None for anything else."""
+    point = picked_point(state)
+    place = tuple(point.get(name) for name in ("kind", "layer", "head"))
+    return next((head for head in lines.heads if head == place), None)
+
+
+def _open_view() -> None:
+    st.session_state[CORPUS_VIEW] = ONE_HEAD
+
+
+def _table(table: pd.DataFrame, axes: list[str]) -> None:
+    """Draw the table: every measure, the drawn ones first, with their intervals."""
+    columns = [str(name) for name in table]
+    ends = ("", " low", " high", " p")
+    first = [f"{axis}{end}" for axis in dict.fromkeys(axes) for end in ends]
+    first = [name for name in first if name in columns]
+    hidden = {f"{name}{end}" for name in HEAD_MEASURES for end in (" low", " high")} - {*first}
+    order = [*columns[:4], *first]
+    order += [name for name in columns if name not in {*order, *hidden}]
+    shown = table[order].assign(kind=table["kind"].map(KIND_NAMES))
+    shown = shown.sort_values(axes[-1], ascending=False, kind="stable")
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=320,
+        column_config={name: number for name in order if table[name].dtype.kind == "f"}
+        | {f"{COST} p": st.column_config.NumberColumn(f"{COST} p (Holm)", format="%.4f")},
+        key="corpus-table",
+    )

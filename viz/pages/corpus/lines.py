@@ -1,0 +1,301 @@
+"""The lines that the page “Corpus” shows: the measured examples, or lines of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+
+from transformer import HeadlightError, InputError, Translator
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.lines import result_file
+from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.analysis.lines.measuring import MILLISECONDS, Part, Progress, measure_lines
+from transformer.errors import unreadable
+from transformer.files.lines import decode_lines
+from transformer.files.reading import MIB, read_bytes
+from viz.app import job_bar, jobs
+from viz.app.cache.cached_results import identity
+from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.fields import choose_one, file_field, release_file, text_area
+from viz.app.chrome.problems import say, without_paths
+from viz.app.links.address import MAX_TYPED
+from viz.app.served import LARGEST_UPLOAD
+from viz.draw.formatting import counted
+from viz.pages.corpus import job_result, notes
+from viz.pages.corpus.measurements import (
+    COMMAND,
+    Measured,
+    key_of,
+    lines_of,
+    remember,
+    remembered,
+    require_fits,
+)
+
+LINES = "corpus_lines"
+"""Name in the URL."""
+EXAMPLES, OWN = "examples", "your lines"
+
+MOST_LINES = 10_000
+MOST_BYTES = 16 * MIB
+"""Of a file of lines."""
+
+FEW = 200
+"""Lines up to which the cost of each head is measured unless the reader says otherwise."""
+
+JOB, COSTS = "corpus", "corpus-costs"
+PASTED, PASTED_REFERENCES = "corpus-pasted", "corpus-references"
+FILE, FILE_OF_REFERENCES, RESULT = "corpus-file", "corpus-references-file", "corpus-result-file"
+_OWN, _PENDING, _PROBLEM = "corpus.own", "corpus.pending", "corpus.problem"
+_FEW = "corpus.few"
+
+
+@dataclass(frozen=True)
+class OwnLines:
+    """Lines of a reader, with what is needed to measure them again.
+
+    Args:
+        key: key of the measurement in the memo.
+        model: identity of the model that measured them.
+        texts: the lines.
+        references: translations by people, a line each, if there are any.
+        costs: whether the cost of each head is measured.
+    """
+
+    key: str
+    model: object
+    texts: tuple[str, ...]
+    references: tuple[str, ...] | None
+    costs: bool
+
+
+def choose(translator: Translator) -> str:
+    """Draw the choice between the examples and one's own lines; without examples there is none."""
+    if state_of_file(translator.folder / result_file.FILE) is None:
+        return OWN
+    return choose_one("Lines", (EXAMPLES, OWN), LINES)
+
+
+def show(translator: Translator, chosen: str) -> Measured | None:
+    """Draw what belongs to the chosen lines; return them, or None after saying why."""
+    if chosen == OWN:
+        if state_of_file(translator.folder / result_file.FILE) is None:
+            st.text(f"This model has no measured examples: bring lines, or run {COMMAND}.")
+        return _own(translator)
+    try:
+        return _examples(translator)
+    except InputError as error:
+        say(error)
+        return None
+
+
+def _examples(translator: Translator) -> Measured:
+    """Read the measured examples beside a checkpoint, once.
+
+    Raises:
+        InputError: if they cannot be read, or belong to another model.
+    """
+    path = translator.folder / result_file.FILE
+    key = key_of(identity(translator), state_of_file(path))
+
+    def read() -> MeasuredLines:
+        try:
+            content = read_bytes(path, result_file.MOST_BYTES)
+        except OSError as error:
+            raise InputError(unreadable(error, path)) from error
+        return result_file.from_bytes(content, translator)
+
+    return Measured(key, memo(("measured lines", key), read))
+
+
+def _own(translator: Translator) -> Measured | None:
+    state, job = st.session_state, jobs.current(JOB)
+    if job is not None and job.state == "done" and _PENDING in state:
+        state[_OWN] = state.pop(_PENDING)
+    own: OwnLines | None = state.get(_OWN)
+    model = identity(translator)
+    is_same = own is not None and own.model == model
+    lines = remembered(own.key) if own is not None and is_same else None
+    is_busy = job is not None and job.is_active
+    label = "Your lines"
+    if lines is not None:
+        label = f"{label}: {notes.summary(translator, lines)}"
+    with st.expander(label, expanded=lines is None and not is_busy):
+        _fields(translator, None if own is None or lines is None else own.key)
+        if lines is not None:
+            notes.show(translator, lines)
+    if job is not None:
+        job_bar.show(job)
+    if own is None:
+        return None
+    if lines is None:
+        if not is_busy:
+            _offer_again(own, is_same, model, translator.folder)
+        return None
+    return Measured(own.key, lines)
+
+
+def _offer_again(own: OwnLines, is_same: bool, model: object, folder: Path) -> None:
+    why, label = "The server has let go of this measurement.", "Measure again"
+    if not is_same:
+        why, label = "These lines were measured with another model.", "Measure with this one"
+    st.text(why)
+    again = own_lines(model, own.texts, own.references, costs=own.costs)
+    st.button(label, key="corpus-again", on_click=_measure, args=(again, folder))
+
+
+def own_lines(
+    model: object, texts: tuple[str, ...], references: tuple[str, ...] | None, *, costs: bool
+) -> OwnLines:
+    """Name lines by their content, the model and the options."""
+    return OwnLines(key_of(model, texts, references, costs), model, texts, references, costs)
+
+
+def _fields(translator: Translator, key: str | None) -> None:
+    """Draw the fields of lines and references, and those of a result file.
+
+    Args:
+        translator: the model.
+        key: key of the measurement that is shown, if there is one.
+    """
+    problems: list[object] = []
+    left, right = st.columns(2, gap="medium")
+    with left:
+        texts = _texts("Sentences, one a line", PASTED, "or a file of them", FILE, problems)
+    with right:
+        references = _texts(
+            "Translations by people, where there are any, one a line",
+            PASTED_REFERENCES,
+            "or a file of translations",
+            FILE_OF_REFERENCES,
+            problems,
+        )
+    with st.container(key="corpus-measure-controls", horizontal=True):
+        costs = _costs_switch(len(texts))
+        heads = len(all_heads(translator.model.config))
+        # no callback, which would have the lines of the run before
+        is_pressed = st.button("Measure", key="corpus-measure", type="primary")
+        if texts:
+            st.text(_forecast(len(texts), heads if costs else 0))
+    if is_pressed and not problems:
+        try:
+            if not texts:
+                raise InputError("There are no sentences yet: paste some, or choose a file.")
+            require_fits(len(texts), heads)
+        except InputError as error:
+            problems.append(error)
+        else:
+            own = own_lines(identity(translator), texts, references or None, costs=costs)
+            _measure(own, translator.folder)
+            st.rerun()
+    with st.container(key="corpus-result-controls", horizontal=True):
+        _open_result(translator)
+        if key is not None:
+            st.download_button(
+                "Download the result",
+                lambda: result_file.to_bytes(lines_of(key)),  # on the click alone
+                "headlight-corpus.safetensors",
+                "application/octet-stream",
+                on_click="ignore",
+                key="corpus-result",
+            )
+    for problem in [*problems, *filter(None, [st.session_state.get(_PROBLEM)])]:
+        say(problem)
+
+
+def _texts(
+    label: str, pasted: str, label_of_file: str, uploaded: str, problems: list[object]
+) -> tuple[str, ...]:
+    """Draw the two fields of a text, of which a file counts first; return its lines.
+
+    A sentence on what cannot be read is added to `problems`.
+    """
+    text = text_area(
+        label, key=pasted, most=MAX_TYPED, in_link=False, height=110, persist_state="session"
+    )
+    try:
+        file = file_field(label_of_file, uploaded, (), MOST_BYTES)
+        content = text.encode(errors="replace") if file is None else file[1]
+        return tuple(decode_lines(content, MOST_LINES))
+    except InputError as error:
+        problems.append(error)
+        return ()
+
+
+def _costs_switch(count: int) -> bool:
+    """Draw the switch, which is off for many lines until the reader turns it on."""
+    state = st.session_state
+    is_few = count <= FEW
+    if state.get(_FEW) != is_few:
+        state[_FEW] = state[COSTS] = is_few
+    return st.toggle(
+        "Cost of each head",
+        key=COSTS,
+        persist_state="session",
+        help="How much the loss grows without each head, and how much it depends on it: most of "
+        "the time.",
+    )
+
+
+def _forecast(lines: int, heads: int) -> str:
+    """Say how long it takes, about."""
+    passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
+    seconds = lines * sum(MILLISECONDS[part] * count for part, count in passes.items()) / 1000
+    time = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    text = f"{counted(lines, 'line')}, about {time}."
+    if seconds < jobs.LONGEST:
+        return text
+    return f"{text} The server stops after {jobs.LONGEST / 60:.0f}: run {COMMAND}."
+
+
+def _measure(own: OwnLines, folder: Path) -> None:
+    """Begin to measure lines in the background; what is shown stays until it is done."""
+
+    def work(translator: Translator, report: Progress) -> None:
+        if remembered(own.key) is None:  # else somebody has measured the same lines
+            lines = measure_lines(
+                translator,
+                own.texts,
+                references=own.references,
+                costs=own.costs,
+                progress=report,
+            )
+            remember(own.key, lines)
+
+    for key in (FILE, FILE_OF_REFERENCES):
+        release_file(key)
+    st.session_state[_PENDING] = own
+    st.session_state.pop(_PROBLEM, None)
+    title = f"Measuring {counted(len(own.texts), 'line')}"
+    job_result.start(JOB, own.key, title, folder, work)
+
+
+def _open_result(translator: Translator) -> None:
+    """Draw the field of a result file; what is wrong with one is said, and changes nothing."""
+    state = st.session_state
+    try:
+        most = min(result_file.MOST_BYTES, LARGEST_UPLOAD)
+        file = file_field("Open a result file", RESULT, ["safetensors"], most)
+        if file is None:
+            return
+        content = file[1]
+        release_file(RESULT)
+        with st.spinner("Reading the file…"):
+            lines = result_file.from_bytes(content, translator)
+            key = key_of(identity(translator), sha256(content).hexdigest())
+            remember(key, lines)
+    except HeadlightError as error:
+        state[_PROBLEM] = without_paths(error)
+        return
+    texts, references = (
+        tuple(getattr(pair, name) for pair in lines.pairs) for name in ("source", "reference")
+    )
+    costs = COST in lines.head_values
+    state[_OWN] = OwnLines(
+        key, identity(translator), texts, references if any(references) else None, costs
+    )
+    state.pop(_PROBLEM, None)
+    st.rerun()

@@ -1,0 +1,89 @@
+"""Measured lines in the memo of the server, where nobody finds them who has not the same lines."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import HeadMeans, head_means
+from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.errors import InputError
+from viz.app.cache.memory import memo, recall, shared_cache
+
+COMMAND = "python -m training.evaluate lines"
+
+TOO_LARGE = (
+    f"The measured lines are larger than what this server remembers: take fewer lines, or run "
+    f"{COMMAND}."
+)
+
+
+class Measured(NamedTuple):
+    """Measured lines with their key in the memo."""
+
+    key: str
+    lines: MeasuredLines
+
+
+def key_of(*parts: object) -> str:
+    """Return the key of what was measured: a digest of the model, the lines and the options."""
+    return sha256(repr(parts).encode(errors="replace")).hexdigest()
+
+
+def require_fits(lines: int, heads: int) -> None:
+    """Refuse to measure so many lines of a model with so many heads that nobody could keep them.
+
+    Raises:
+        InputError: if their measures alone do not fit into the memo.
+    """
+    if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > shared_cache().limit:
+        raise InputError(TOO_LARGE)
+
+
+def remember(key: str, lines: MeasuredLines) -> None:
+    """Put measured lines and their means into the memo, from any thread.
+
+    Raises:
+        InputError: if they do not fit.
+    """
+    memo(_name(key), lambda: lines)
+    if remembered(key) is None:
+        raise InputError(TOO_LARGE)
+    means_of(Measured(key, lines))
+
+
+def remembered(key: str) -> MeasuredLines | None:
+    """Return the lines of a key; None where the memo has let go of them."""
+    lines: MeasuredLines | None = recall(_name(key))
+    return lines
+
+
+def lines_of(key: str) -> MeasuredLines:
+    """Return the lines of a key, for files that are made on a click.
+
+    Raises:
+        InputError: if the memo has let go of them.
+    """
+    if (lines := remembered(key)) is None:
+        raise InputError("The server has let go of this measurement: measure the lines again.")
+    return lines
+
+
+def means_of(measured: Measured) -> HeadMeans:
+    """Return the means of all heads over the lines, computed once."""
+    return memo(("head means", measured.key), lambda: head_means(measured.lines))
+
+
+def first_head(measured: Measured) -> Head:
+    """Return the head of cross-attention that a page opens on: the costliest, or the surest."""
+    lines, means = measured.lines, means_of(measured)
+    values = means.values[COST if COST in means.values else "confidence"].value
+    cross = [column for column, head in enumerate(lines.heads) if head.kind == "cross"]
+    return lines.heads[max(cross, key=lambda column: float(values[column]))]
+
+
+def _name(key: str) -> tuple[str, str]:
+    return "measured lines", key

@@ -1,0 +1,240 @@
+"""The view “Remove heads”: what the removal of any heads costs over all lines, never why."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.analysis.lines.quality import quality_changes
+from transformer.analysis.lines.removal import (
+    CHANGE,
+    LinesWithout,
+    RemovalSummary,
+    changes_table,
+    lines_without,
+    summarise_removal,
+)
+from transformer.analysis.lines.significance import holm, permutation_p
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome.fields import controls_row, menu, whole_number
+from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.chrome.removed_heads import choose_removed, removed_field
+from viz.app.sentence.python_code import head_code
+from viz.draw.formatting import counted, format_number, format_p, per_cent
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
+from viz.figures.changes import controls_chart, lines_chart
+from viz.pages.corpus import job_result
+from viz.pages.corpus.lines_table import lines_table
+from viz.pages.corpus.measurements import Measured, first_head, means_of
+
+JOB = "corpus-removal"
+ALL_KINDS = "all kinds"
+MOST_HEADS, MOST_WORDS, MOST_LINES = 20, 6, 20
+"""Heads of one choice by a measure; rows of the tables of words and of lines."""
+
+
+class TriedSet(NamedTuple):
+    """Heads whose removal this session has measured on the lines."""
+
+    heads: tuple[Head, ...]
+    change: float
+    p: float
+    control_p: float
+
+
+def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+    """Draw the view of lines that the model measured; the key names them in the memo."""
+    heads = _choose_heads(translator, Measured(key, lines))
+    result_key = "lines without heads", key, heads
+    without: LinesWithout | None = None
+    if not heads:
+        st.text("Add a head, or take several by a measure.")
+    else:
+        without = job_result.get_or_offer(
+            JOB,
+            result_key,
+            f"Removing {counted(len(heads), 'head')}",
+            translator.folder,
+            lambda model, report: lines_without(model, lines, heads, progress=report),
+            "Remove on these lines",
+        )
+    if without is not None:
+        summary = memo(("summary", *result_key), lambda: summarise_removal(lines, without))
+        _draw(lines, without, summary, result_key)
+        _tried_sets(key, TriedSet(heads, float(summary.change.value), summary.p, summary.control_p))
+    explain(
+        "A removed head's output is 0, and the old translation is scored again: log p in nats per "
+        "subword. In brackets: 95 % bootstrap intervals over the lines. p: how often the signs of "
+        "the lines' changes, exchanged at random, give a sum as large. It is what changes without "
+        "heads, never why the model decided: other heads can take over."
+        + sources("§3.2.2", lines_without, permutation_p, holm)
+    )
+    return "" if without is None else _code(heads, lines)
+
+
+def _code(heads: Sequence[Head], lines: MeasuredLines) -> str:
+    quality = """
+        # BLEU and chrF2
+        rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
+        before, references = zip(*((lines.pairs[n].target, lines.pairs[n].reference) for n in rows))
+        result = quality_changes(before, [without.translations[row] for row in rows], references)
+    """
+    return f"""
+        without = lines_without(translator, lines, [{", ".join(map(head_code, heads))}])
+        summary = summarise_removal(lines, without)
+        # Change line by line
+        figure = lines_chart(without.changes / lines.subwords, float(summary.change.value))
+        # Beside random heads of the same kinds
+        figure = controls_chart(summary.change, summary.control_changes)
+        # Words lost and won
+        result = summary.lost, summary.won
+        # Lines that change most
+        result = changes_table(lines, without)
+    {quality if any(pair.reference for pair in lines.pairs) else ""}"""
+
+
+def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...]:
+    """Draw the menus and the field; return the heads by kind, layer and number."""
+    lines = measured.lines
+    single, ranked, field = controls_row(), controls_row(), st.container()
+    with field:
+        removals, problem = parse_removals(removed_field(translator.model), translator.model)
+    if problem:
+        st.text(problem)
+    if any(removal.how != "zero" for removal in removals):
+        st.text("Over many lines every removed head's output is 0, whatever the code says.")
+    heads = [removal.place for removal in removals]
+    with single:
+        head = pick_head(translator, link_parameters(*first_head(measured)))
+        text = format_removals(toggled([Removal(*place) for place in heads], head, "zero"))
+        label = "Keep it" if head in heads else "Add it"
+        st.button(label, key="removal-add", on_click=choose_removed, args=(text,))
+    with ranked:
+        count = whole_number("Or the", "remove_count", 1, MOST_HEADS, 3, width=120)
+        order = menu("heads with the", ["largest", "smallest"], "remove_order", width=130)
+        measures = sorted(lines.head_values, key=lambda name: name != COST)
+        measure = menu("mean", measures, "remove_by", width=180)
+        kind = menu("among", [ALL_KINDS, *KINDS_BY_NAME], "remove_kind", width=170)
+        means = means_of(measured).values[measure].value
+        ranks = np.argsort(-means if order == "largest" else means, kind="stable")
+        first = [Removal(*lines.heads[n]) for n in ranks if not np.isnan(means[n])
+                 and kind in (ALL_KINDS, SCREEN_NAMES[lines.heads[n].kind])][:count]  # fmt: skip
+        text = format_removals(first)
+        st.button("Take these", key="removal-take", on_click=choose_removed, args=(text,))
+    return tuple(sorted(heads, key=lines.heads.index))
+
+
+def _draw(
+    lines: MeasuredLines, without: LinesWithout, summary: RemovalSummary, key: Hashable
+) -> None:
+    st.text(summary_text(summary, len(without.heads)))
+    per_subword = without.changes / lines.subwords
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Change line by line", anchor=False)
+        altair_chart(
+            lines_chart(per_subword, float(summary.change.value)),
+            key="removal-lines",
+            alt="How many lines change by how much in log p per subword.",
+        )
+    with right:
+        st.subheader("Beside random heads of the same kinds", anchor=False)
+        if len(summary.control_changes):
+            value, low, high = map(float, summary.change)
+            altair_chart(
+                controls_chart((value, low, high), summary.control_changes),
+                key="removal-controls",
+                alt="The mean change without these heads, and without as many random ones.",
+            )
+        else:
+            st.text("There are no other heads of these kinds.")
+        _quality(lines, without, key)
+    words = {"Words lost": summary.lost, "Words won": summary.won}
+    for column, (title, counts) in zip(st.columns(2, gap="medium"), words.items(), strict=True):
+        with column:
+            total = sum(times for _, times in counts)
+            st.subheader(f"{title}: {total:,}", anchor=False)
+            frame = pd.DataFrame(counts[:MOST_WORDS], columns=["word", "times"])
+            st.table(frame, border="horizontal", hide_index=True)
+    st.subheader("Lines that change most", anchor=False)
+    table = changes_table(lines, without)
+    lines_table(
+        table.head(MOST_LINES), table, "lines-without-heads", "Lines, the largest change first"
+    )
+
+
+def summary_text(summary: RemovalSummary, heads: int) -> str:
+    """Say in three sentences what the removal of so many heads costs."""
+    change = [format_number(float(part), 3, sign=True) for part in summary.change]
+    changed = [per_cent(float(part)) for part in summary.changed]
+    controls = summary.control_changes
+    beside = (
+        f" {int((controls <= summary.change.value).sum())} of {len(controls)} random sets of as "
+        f"many heads of the same kinds cost as much ({format_p(summary.control_p)})."
+        if len(controls)
+        else ""
+    )
+    return (
+        f"Without {'this head' if heads == 1 else f'these {heads} heads'}, log p per subword "
+        f"changes by {change[0]} ({change[1]} to {change[2]}), {format_p(summary.p)}.{beside} "
+        f"{changed[0]} ({changed[1]} to {changed[2]}) of the translations differ."
+    )
+
+
+def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:
+    """Draw BLEU and chrF2 on the lines that have a reference."""
+    rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
+    if not rows:
+        st.caption("Lines with references get BLEU and chrF2 here, too.")
+        return
+    scores = memo(
+        ("quality", key),
+        lambda: quality_changes(
+            [lines.pairs[row].target for row in rows],
+            [without.translations[row] for row in rows],
+            [lines.pairs[row].reference for row in rows],
+        ),
+    )
+    texts = {
+        name: [f"{figure.value:.1f} ({figure.low:.1f} to {figure.high:.1f})"
+               for figure in (score.before, score.after)] + [format_p(score.p)]
+        for name, score in scores.items()
+    }  # fmt: skip
+    frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
+    st.table(frame, border="horizontal")
+    st.caption(f"On {counted(len(rows), 'line')} with a reference; paired bootstrap.")
+
+
+def _tried_sets(key: Hashable, latest: TriedSet) -> None:
+    """Draw the sets that this session has tried on these lines, with Holm's correction."""
+    tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
+    tried[latest.heads] = latest
+    if len(tried) > 1:
+        st.subheader("Tried on these lines", anchor=False)
+        st.text(f"You tried {len(tried)} sets: p is corrected for that (Holm).")
+        table = tried_table(list(tried.values()))
+        st.dataframe(table, hide_index=True, height="content", key="removal-tried")
+
+
+def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:
+    """Return one row a set: its heads, change, p, p by Holm over all, and p of random heads."""
+    return pd.DataFrame(
+        {
+            "heads": [", ".join(head.title for head in entry.heads) for entry in tried],
+            CHANGE: [entry.change for entry in tried],
+            "p": [entry.p for entry in tried],
+            "p (Holm)": holm([entry.p for entry in tried]),
+            "p beside random heads": [entry.control_p for entry in tried],
+        }
+    )

@@ -1,0 +1,179 @@
+"""The view “Search”: lines sorted by any measure and filtered by regular expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import InputError, Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.lines.figures import sentences_table
+from transformer.analysis.lines.measured import (
+    COST,
+    DIAGONAL,
+    HEAD_MEASURES,
+    LEAST_CERTAIN,
+    LEAST_SHARE,
+    SENTENCE_MEASURES,
+    UNLINKED,
+    UNUSED,
+    Floats,
+    MeasuredLines,
+)
+from transformer.analysis.lines.measuring import sentence_measures
+from transformer.analysis.lines.search import LinePatterns, matching_rows
+from viz.app.cache.memory import memo
+from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome.fields import (
+    choose_one,
+    clamp_state,
+    controls_row,
+    menu,
+    text_input,
+    whole_number,
+)
+from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.chrome.problems import say
+from viz.app.chrome.terms import SOURCE_SHARE_LIMITS
+from viz.app.sentence.python_code import head_code
+from viz.draw.labels import capitalised
+from viz.pages.corpus.lines_table import lines_table
+from viz.pages.corpus.measurements import Measured, first_head
+
+BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
+"""Names in the URL, but for the menu of presets, which sets the first two."""
+
+ASCENDING, DESCENDING = "smallest first", "largest first"
+HEAD = "this head: "
+"""Beginning of the names of a head's measures in the menu."""
+
+LEAST_ROWS = 20
+"""Lines on a page, unless more are asked for."""
+
+ANY = "choose …"
+PRESETS: dict[str, tuple[str, str]] = {
+    "the model is unsure": (LEAST_CERTAIN, ASCENDING),
+    "a link is doubtful": (UNLINKED, DESCENDING),
+    "little comes from the source": (LEAST_SHARE, ASCENDING),
+    "words are left out": (UNUSED, DESCENDING),
+    "this head aligns least": (f"{HEAD}one-to-one", ASCENDING),
+    "this head looks furthest": (f"{HEAD}{DIAGONAL}", DESCENDING),
+    "this head is missed most": (f"{HEAD}{COST}", DESCENDING),
+}
+"""Measure and order by what the reader looks for."""
+
+
+def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+    """Draw the view of lines that the model measured; the key names them in the memo."""
+    name, ascending, head = _choose_order(translator, Measured(key, lines))
+    patterns = _choose_patterns()
+    measure = name.removeprefix(HEAD)
+    values = (
+        lines.sentence_values[measure]
+        if head is None
+        else lines.values_of(head, measure).astype(np.float64)
+    )
+    try:
+        rows = memo(
+            ("matching rows", key, patterns), lambda: matching_rows(translator, lines, patterns)
+        )
+    except InputError as error:
+        say(error)
+    else:
+        if np.isnan(values).all():
+            st.text(f"“{measure}” is not measured for this head: choose another measure.")
+        else:
+            title = measure if head is None else f"{measure}, {head.title}"
+            _draw(lines, matching_table(lines, rows, title, values, ascending=ascending), title)
+    description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
+    explain(
+        f"{description}. Shares of the source: {SOURCE_SHARE_LIMITS}"
+        + sources("", sentence_measures, matching_rows)
+    )
+    shown = f"lines.sentence_values[{measure!r}]"
+    if head is not None:
+        shown = f"lines.values_of({head_code(head)}, {measure!r})"
+    return f"""
+        # Lines by {measure}
+        patterns = LinePatterns{tuple(patterns)}
+        table = figures.sentences_table(lines).assign(values={shown})
+        table = table.iloc[matching_rows(translator, lines, patterns)]
+        result = table.sort_values("values", ascending={ascending}, kind="stable")
+    """
+
+
+def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool, Head | None]:
+    """Draw the menus; return the measure, whether the smallest come first, and its head."""
+    lines = measured.lines
+    measures = [
+        *(n for n in SENTENCE_MEASURES if not np.isnan(lines.sentence_values[n]).all()),
+        *(f"{HEAD}{n}" for n in HEAD_MEASURES if n in lines.head_values),
+    ]
+    presets = [preset for preset, (measure, _) in PRESETS.items() if measure in measures]
+
+    def choose_preset() -> None:
+        if (chosen := PRESETS.get(st.session_state[PRESET])) is not None:
+            st.session_state[BY], st.session_state[ORDER] = chosen
+
+    with controls_row():
+        above = st.container(width=270)
+        name = menu("Sort by", measures, BY, width=280, index=measures.index(LEAST_CERTAIN))
+        order = choose_one("Order", [ASCENDING, DESCENDING], ORDER)
+    matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
+    st.session_state[PRESET] = matching[0] if matching else ANY
+    above.selectbox("Show lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
+    head = None
+    if name.startswith(HEAD):
+        with controls_row():
+            head = pick_head(translator, link_parameters(*first_head(measured)))
+    return name, order == ASCENDING, head
+
+
+def _choose_patterns() -> LinePatterns:
+    """Draw the fields of the regular expressions."""
+    settings: dict[str, Any] = {
+        "width": 220,
+        "placeholder": "regular expression",
+        "autocomplete": "off",
+    }
+    with controls_row():
+        return LinePatterns(
+            text_input("Source matches", key="match_source", **settings),
+            text_input("Translation matches", key="match_translation", **settings),
+            text_input("Subwords match", key="match_subwords", **settings),
+        )
+
+
+def matching_table(
+    lines: MeasuredLines,
+    rows: npt.NDArray[np.int64],
+    title: str,
+    values: Floats,
+    *,
+    ascending: bool,
+) -> pd.DataFrame:
+    """Return the rows with all measures of their sentences, sorted by the values under a title."""
+    table = sentences_table(lines).assign(**{title: values}).iloc[rows]
+    return table.sort_values(title, ascending=ascending, kind="stable", ignore_index=True)
+
+
+def _draw(lines: MeasuredLines, table: pd.DataFrame, title: str) -> None:
+    st.text(f"{len(table):,} of {len(lines):,} lines match.")
+    if table.empty:
+        return
+    picture, size, page = st.container(), LEAST_ROWS, 1
+    if len(table) > LEAST_ROWS:
+        with controls_row():
+            sizes = [str(LEAST_ROWS), "50"]
+            size = int(choose_one("Lines on a page", sizes, "search_rows", labelled=True))
+            if (pages := -(-len(table) // size)) > 1:
+                clamp_state(PAGE, pages)
+                page = whole_number(f"Page, of {pages:,}", PAGE, 1, pages, 1, width=130)
+    columns = [c for c in ("line", title, "source", "translation", "reference") if c in table]
+    with picture:
+        shown = table[columns].iloc[(page - 1) * size : page * size]
+        lines_table(shown, table, "lines", f"Lines by {title}")

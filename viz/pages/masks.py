@@ -29,6 +29,7 @@ from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_n
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_choice
 from viz.app.sentence import further_sentences, sentence_bar
+from viz.app.sentence.python_code import batch_code, show_code
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import capitalised, display_tokens, row_names
@@ -69,6 +70,8 @@ def show() -> None:
         _grids(traces, kind, row, picture, explanation)
     else:
         _shift(batch_traces(traces), picture, explanation)
+        code = "# Follow a line\nresult = list(zip(batch.decoder_tokens, batch.target_tokens))"
+        show_code(batch_code(traces), code)
 
 
 def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
@@ -130,6 +133,8 @@ def _grids(
             if not real[sentence, query]:
                 st.text("This row is padding: it is computed, and nothing reads it.")
         _explain_grids(kind, traces[0].languages)
+    code = f"# {title}, {use}\nresult = masking.mask_reasons(batch, {kind!r}, {mask!r})"
+    show_code(batch_code(traces), code)
 
 
 def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
@@ -239,6 +244,16 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         if not unmasked.hides[sentence]:
             hidden = "later token" if kind == "decoder_self" else "padding"
             st.text(f"This sentence has no {hidden}: nothing leaks into it.")
+    show_code(
+        batch_code(traces),
+        f"""
+        without = masking.leak(translator.model, batch, {kind!r}, masked=False)
+        # Attention that goes to {HIDDEN[kind]}
+        result = without.to_hidden
+        # Loss on each next token
+        result = masking.leak(translator.model, batch, {kind!r}, masked=True).loss, without.loss
+        """,
+    )
 
 
 SAME, SMALL = 0.0005, 0.05

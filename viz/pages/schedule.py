@@ -13,6 +13,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, whole_number
 from viz.app.sentence import worth_seeing
+from viz.app.sentence.python_code import show_code
 from viz.draw.labels import quoted
 from viz.figures.schedule import (
     DECAYS,
@@ -86,6 +87,7 @@ def show() -> None:
             paper="§5.3, equation 3",
             code=(learning_rate,),
         )
+    show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
 
 
 def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
@@ -121,6 +123,32 @@ def _curves(
         share = DECAYS[name](steps.astype(float), warmup, last)
         curves[name] = steps.tolist(), (peak_rate(d_model, warmup) * share).tolist()
     return curves, peaks
+
+
+def _code(
+    pairs: dict[str, tuple[int, int]], last: int, others: list[str], bundled: bool, log: bool
+) -> str:
+    """Return the code of the chart."""
+    d_model, warmup = next(iter(pairs.values()))
+    decays = "".join(
+        f"""
+        share = DECAYS[{name!r}](steps.astype(float), {warmup}, {last})
+        curves[{name!r}] = steps, peak_rate({d_model}, {warmup}) * share"""
+        for name in others
+    )
+    run = f"""
+        run = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
+        curves[{BUNDLED_RUN!r}] = [[record[x] for record in run] for x in ("step", "lr")]"""
+    return f"""
+        # Learning rate
+        curves, peaks = {{}}, {{}}
+        for name, (d_model, warmup) in reversed({pairs}.items()):
+            steps = sample_steps({last}, warmup)
+            curves[name] = steps, paper_rate(steps, d_model, warmup)
+            if warmup <= {last}:
+                peaks[name] = warmup, peak_rate(d_model, warmup){decays}{run * bundled}
+        figure = schedule_chart(curves, peaks, log={log})
+    """  # fmt: skip
 
 
 def _bundled_rates() -> tuple[list[int], list[float]]:

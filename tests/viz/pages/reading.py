@@ -11,6 +11,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
+from viz.app.sentence.python_code import TITLE
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -52,3 +53,20 @@ def tables(app: AppTest) -> list[list[list[str]]]:
         for element in app.markdown
         if len(lines := element.value.splitlines()) > 2 and lines[0].startswith("|")
     ]
+
+
+def blocks(app: AppTest) -> dict[str, str]:
+    """Return the code below a view, by the titles of what it makes."""
+    assert not app.exception
+    (expander,) = (expander for expander in app.expander if expander.label == TITLE)
+    titles = [text.value for text in expander.text]
+    assert len({*titles}) == len(titles)
+    return dict(zip(titles, (code.value for code in expander.code), strict=True))
+
+
+def computed(code: str) -> Any:
+    """Run a block in an empty namespace."""
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    (name,) = {"result", "figure"} & namespace.keys()
+    return namespace[name]

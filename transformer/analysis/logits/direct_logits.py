@@ -50,6 +50,17 @@ class DirectLogits:
     biases: Array  # `[target]`, of norms and projections; those of values are in `heads`
     logits: Array  # `[target]`, the number itself, which all of these add up to
 
+    def parts(self, step: int) -> dict[str, float]:
+        """Return the summands at one step by name, in the order in which the decoder adds them."""
+        parts = {"token": self.tokens[step], "position": self.positions[step]}
+        for layer in range(len(self.feed_forward)):
+            for kind, heads in self.heads.items():
+                name = _PARTS[kind].replace("_", "-")
+                parts[f"L{layer + 1} {name}"] = heads[layer, :, step].sum()
+            parts[f"L{layer + 1} feed-forward"] = self.feed_forward[layer, step]
+        parts["biases"] = self.biases[step]
+        return {name: float(value) for name, value in parts.items()}
+
 
 @torch.inference_mode()
 def direct_logits(

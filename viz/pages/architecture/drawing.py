@@ -21,6 +21,7 @@ from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import show_code
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
 from viz.draw.attention_map import encode_map
@@ -122,6 +123,11 @@ def show(row: DeltaGenerator) -> None:
         paper="§3.1, Figure 1",
         code=(Transformer.forward,),
     )
+    box = boxes[opened]
+    output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
+    if scene.values(box) is None:
+        output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
+    show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
 def _drawn_layers(layers: Mapping[str, int]) -> str:

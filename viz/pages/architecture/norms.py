@@ -29,6 +29,7 @@ from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
 from viz.app.sentence import further_sentences, sentence_bar
+from viz.app.sentence.python_code import batch_code, show_code
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.architecture import encode_strip
 from viz.draw.formatting import counted
@@ -99,6 +100,31 @@ def show(row: DeltaGenerator) -> None:
         "bias. The paper has layer norm.",
         paper="§3.1",
         code=(AddAndNorm.forward,),
+    )
+    show_code(
+        batch_code(traces),
+        f"""
+        values = norms.norm_values(translator.model, batch, {name!r})
+        counts = {"np.ones_like(values.real)" if padding else "values.real"}
+        by_layer = norms.layer_norm(values.x, values.eps)
+        by_batch = norms.batch_norm(values.x, counts, values.eps)
+        # Before
+        result = values.x
+        # Layer norm: each row by itself
+        result = by_layer
+        # Batch norm: each column by itself
+        result = by_batch
+        # Standard deviation
+        result = [norms.deviations(x, counts) for x in (by_layer, by_batch)]
+        # When others join the first sentence
+        alone = norms.norm_values(translator.model, batch_traces(traces[:1]), {name!r})
+        by_layer_alone = norms.layer_norm(alone.x, alone.eps)
+        by_batch_alone = norms.batch_norm(alone.x, alone.real, alone.eps)
+        pairs = (by_layer, by_layer_alone), (by_batch, by_batch_alone)
+        result = [np.abs(x[:1, : alone.x.shape[1]] - y).max() for x, y in pairs]
+        # Layer norm, with the model's gain and bias
+        result = np.abs(by_layer * values.gain + values.bias - values.normalised).max()
+        """,
     )
 
 

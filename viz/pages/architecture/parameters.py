@@ -26,6 +26,7 @@ from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
 from viz.figures.axes import named_color, tick_label
@@ -101,6 +102,15 @@ def show(row: DeltaGenerator) -> None:
             paper="§3.4, Table 3",
             code=(parameters_by_formula, meta_model),
         )
+    show_code(f"""
+        config = {config!r}
+        # Parameters
+        models = config, TransformerConfig.base(), TransformerConfig.big(), TransformerConfig.demo()
+        result = [costs.parameters_by_formula(model) for model in models]
+        # By formula and in the model
+        model = costs.meta_model(config)
+        result = costs.parameters_by_formula(config), costs.parameters_of_model(model)
+    """)
 
 
 def _paper_gaps() -> str:

@@ -24,6 +24,7 @@ from viz.app.model_variations import (
     TrainedRow,
     describe_change,
 )
+from viz.app.sentence.python_code import show_code
 from viz.figures.axes import named_color
 from viz.figures.colors import GREY, OCHRE, VIOLET
 from viz.pages.architecture.parameters import millions
@@ -60,6 +61,12 @@ def show() -> None:
         paper="§6.1, §6.2",
         code=(TransformerConfig,),
     )
+    show_code("""
+        # Models trained here
+        result, _ = model_variations.read_all()
+        # Table 3
+        result = model_variations.TABLE_3
+    """)
 
 
 def _results_by_row(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedRow]]:

@@ -29,6 +29,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import show_code
 from viz.figures.axes import curve_color
 from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
 
@@ -72,7 +73,7 @@ def show() -> None:
         )
     with right:
         _measured(quantity, sizes)
-    _table(sizes)
+    tokens = _table(sizes)
     explain(
         "What one layer costs for n tokens of width d, with a kernel of k and a neighbourhood of "
         "r. Attention compares all tokens with all: its work grows with n², but no token waits for "
@@ -80,6 +81,23 @@ def show() -> None:
         "pair of tokens. The formulas leave out constant factors, the measurements do not.",
         paper="§4, Table 1",
         code=(MultiHeadAttention.attend,),
+    )
+    field = "seconds" if quantity == WORK else "bytes"
+    table = f"""
+        # Table 1
+        result = {{layer: costs.work(layer, {tokens}, sizes) for layer in costs.LAYERS}}
+    """
+    show_code(
+        f"""
+        sizes = costs.{sizes}
+        # By formula
+        n = np.geomspace({SHORTEST}, {longest}, {POINTS})
+        result = {{layer: costs.{quantity}(layer, n, sizes) for layer in costs.LAYERS}}
+        # Measured
+        layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
+        result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
+        """,
+        "" if tokens is None else table,
     )
 
 
@@ -137,8 +155,8 @@ def _measured(quantity: str, sizes: Sizes) -> None:
         st.button("Formula for the measured size", on_click=take_size)
 
 
-def _table(sizes: Sizes) -> None:
-    """Draw Table 1 with the work of the first column for the sentence in the bar."""
+def _table(sizes: Sizes) -> int | None:
+    """Draw Table 1 with the work for the sentence in the bar, if any; return its tokens' number."""
     # the table needs no translation, so a missing one is not reported here
     bar = sentence_bar.traced() if sentence_bar.current() else None
     n = None if bar is None else len(bar.trace.source_tokens)
@@ -158,6 +176,7 @@ def _table(sizes: Sizes) -> None:
             anchor=False,
         )
         st.markdown("\n".join(lines))
+    return n
 
 
 LAYER_COLORS = {

@@ -73,11 +73,11 @@ def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
     return [named[name] for name in others if named[name] != tuple(opened)]
 
 
-def show_compared(trace: AttentionTrace, view: HeadsView) -> SecondMap | None:
-    """Draw the open map of a trace, a second one and their difference; return the second one."""
+def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
+    """Draw the open map of a trace, a second one and their difference; return the second's view."""
     if (other := second_view(trace, view.options)) is None:
         return None
-    second = SecondMap(other.opened, other.trace.languages, other.caption())
+    second = second_map(other)
     columns = st.columns(3, gap="medium")
     first = view.opened.labels
     with columns[0]:
@@ -88,10 +88,15 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> SecondMap | None:
     with columns[2]:
         if not mount_map("heads-difference", first, partial(view.difference, second)):
             st.text("There is no difference to draw: the two maps have different tokens.")
-            return second
+            return other
     if view.options.lens != other.options.lens:
         show_disagreement(view, other)
-    return second
+    return other
+
+
+def second_map(view: HeadsView) -> SecondMap:
+    """Return the open map of a view as the second one of another."""
+    return SecondMap(view.opened, view.trace.languages, view.caption())
 
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]

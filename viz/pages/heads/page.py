@@ -22,18 +22,20 @@ from viz.app.chrome.mounts import mount_grid
 from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence.python_code import show_code
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.formatting import listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, decoder_rows
 from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
+from viz.pages.heads.code_blocks import code_parts
 from viz.pages.heads.controls import Mode
 from viz.pages.heads.downloads import download_menu
 from viz.pages.heads.lens import LENS, explanation, through_lens
-from viz.pages.heads.open_maps import show_compared, show_open
+from viz.pages.heads.open_maps import second_map, show_compared, show_open
 
 
 def show() -> None:
@@ -107,10 +109,13 @@ def _see_norms() -> None:
 def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, ExplorerOptions]:
     """Draw the maps of a trace; return the open map and the options of a report that shows them."""
     if mode == "compare":
-        compared = show_compared(trace, view)
+        second = show_compared(trace, view)
         _grid(view, "heads-first")
-        _explain(view, compared)
-        return view.opened, replace(view.options, compared=compared)
+        _explain(view, second)
+        show_code(*code_parts(view, view.options, second))
+        return view.opened, replace(
+            view.options, compared=None if second is None else second_map(second)
+        )
     if mode == "step by step":
         view = view.at_step(_step(view.heads_of("cross").axes))
     grid, picture = st.columns([5, 7], gap="medium")
@@ -119,6 +124,7 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
     with picture:
         options = show_open(view)
     _explain(view, None)
+    show_code(*code_parts(view, options, None))
     return view.opened, options
 
 
@@ -151,7 +157,7 @@ def _open(lens: AnyLens, clicked: Head) -> None:
     menus.choose_head(lens, layer, head)
 
 
-def _explain(view: HeadsView, compared: SecondMap | None) -> None:
+def _explain(view: HeadsView, second: HeadsView | None) -> None:
     lens, step, shown = view.options.lens, view.options.step, view.shown
     extent = "on this sentence" if step is None else f"up to step {step + 1}"
     if step is not None and step < LEAST_ROWS:
@@ -175,8 +181,8 @@ def _explain(view: HeadsView, compared: SecondMap | None) -> None:
         f"One small map for {maps}, all coloured from 0 to 1; the word under it says what "
         f"{subject} does most {extent}. {explanation(lens)}"
     )
-    if compared is not None and compared.map.lens != lens:
-        text += f"\n\nThe second lens: {explanation(compared.map.lens)}"
+    if second is not None and second.options.lens != lens:
+        text += f"\n\nThe second lens: {explanation(second.options.lens)}"
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
         text += sources("", without_sinks)

@@ -41,6 +41,7 @@ from viz.app.links import navigation
 from viz.app.links.address import choose_by_number
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.candidates import show_candidate
+from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
@@ -138,6 +139,39 @@ def show() -> None:
             st.text("Change scale or temperature to see what the model then writes.")
         else:
             show_rescaled_translation(translator, translation, edits, choices.in_words)
+    translation_code = f"""
+        # Translation
+        with translator.model.hooks(edits):
+            translation = translator.translate(trace.source{search_code()})
+        result = translation.text, translation.log_prob
+    """
+    show_code(_code(choices), "" if choices.as_trained else translation_code)
+
+
+def _code(choices: Choices) -> str:
+    """Return the code of the walk and of both charts."""
+    head, kind, layer, word = choices.head, choices.kind, choices.layer, choices.word
+    factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
+    hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
+    places = f"[({kind!r}, {layer})]"
+    if choices.every_head:
+        places = "[(kind, n) for kind in KINDS for n in range(stack(kind).N)]"
+    point = 'attention_name(kind, n) + ".hook_attn_scores"'
+    edits = f"{{{point}: scaling.rescale({hook}) for kind, n in places}}"
+    return f"""
+        stack, kind = translator.model.config.stack, {kind!r}
+        places = {places}
+        edits = {"{}" if choices.as_trained else edits}
+        values = sublayer_values(translator.model, trace, {kind!r}, {layer}, edits)
+        q, k = values.q[{head}].astype(float), values.k[{head}].astype(float)
+        # {choices.place.title}
+        result = arithmetic(values, {head}, {word}, {factor})
+        # Large scores: one token takes all
+        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {len(factors())})
+        result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
+        # Wider q and k: larger scores
+        result = scaling.dot_variance(q, k)
+    """
 
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:

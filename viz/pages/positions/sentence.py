@@ -33,6 +33,7 @@ from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.python_code import search_code, show_code
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.axes import curve_color, word_axis
@@ -95,6 +96,13 @@ def embeddings() -> None:
             paper="§3.4, §3.5",
             code=(Embedding.forward,),
         )
+    show_code(f"""
+        parts = positions.embedding_parts(translator.model, trace, {stack!r})
+        # Token, position and sum
+        result = parts
+        # RMS
+        result = [np.sqrt((part.astype(float) ** 2).mean()) for part in parts]
+    """)
 
 
 def beyond() -> None:
@@ -136,10 +144,19 @@ def beyond() -> None:
             paper="§3.5",
             code=(rotation,),
         )
+    edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
     with candidates:
-        for name, stacks in MOVED.items():
-            edit, bar_log_p = Edit("moved", stacks, k), log_p[name][STEPS.index(k)]
+        for name in MOVED:
+            edit, bar_log_p = edits[name], log_p[name][STEPS.index(k)]
             _candidate(f"{name} by {k:,}", translator, translation, edit, bar_log_p)
+    code = f"""
+        # Shifted by k
+        result, steps = {{}}, {STEPS}
+        for name, stacks in {MOVED}.items():
+            moved = positions.moved_log_probs(translator.model, trace, stacks, steps)
+            result[name] = moved.sum(-1)
+    """
+    show_code(code, *_translation_code(edits))
 
 
 def without() -> None:
@@ -190,6 +207,26 @@ def without() -> None:
             _candidate(name, translator, translation, edit, bar_log_p[name])
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
+    code = f"""
+        # Subword by subword
+        result = {{}}
+        for name, edit in {edits}.items():
+            result[name] = positions.log_probs(translator.model, trace, edit)
+    """
+    show_code(code, *_translation_code(edits))
+
+
+def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
+    """Return the code of the translation under each edit."""
+    return [
+        f"""
+        # {name}
+        with translator.model.hooks({edit}.hooks()):
+            translation = translator.translate(trace.source{search_code()})
+        result = translation.text, translation.log_prob
+        """
+        for name, edit in edits.items()
+    ]
 
 
 def _summary(translator: Translator, translation: Translation, edits: Mapping[str, Edit]) -> str:

@@ -25,6 +25,7 @@ from viz.app.chrome.charts import altair_chart, plotly_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import quoted
 from viz.figures.axes import curve_color
@@ -93,6 +94,11 @@ def encoding() -> None:
             paper="§3.5",
             code=(sinusoidal_positions,),
         )
+    show_code(f"""
+        # Encoding
+        table = sinusoidal_positions({size.length}, {size.d_model}).numpy()
+        figure = encoding_map(table, positions.wavelengths({size.d_model}))
+    """)
 
 
 def curves() -> None:
@@ -147,6 +153,16 @@ def curves() -> None:
             paper="§3.5",
             code=(positions.wavelengths,),
         )
+    show_code(f"""
+        waves = positions.wavelengths({size.d_model})
+        # Curves
+        table = sinusoidal_positions({size.length}, {size.d_model}).numpy()
+        points = np.arange({len(points)}) / {steps}
+        exact = positions.exact_encoding(points, {size.d_model})
+        figure = wave_curves(table, {dimensions}, waves, points, exact)
+        # Wavelengths
+        figure = wavelength_chart(waves, {dimensions})
+    """)
 
 
 def similarity() -> None:
@@ -160,13 +176,13 @@ def similarity() -> None:
     products = table @ table.T  # [position, position]
     length = size.length
     formula = positions.similarity(np.arange(1 - length, length), size.d_model)
+    starts = sorted({0, length // 4, length // 2, length - 1})
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         if drawn == "map":
             alt = "The product of each two positions."
             plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
         else:
-            starts = sorted({0, length // 4, length // 2, length - 1})
             altair_chart(
                 similarity_curves(products[starts], starts, formula),
                 key="pe_similarity",
@@ -185,6 +201,17 @@ def similarity() -> None:
             paper="§3.5",
             code=(positions.similarity,),
         )
+    show_code(f"""
+        length, d_model = {length}, {size.d_model}
+        table = sinusoidal_positions(length, d_model).numpy().astype(float)
+        products = table @ table.T
+        # Similarity, drawn as a curve
+        starts, distances = {starts}, np.arange(1 - length, length)
+        formula = positions.similarity(distances, d_model)
+        figure = similarity_curves(products[starts], starts, formula)
+        # Similarity, drawn as a map
+        figure = similarity_map(products)
+    """)
 
 
 def rotation() -> None:
@@ -225,6 +252,15 @@ def rotation() -> None:
             paper="§3.5",
             code=(positions.rotation,),
         )
+    show_code(f"""
+        # Rotation
+        dimensions = {drawn if part == _FIRST_ONLY else f"drawn_dimensions({size.d_model})"}
+        matrix = positions.rotation({k}, {size.d_model})
+        before, after = positions.exact_encoding(np.array([{pos}, {pos + k}]), {size.d_model})
+        figure = rotation_figure(matrix, before, matrix @ before, after, dimensions)
+        # Largest error
+        result = positions.rotation_error({k}, {size.length}, {size.d_model})
+    """)
 
 
 def pick_stack() -> Stack:
@@ -315,6 +351,15 @@ def learned() -> None:
             paper="§3.5, Table 3, row E",
             code=(Embedding.__init__,),
         )
+    show_code(f"""
+        table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}
+        tables = sinusoidal_positions(*table.shape).numpy(), table
+        pairs = [positions.cosines(rows) for rows in tables]
+        # Cosine of two positions
+        result = pairs
+        # Cosine, p and p + 1
+        result = [np.diagonal(cosines, 1) for cosines in pairs]
+    """)
 
 
 def _result(name: str, row: TrainedRow) -> None:

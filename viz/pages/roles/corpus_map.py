@@ -27,7 +27,7 @@ from viz.draw.labels import capitalised, head_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
 from viz.figures.colors import INK, OLIVE, PURPLE
-from viz.pages.roles.head_charts import PICKED
+from viz.figures.head_scatter import PICKED
 
 ROLE_TEXTS: dict[str, str] = {
     "previous": "Looks at the token before",

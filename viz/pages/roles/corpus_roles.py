@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-import altair as alt
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Kind, Translator
 from transformer.analysis.alignment import WordPair, align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
-from transformer.analysis.axes import LabelledWeights, by_pieces
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
@@ -39,11 +35,12 @@ from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import counted, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, row_names
+from viz.draw.labels import SCREEN_NAMES, head_title
 from viz.draw.palette import COLOR
 from viz.draw.word_links import error_text
-from viz.figures.axes import bare_axis
+from viz.figures.small_map import small_map
 from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
@@ -118,6 +115,29 @@ def show() -> None:
             nearest_by_measures,
         )
     )
+    value = "role" if quantity == ROLE else f"measures.get({QUANTITIES[quantity]!r})"
+    corpus = f"""
+        report = head_report.read(translator.folder, translator.model.config)
+        head = {opened!r}
+        # Every head: {quantity}
+        result = {{figures.place: figures.{value} for figures in report.heads}}
+        # Every measure
+        result = report.head(head).measures
+        # Sentences
+        result = report.head(head).examples
+        # Heads like this one, by these measures
+        result = nearest_by_measures(report, head, {SHOWN})
+    """
+    sentence = f"""
+        # Every head on this sentence
+        result = {{kind: head_roles(by_pieces(trace, kind), kind) for kind in KINDS}}
+        # {opened.title} on this sentence
+        scores = role_scores(by_pieces(trace, {opened.kind!r}), {opened.kind!r})
+        result = {{role: x[{opened.layer}, {opened.head}] for role, x in scores.items()}}
+        # Heads like this one, by where they look in this sentence
+        result = nearest_by_attention(trace, {opened!r}, {SHOWN})
+    """
+    show_code("" if report is None else corpus, sentence)
 
 
 def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
@@ -222,9 +242,6 @@ def _word_pairs(
     )
 
 
-_SIDE = 170  # CSS pixels of a small map
-
-
 def draw_examples(translator: Translator, figures: HeadFigures) -> None:
     """Draw the examples of a head, or nothing where its report has none."""
     if not figures.examples:
@@ -244,10 +261,18 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     except InputError as error:
         say(error)
         return
+    place, axes = figures.place, by_pieces(trace, figures.place.kind)
     altair_chart(
-        small_map(by_pieces(trace, figures.place.kind), figures.place, trace.source),
+        small_map(
+            axes.weights[place.layer, place.head],
+            *axes.labels,
+            title=f"{place.title} · {trace.source}",
+            color=COLOR[place.kind],
+            reads=axes.reads,
+            writes=axes.writes,
+        ),
         key=f"measured-example-{number}",
-        alt=f"Where {figures.place.title} looks in an example sentence.",
+        alt=f"Where {place.title} looks in an example sentence.",
     )
     st.text(example.source)
     st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
@@ -256,44 +281,6 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         key=f"measured-show-{number}",
         on_click=search_request.put_text,
         args=(example.source,),
-    )
-
-
-def small_map(axes: LabelledWeights, shown: Head, sentence: str) -> alt.Chart:
-    """Draw the weights of one head as a small map: rows are queries, columns are keys."""
-    weights = axes.weights[shown.layer, shown.head]
-    keys = display_tokens(axes.labels.keys)
-    names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
-    rows, columns = (index.ravel() for index in np.indices(weights.shape))
-    table = pd.DataFrame(
-        {
-            "row": rows,
-            "column": columns,
-            "looks": [names[row] for row in rows],
-            "at": [keys[column] for column in columns],
-            "weight": weights.ravel().astype(float),
-        }
-    )
-    place: dict[str, Any] = {
-        "axis": bare_axis(labels=False, title=None), "scale": alt.Scale(padding=0)
-    }  # fmt: skip
-    opacity = alt.Scale(domain=[0, 1], range=[0, 1])
-    tooltip = [
-        alt.Tooltip("map:N", title="map"),
-        alt.Tooltip("looks:N", title="what looks"),
-        alt.Tooltip("at:N", title="looks at"),
-        alt.Tooltip("weight:Q", format=".3f"),
-    ]
-    squares = (
-        alt.Chart(table, height=_SIDE)
-        .transform_calculate(map=json.dumps(f"{shown.title} · {sentence}"))
-        .mark_rect(color=COLOR[shown.kind], aria=False)
-    )
-    return squares.encode(
-        alt.X("column:O", **place),
-        alt.Y("row:O", **place),
-        opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
-        tooltip=tooltip,
     )
 
 

@@ -39,6 +39,7 @@ from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.problems import say, without_paths
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number
 from viz.draw.palette import COLOR
 from viz.figures.axes import legend_below, word_axis
@@ -88,11 +89,14 @@ def show() -> None:
     left, right = st.columns(2, gap="medium") if not waits else (st.container(), st.container())
     with left:
         st.subheader("On this sentence", anchor=False)
+        code = ""
         try:
-            if kind is None:
-                _erase(translator, trace, seed, requested=requested)
-            else:
+            if kind is not None:
                 _replace(translator.model, trace, test, kind, layer, seed)
+                code = _replaced_code(test, kind, layer, seed)
+            else:
+                _erase(translator, trace, seed, requested=requested)
+                code = _erased_code(trace, seed) if requested else ""
         except HeadlightError as error:
             say(error)
     with right:
@@ -104,6 +108,41 @@ def show() -> None:
         else:
             _stored_attention(report, test)
     _explain(test)
+    fields = "lenses, report.random, report.fractions" if test == ERASE else "attention"
+    stored = f"""
+        # On a development set
+        report = faithfulness_report.read(translator.folder)
+        result = report and (report.{fields})
+    """
+    show_code(code, stored)
+
+
+def _erased_code(trace: AttentionTrace, seed: int) -> str:
+    """Return the code of the curves and the agreement on this sentence."""
+    return f"""
+        model, targets = translator.model, np.array({measured_pieces(trace).tolist()})
+        drops, test = faithfulness.drops_without_each_word(model, trace), faithfulness
+        lenses = {{x: test.lens_faithfulness(translator, trace, x, drops, targets) for x in NAMES}}
+        random = {{{RANDOM!r}: test.random_erasing(model, trace, {seed}, targets=targets)}}
+        erasing = {{name: lens.erasing for name, lens in lenses.items()}} | random
+        # {TITLES["comprehensiveness"]}
+        result = {{name: falls.comprehensiveness.mean(0) for name, falls in erasing.items()}}
+        # {TITLES["sufficiency"]}
+        result = {{name: falls.sufficiency.mean(0) for name, falls in erasing.items()}}
+        # Kendall's τ
+        result = {{name: test.mean_agreement(lens.kendall) for name, lens in lenses.items()}}
+    """
+
+
+def _replaced_code(test: str, kind: Kind, layer: int | None, seed: int) -> str:
+    """Return the code of the change of each word with other weights."""
+    name, deal = ("uniform", "") if test == UNIFORM else ("permuted", f", seed={seed}")
+    layers = None if layer is None else (layer,)
+    return f"""
+        # Change of each word with {test}
+        changes = faithfulness.{name}_changes(translator.model, trace, {kind!r}, {layers}{deal})
+        result = np.add.reduceat(changes, first_pieces(trace.target_pieces))
+    """
 
 
 def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:

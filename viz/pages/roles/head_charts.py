@@ -13,16 +13,14 @@ import streamlit as st
 
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, picked_point
 from viz.app.chrome.head_picker import open_head
 from viz.draw.labels import head_title
 from viz.figures.axes import bare_axis
 from viz.figures.colors import GREY, INK, OLIVE, PURPLE
+from viz.figures.head_scatter import PICKED
 
 Floats = npt.NDArray[np.floating]
-
-PICKED = "picked"
-"""Name of the Vega selection of a click, with the fields `layer` and `head` from 0."""
 
 
 def draw_clickable(
@@ -51,11 +49,8 @@ def clicked_head(state: object, shape: tuple[int, int]) -> tuple[int, int] | Non
 
     The state is the value that Streamlit holds under the key of the chart.
     """
-    selection = state.get("selection") if isinstance(state, dict) else None
-    points = selection.get(PICKED) if isinstance(selection, dict) else None
-    if not (isinstance(points, list) and points and isinstance(points[0], dict)):
-        return None
-    layer, head = points[0].get("layer"), points[0].get("head")
+    point = picked_point(state)
+    layer, head = point.get("layer"), point.get("head")
     if type(layer) is not int or type(head) is not int:
         return None
     return (layer, head) if 0 <= layer < shape[0] and 0 <= head < shape[1] else None

@@ -14,7 +14,7 @@ from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits, direct_logits
+from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
 from viz.app.cache.memory import memo_per_trace
@@ -22,6 +22,7 @@ from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import search_code, show_code
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, named_color, word_axis
@@ -67,6 +68,24 @@ def show() -> None:
         "layers."
         + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model, decoder_lens)
     )
+    show_code(f"""
+        logits = direct_logits(translator.model, trace)
+        # What each layer would write
+        result = layer_predictions(translator, trace, {TOP})
+        # What adds up to its score (logit)
+        result = logits.parts({step})
+        # Head by head
+        result = {{kind: heads[..., {step}] for kind, heads in logits.heads.items()}}
+        # From the source, or from what was already written?
+        shares = whole_model(translator.model, trace)  # [target, source + target]
+        count, first = len(trace.source_pieces), first_pieces(trace.target_pieces)
+        starts = [0, count, count + 1][: shares.shape[1] - count + 1]
+        words = np.add.reduceat(np.add.reduceat(shares, starts, axis=1), first)
+        result = words / np.diff([*first, len(shares)])[:, None]  # source, <s>, before
+        # What if the decoder read an earlier encoder layer?
+        layers = range(translator.model.config.N + 1)
+        result = [decoder_lens(translator, trace, layer{search_code()}) for layer in layers]
+    """)
 
 
 def _step(
@@ -91,7 +110,7 @@ def _step(
     st.html(top_html(layers, step))
     logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
     total = float(logits.logits[step])
-    parts = logit_parts(logits, step)
+    parts = logits.parts(step)
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
         st.subheader(f"What adds up to its score (logit) {format_number(total)}", anchor=False)
@@ -151,22 +170,7 @@ Floats = npt.NDArray[np.floating]
 
 SOURCE, START, BEFORE = "source", "<s>", "written before"
 
-_SUBLAYERS: dict[DecoderKind, str] = {
-    "decoder_self": "self-attention",
-    "cross": "cross-attention",
-}
 _ROW = 24  # CSS pixels
-
-
-def logit_parts(logits: DirectLogits, step: int) -> dict[str, float]:
-    """Return the summands of the logit at one step, in the order in which the decoder adds them."""
-    parts = {"token": logits.tokens[step], "position": logits.positions[step]}
-    for layer in range(len(logits.feed_forward)):
-        for kind, heads in logits.heads.items():
-            parts[f"L{layer + 1} {_SUBLAYERS[kind]}"] = heads[layer, :, step].sum()
-        parts[f"L{layer + 1} feed-forward"] = logits.feed_forward[layer, step]
-    parts["biases"] = logits.biases[step]
-    return {name: float(value) for name, value in parts.items()}
 
 
 def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:

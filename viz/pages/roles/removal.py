@@ -37,8 +37,10 @@ from viz.app.chrome.mounts import (
     show_late,
 )
 from viz.app.chrome.problems import without_paths
+from viz.app.chrome.removed_heads import choose_removed
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.python_code import search_code, show_code, trace_call
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.caption import grid_caption, head_caption
@@ -51,7 +53,6 @@ from viz.pages.roles.head_charts import heads_by_value
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
     Controls,
-    choose_removed,
     draw_controls,
     paint_rows,
     painted_squares,
@@ -77,7 +78,7 @@ def show() -> None:
     controls = draw_controls(translator, row, link)
     with above:
         show_late()
-        named, removals, effect = _effect(translator, translation, trace, controls)
+        donor, named, removals, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, removals, effect)
         _grid(controls, removals, effect)
@@ -105,12 +106,13 @@ def show() -> None:
         f"shows what changed without heads, never why the model decided; other heads can take "
         f"over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
     )
+    show_code(_code(controls.head, donor, removals))
 
 
 def _effect(
     translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
-) -> tuple[list[Removal], list[Removal], Effect]:
-    """Return the heads that the link names, those of them that are removed, and their effect.
+) -> tuple[AttentionTrace | None, list[Removal], list[Removal], Effect]:
+    """Return the second sentence, the heads that the link names, those removed, and their effect.
 
     A message on the page says what is wrong with the others.
     """
@@ -126,7 +128,32 @@ def _effect(
         removals, failed = [], without_paths(error)
     if problem := wrong or no_donor or unfitting or failed:
         st.text(problem)
-    return named, removals, effect
+    return donor, named, removals, effect
+
+
+def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal]) -> str:
+    """Return the code of the translation, the open map and the charts."""
+    return f"""
+        heads, _ = parse_removals({format_removals(removals)!r}, translator.model)
+        donor = {trace_call(donor) if donor else None}
+        changed = effect(translator, trace, heads, donor{search_code()})
+        traces = changed.before, changed.after
+        # Translation
+        result = changed.translation.text, changed.translation.log_prob
+        # {head_title(*head)}, before and after
+        result = [x.weights({head.kind!r})[{head.layer}, {head.head}] for x in traces]
+        # The original translation, word by word
+        log_probs = np.stack([x.log_probs for x in traces])
+        result = np.add.reduceat(log_probs, first_pieces(trace.target_pieces), axis=1)
+        # Where attention changed most
+        result = {{}}
+        for kind in KINDS:
+            maps = [x.weights(kind) for x in traces]
+            result[kind] = total_variation(*maps, causal=kind == "decoder_self")
+        # Remove by importance
+        report = head_report.read(translator.folder, translator.model.config)
+        result = report and report.curves
+    """
 
 
 def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:

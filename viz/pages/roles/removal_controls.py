@@ -23,10 +23,11 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import draw_spec, spec_of
-from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, text_input, typed
+from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
+from viz.app.chrome.removed_heads import choose_removed, removed_field
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
@@ -60,8 +61,6 @@ _HELP = "  \n".join(
     )
 )
 
-_NAMED = 12  # heads under the field; more would push the map away
-
 CHART_HEIGHT = 240  # CSS pixels, without legend and words
 
 Which = Literal["after", "before", "difference"]
@@ -85,16 +84,7 @@ class Controls:
 def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
     """Draw the controls, the field with the heads that are off into `below`."""
     with below:
-        removed = text_input(
-            "Removed heads (link code)",
-            key=REMOVED,
-            help="Write L2 H4 cross-attention, or c1.3 as in the link, which counts from 0 (e: "
-            "encoder, d: decoder, c: cross-attention; then u: uniform, m: mean, z or w: patched).",
-            placeholder="none",
-            autocomplete="off",
-        )
-        if off := parse_removals(removed, translator.model)[0]:
-            st.caption(_screen_names(off))
+        removed = removed_field(translator.model)
     history: History[str] = st.session_state.setdefault("removal.history", History())
     history.see(removed, 0.0)
     with row:
@@ -107,13 +97,6 @@ def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGener
     return Controls(head, REPLACEMENTS[how], removed.strip(), which)
 
 
-def _screen_names(removals: Sequence[Removal]) -> str:
-    """Name the heads that are off as the maps do, which count from 1."""
-    named = ", ".join(removal.place.title for removal in removals[:_NAMED])
-    more = len(removals) - _NAMED
-    return f"That is {named}{f', and {more} more' if more > 0 else ''}."
-
-
 def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
     """Draw a button that sets the heads that are off, enabled where there are `texts` to take."""
     st.button(
@@ -123,11 +106,6 @@ def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | 
         type="tertiary",
         on_click=lambda: choose_removed(text() or ""),
     )
-
-
-def choose_removed(text: str) -> None:
-    """Set the heads that are off in the next run of the page, as the link has them."""
-    st.session_state[REMOVED] = text
 
 
 def removed_now(layers: int, heads: int) -> list[Removal]:

@@ -28,6 +28,7 @@ from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, tick_label
@@ -101,6 +102,18 @@ def show() -> None:
         "changed, not why the model decided; other subwords can stand in for the erased one."
         + sources("§3.1", contrast, direct_logits, erase)
     )
+    by_head = "direct" if st.session_state[MEASURE] == "direct logits" else "by_head"
+    show_code(f"""
+        evidence = contrast(translator.model, trace, {step}, {other})
+        # Subwords: gradient × value
+        result = evidence.by_source
+        # Subwords: lost when erased
+        result = erase(translator.model, trace, {step}, {other})
+        # {head_title(*head)}
+        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
+        # Heads
+        result = evidence.{by_head}
+    """)
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.problems import without_paths
+from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import listing
 from viz.figures.training import (
     COLORS,
@@ -26,6 +27,7 @@ from viz.figures.training import (
 )
 from viz.pages.training.runs import (
     RUNS_HELP,
+    folder_code,
     forget_unknown,
     is_live,
     known_runs,
@@ -111,6 +113,24 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         with column:
             st.subheader(title, anchor=False)
             altair_chart(chart, alt=f"{alt} over the steps of each run.")
+    logs = ", ".join(f"{name!r}: {folder_code(folders[name])} / {LOG!r}" for name in runs)
+    show_code(f"""
+        logs = {{{logs}}}
+        runs = {{name: journal.read(log) for name, log in logs.items()}}
+        # Loss
+        fields = {{"loss": "training", "validation_loss": "validation"}}
+        figure = run_chart(runs, fields, unit="nats per subword", height=380)
+        # Perplexity
+        fields = {{"validation_perplexity": "validation"}}
+        figure = run_chart(runs, fields, unit="per subword", log=True)
+        # Learning rate
+        figure = learning_rate_chart(runs)
+        # BLEU
+        figure = run_chart(runs, {{"validation_bleu": "validation, greedy"}}, unit="BLEU")
+        # Speed
+        fields = {{"tokens_per_second": "speed"}}
+        figure = run_chart(runs, fields, unit="target tokens / s", ticks="~s")
+    """)
 
 
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:

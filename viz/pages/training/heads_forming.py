@@ -30,6 +30,7 @@ from viz.app.chrome.mounts import mount_grid, mount_map
 from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
 from viz.app.sentence import worth_seeing
+from viz.app.sentence.python_code import show_code
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, grid_caption, head_caption
 from viz.draw.formatting import counted, format_number
@@ -44,6 +45,7 @@ from viz.pages.training.runs import (
     RUNS_HELP,
     Probes,
     find,
+    folder_code,
     forget_unknown,
     is_live,
     known_runs,
@@ -215,6 +217,20 @@ def _pictures(
         paper="§3.2.2",
         code=(head_roles,),
     )
+    probe = probes[step].name
+    files = f"step-*-sentence-{probe.rpartition('-')[2]}"
+    show_code(f"""
+        folder = {folder_code(folder)} / "probes"
+        saved = AttentionTrace.load(folder / {probe!r})
+        # All heads
+        figure = explore(saved, selected={(kind, layer, head)})
+        # {opened.title}
+        weights = saved.weights({kind!r})[{layer}, {head}]
+        figure = head_map(weights, *saved.labels({kind!r}), kind={kind!r})
+        # {name}, step after step
+        steps = map(AttentionTrace.load, sorted(folder.glob({files!r})))
+        result = [measure(by_pieces(x, {kind!r}), {kind!r}, {name!r}) for x in steps]
+    """)
 
 
 def _step(folder: Path, steps: Sequence[int], first: int) -> int:

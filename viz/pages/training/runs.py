@@ -54,6 +54,11 @@ def _run_of_model() -> Path | None:
     return next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
 
 
+def folder_code(folder: Path) -> str:
+    """Return the Python expression of a run's folder, which is named without its place here."""
+    return "BUNDLED" if folder == BUNDLED else f"Path({folder.name!r})"
+
+
 def missing_folder() -> str | None:
     """Return a message if the environment names a folder of runs that does not exist."""
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):

@@ -11,9 +11,11 @@ from transformer.decoding import BeamSearch
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.python_code import show_code
+from viz.pages.translate.code_blocks import code_parts
 from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
 from viz.pages.translate.maps import draw_map, link_norms, pick_map, show_words
-from viz.pages.translate.versus import show_both_maps, show_versus
+from viz.pages.translate.versus import MAPS, show_both_maps, show_versus
 
 
 def show() -> None:
@@ -32,16 +34,18 @@ def show() -> None:
     trace = traced.trace
     alignment = read_alignment(bar.translator)
     with words:
-        show_words(bar.translator, trace, alignment)
+        links = show_words(bar.translator, trace, alignment)
     with tree:
         show_tree(bar)
         show_alternatives(bar, trace)
     with comparison:
         compared = show_versus(bar)
-        if compared is not None:
-            show_both_maps(bar, compared, pick_map(trace, alignment))
+        both_maps = compared is not None and bool(st.session_state.get(MAPS))
+        if compared is not None and both_maps:
+            choice = pick_map(trace, alignment)
+            show_both_maps(bar, compared, choice)
     picture, details = st.columns([5, 4], gap="large")
-    if compared is None:  # otherwise the same map is drawn above
+    if not both_maps:  # otherwise the same map is drawn above
         with picture:
             st.subheader("Subword by subword", anchor=False)
             choice = pick_map(trace, alignment)
@@ -62,3 +66,4 @@ def show() -> None:
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
         )
+    show_code(*code_parts(bar, links, compared, choice))

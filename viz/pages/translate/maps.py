@@ -45,12 +45,14 @@ from viz.pages.translate.where_from import explain_shares, pick_shares
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
 
-def show_words(translator: Translator, trace: AttentionTrace, settings: AlignmentSettings) -> None:
-    """Draw the links between source and target words, and their method."""
+def show_words(
+    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
+) -> AlignmentSettings | None:
+    """Draw the links between source and target words, and their method; return their settings."""
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     if not source or not target:
         st.caption(NOTHING)
-        return
+        return None
     languages = trace.languages
     title = links_title(settings)
     with st.container(key="translate-words-controls", horizontal=True, gap="small"):
@@ -84,6 +86,7 @@ def show_words(translator: Translator, trace: AttentionTrace, settings: Alignmen
         card = link_parameters(*Head("cross", settings.layer, settings.head))
         card[navigation.VIEW] = navigation.ROLES
         navigation.link("roles", "the head of these links", card)
+    return drawn
 
 
 def links_title(settings: AlignmentSettings) -> str:

@@ -34,6 +34,7 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = SUBJECTS =
 
 
 MAPS = "versus_maps"
+"""Name in the URL: whether the maps of both are drawn."""
 
 
 class OtherDecoding(NamedTuple):
@@ -49,7 +50,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
     """Draw the menu of comparisons and the second decoding, if any.
 
     Returns:
-        The second decoding and its translation, if both maps are requested.
+        The second decoding and its translation.
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
@@ -86,7 +87,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
             help="Makes it the translation, on all pages; Undo takes it back",
         )
     st.caption(" ".join([MARKS, *_caveats(bar, decoding)]))
-    return (decoding, other) if st.session_state.get(MAPS) else None
+    return decoding, other
 
 
 def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:

@@ -9,16 +9,11 @@ from transformer.analysis.source_share import SourceShares, by_words, source_sha
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.explanations import as_markdown, code_line
+from viz.app.chrome.terms import SOURCE_SHARE_LIMITS
 from viz.draw.formatting import per_cent
 
 WHERE_FROM = "where_from"
 """Name of the switch in the URL."""
-LIMITS = (
-    "They say what the model used, not whether the word is right: left-out text in whole sentences "
-    "is found no better than chance (AUC 0.46 to 0.49 in HalOmi, Dale et al. 2023), and in a "
-    "six-layer German-English model the last layer points the other way (arXiv 2606.13216). In a "
-    "translation that you type they follow what the model would have written instead."
-)
 
 
 def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares | None:
@@ -48,4 +43,4 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
             f"{source} line and averaged in the {target} one."
         )
     )
-    st.caption(f"{as_markdown(LIMITS)} {code_line(source_shares)}")
+    st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")

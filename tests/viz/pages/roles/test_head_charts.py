@@ -8,8 +8,9 @@ import pytest
 import streamlit as st
 
 from transformer.analysis.heads.head import Head
+from viz.figures.head_scatter import PICKED
 from viz.pages.roles import head_charts as module
-from viz.pages.roles.head_charts import PICKED, clicked_head, draw_clickable
+from viz.pages.roles.head_charts import clicked_head, draw_clickable
 
 
 def test_layer_and_head_within_the_model_and_nothing_else() -> None:

@@ -24,8 +24,8 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
 from viz.app.cache import cached_results
 from viz.draw.labels import SCREEN_NAMES, head_title
+from viz.figures.head_scatter import PICKED
 from viz.pages.roles import why_this_word as why
-from viz.pages.roles.head_charts import PICKED
 from viz.pages.roles.pieces import find_piece, make_unique, piece_name
 from viz.pages.roles.why_this_word import disagree
 

@@ -1,0 +1,407 @@
+"""The code below each view runs as it stands, and gives the numbers that the view draws."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.draw.message import decode
+from tests.viz.pages.reading import blocks, computed, frames, message, metrics, tables
+from tests.viz.plotly_values import map_values
+from transformer import Translator
+from transformer.files.installed import BUNDLED
+from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
+from viz.app.sentence.python_code import code_block, trace_call
+from viz.pages.roles.faithful import TITLES
+
+Values = dict[str, Any]
+Check = Callable[[AppTest, Values], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_model() -> Iterator[None]:
+    """Each block loads the model, which is read once."""
+    load, translator = Translator.load, Translator.load()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Translator,
+            "load",
+            lambda folder=BUNDLED: translator if folder == BUNDLED else load(folder),
+        )
+        yield
+
+
+def close(value: Any, drawn: Any, atol: float = 1e-5) -> None:
+    np.testing.assert_allclose(value, drawn, rtol=1e-4, atol=atol)
+
+
+def column(app: AppTest, chart: int, name: str, frame: int = -1) -> np.ndarray:
+    return frames(app, chart)[frame][name].to_numpy()
+
+
+def same_charts(app: AppTest, figures: Values) -> None:
+    """Compare all numbers of each figure with those of the chart at its place on the page."""
+    charts = [figure for figure in figures.values() if hasattr(figure, "layer")]
+    for number, figure in enumerate(charts):
+        made = [
+            layer.data for layer in (figure, *figure.layer) if isinstance(layer.data, pd.DataFrame)
+        ]
+        drawn = frames(app, number)
+        assert len(
+            {tuple(table.columns) for table in made} & {tuple(table.columns) for table in drawn}
+        )
+        for table in made:
+            others = (other for other in drawn if [*other.columns] == [*table.columns])
+            numbers = table.select_dtypes("number")
+            assert any(
+                numbers.to_numpy().tolist() == x[numbers.columns].to_numpy().tolist()
+                for x in others
+            )
+
+
+def shown(app: AppTest, component: str, array: str) -> np.ndarray:
+    return message(app, component)[1][array]
+
+
+def translate(app: AppTest, values: Values) -> None:
+    mutual = np.array(message(app, "word_links")[0]["mutual"])
+    pairs = values["Which words this head links"]
+    close([pair[:2] for pair in pairs], shown(app, "word_links", "ends")[mutual])
+    nodes = values["Beginnings that the search tried"].nodes
+    close([node.log_prob for node in nodes], shown(app, "beam_tree", "logProbs"))
+    others = [
+        [other.probability for other in step] for step in values["What the model almost wrote"]
+    ]
+    close(others, shown(app, "step_bars", "probabilities").reshape(len(others), -1)[:, 1:])
+    close(map_values(values["Subword by subword"]), shown(app, "attention_map", "weights"))
+    scores = [values["The other decoding"], *values["Runner-up translations"]]
+    drawn = " ".join(html.proto.body for html in app.get("html"))
+    for _, log_prob in scores:
+        assert f"log probability {log_prob:.2f}".replace("-", "−") in drawn
+
+
+def open_map(app: AppTest, values: Values) -> None:
+    (figure,) = (value for title, value in values.items() if re.match(r"L\d H\d|Subword", title))
+    close(map_values(figure), shown(app, "attention_map", "weights"))
+
+
+def head(app: AppTest, values: Values) -> None:
+    open_map(app, values)
+    entropy = values["Entropy, largest weight, offset"].entropy
+    assert metrics(app)["Entropy"] == f"{entropy:.2f} bits"
+    if "Words under the maps" in values:  # a step has the words of its own rows
+        named = message(app, "head_grid")[0]["parts"][0]["roles"]
+        roles = values["Words under the maps"]
+        assert [[*map(bool, layer)] for layer in roles] == [[*map(bool, layer)] for layer in named]
+
+
+def compared(app: AppTest, values: Values) -> None:
+    pictures = [decode(element.proto.bytes) for element in app.get("bidi_component")]
+    maps = [
+        arrays["weights"] for plain, arrays in pictures if plain["component"] == "attention_map"
+    ]
+    titles = [title for title in values if re.match(r"L\d H\d", title)]
+    for title, weights in zip(titles, maps, strict=False):
+        close(map_values(values[title]), weights)
+    if "First minus second" in values:
+        close(values["First minus second"], maps[2])
+        largest = values["Where the two lenses disagree most"].max()
+        assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
+
+
+def inside(app: AppTest, values: Values) -> None:
+    (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
+    for name in ("scaled", "weights", "z", "normalised"):
+        close(getattr(walk, name), shown(app, "inside_head", name))
+    row = values["Large scores: one token takes all"]
+    drawn = frames(app, 0)[0]
+    close(
+        [*row.largest, *row.gradient], drawn[~drawn["measure"].str.startswith("entropy")]["value"]
+    )
+    variance = frames(app, 1)[0]
+    measured = variance[variance["curve"] == "this head, measured"]["variance"]
+    np.testing.assert_allclose(values["Wider q and k: larger scores"].measured, measured)
+    if "Translation" in values:
+        assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
+
+
+def corpus_roles(app: AppTest, values: Values) -> None:
+    measured = values["Every measure"]
+    shown_table = app.table[0].value
+    assert shown_table["measure"].tolist() == [*measured]
+    for (_, distance), button in zip(
+        [
+            *values["Heads like this one, by these measures"],
+            *values["Heads like this one, by where they look in this sentence"],
+        ],
+        [button for button in app.button if str(button.key).startswith("similar-")],
+        strict=True,
+    ):
+        assert button.label.endswith(f" {distance:.2f}")
+
+
+def removal(app: AppTest, values: Values) -> None:
+    (maps,) = (value for title, value in values.items() if title.endswith("before and after"))
+    close(maps[1], shown(app, "attention_map", "weights"))
+    before, after = values["The original translation, word by word"]
+    words = frames(app, 0)[0]
+    close([before, after], [words["before"], words["after"]])
+    largest = max(kind.max() for kind in values["Where attention changed most"].values())
+    assert any(button.label.endswith(f" {largest:.2f}") for button in app.button)
+    curve = values["Remove by importance"]
+    points = next(iter(curve.values())).points
+    close([point.bleu.value for point in points], column(app, 1, "value", 0))
+
+
+def why(app: AppTest, values: Values) -> None:
+    gradient, erased, own, heads = values.values()
+    for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
+        close(drawn.ravel(), frames(app, chart)[min(chart < 3, 1)]["value"])
+
+
+def layers(app: AppTest, values: Values) -> None:
+    table, parts, by_head, shares, readings = values.values()
+    tops = [
+        html.proto.body
+        for html in app.get("html")
+        if "What each layer would write" in html.proto.body
+    ]
+    assert f"{table.written[-1, -1]:.2f}" in tops[0]
+    close([*parts.values()], column(app, 0, "value")[:-1])
+    for chart, heads in enumerate(by_head.values(), start=1):
+        close(heads.ravel(), column(app, chart, "value"))
+    close(shares.T.ravel(), column(app, 3, "share"))
+    assert len(readings) == 7
+
+
+def stored_lenses(app: AppTest, values: Values) -> None:
+    lenses, random, fractions = values["On a development set"]
+    curves = [*(lens.comprehensiveness for lens in lenses.values()), random.comprehensiveness]
+    close([figure.value for curve in curves for figure in curve], column(app, 0, "value"))
+    assert len(app.dataframe[0].value) == len(lenses)
+    assert len(fractions) == 5
+
+
+def permuted(app: AppTest, values: Values) -> None:
+    changes, stored = values.values()
+    close(changes, column(app, 0, "change"))
+    close([kind["permuted"].value for kind in stored.values()], column(app, 1, "value"))
+
+
+def masks(app: AppTest, values: Values) -> None:
+    (reasons,) = values.values()
+    hidden = [array > 0 for name, array in message(app, "mask_grids")[1].items() if "codes" in name]
+    np.testing.assert_array_equal(reasons != "seen", hidden)
+
+
+def shift(app: AppTest, values: Values) -> None:
+    (sides,) = values.values()
+    assert sum(map(len, (side for pair in sides for side in pair))) == len(frames(app)[0])
+
+
+def leaks(app: AppTest, values: Values) -> None:
+    share, (with_mask, without) = values.values()
+    close(share.ravel(), column(app, 0, "share"))
+    close(with_mask[0][: len(frames(app, 1)[0])], column(app, 1, "with the mask", 0))
+    assert metrics(app)["Loss without it"] == f"{np.nanmean(without):.3f} nats"
+
+
+def plotly(app: AppTest, values: Values) -> None:
+    spec = app.get("plotly_chart")[0].proto.spec
+    figure = next(iter(values.values()))
+    for number in range(len(figure.data)):
+        close(map_values(figure, number), map_values(spec, number))
+
+
+def embedding(app: AppTest, values: Values) -> None:
+    parts, rms = values.values()
+    assert [f"{value:.4f}" for value in rms] == [*metrics(app).values()]
+    assert len(parts) == 3
+
+
+def learned(app: AppTest, values: Values) -> None:
+    pairs, neighbours = values.values()
+    close(np.concatenate(neighbours), column(app, 0, "cosine"))
+    close(pairs[1], map_values(app.get("plotly_chart")[0].proto.spec, 1))
+
+
+def edited_positions(app: AppTest, values: Values) -> None:
+    curves, *translations = values.values()
+    drawn = column(app, 0, "log_p")
+    close(np.concatenate([*curves.values()]), drawn[-sum(map(len, curves.values())) :], 4)
+    for _, log_prob in translations:
+        assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
+
+
+def forming(app: AppTest, values: Values) -> None:
+    open_map(app, values)
+    close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
+
+
+def drawing(app: AppTest, values: Values) -> None:
+    (heads,) = values.values()
+    close(heads.mean(0), shown(app, "attention_map", "weights"))
+
+
+def parameters(app: AppTest, values: Values) -> None:
+    models, (formula, model) = values.values()
+    assert formula == model == models[0]
+    (table,) = tables(app)
+    assert [row[2] for row in table[2:]] == [f"{count:,}" for count in formula.values()]
+
+
+def work(app: AppTest, values: Values) -> None:
+    formula, measured, table = values.values()
+    drawn = frames(app, 0)[0].set_index("layer")["value"]
+    for layer, operations in formula.items():
+        assert np.isin(operations, drawn[layer]).all()
+    close(np.concatenate([*measured.values()]) * 1e3, column(app, 1, "value"))
+    assert [row[4] for row in tables(app)[0][2:]] == [f"{value:,.0f}" for value in table.values()]
+
+
+def norms(app: AppTest, values: Values) -> None:
+    before, by_layer, by_batch, spreads, _, rounding = values.values()
+    strips = [decode(element.proto.bytes)[1]["values"] for element in app.get("bidi_component")]
+    for strip, value in zip(strips, (before, by_layer, by_batch), strict=True):
+        close(value.reshape(strip.shape), strip, 2)
+    close([tokens for tokens, _ in spreads], column(app, 0, "spread").reshape(2, -1))
+    assert rounding < 1e-4
+
+
+def trained_rows(app: AppTest, values: Values) -> None:
+    rows, table = values.values()
+    assert len(table) == len(app.dataframe[0].value)
+    assert any(f"{row.bleu:.1f}" in "".join(app.dataframe[0].value["BLEU here"]) for row in rows)
+
+
+def lines_table(app: AppTest, values: Values) -> None:
+    table = app.dataframe[-1].value
+    (result, *_) = (value for value in values.values() if isinstance(value, pd.DataFrame))
+    if "loss without" in result:
+        same_charts(app, {title: x for title, x in values.items() if x is not result})
+        result = result.sort_values("loss without", ascending=False, kind="stable")
+        close(result[["confidence", "loss without"]], table[["confidence", "loss without"]])
+    else:
+        close(result["line"][: len(table)], table["line"])
+
+
+def one_head(app: AppTest, values: Values) -> None:
+    tenths = values["A line of each tenth of loss without"]
+    maps = values["Small maps of these lines"]
+    sources = [text.value for text in app.text]
+    assert all(pair.source in sources for pair, _ in tenths)
+    for chart, weights in enumerate(maps):
+        close(weights.ravel(), column(app, chart, "weight"))
+    tokens = values["Tokens and pairs that get most"]
+    close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
+
+
+VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
+    "translate": (translate, {"where_from": "true", "versus": "greedy search"}),
+    "translate steered": (
+        open_map,
+        {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},
+    ),
+    "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
+    "heads step": (
+        head,
+        {"kind": "decoder", "view": "step by step", "step": "3", "without_sinks": "true"},
+    ),
+    "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
+    "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
+    "inside": (inside, {"layer": "2", "head": "3"}),
+    "inside scaled": (inside, {"scale_of": "none", "every": "true", "kind": "encoder"}),
+    "roles": (corpus_roles, {}),
+    "roles removed": (removal, {"roles_view": REMOVE_HEADS, "removed": "c1.3,e0.0u", "beam": "1"}),
+    "roles why": (why, {"roles_view": WHY}),
+    "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
+    "roles faithful": (stored_lenses, {"roles_view": FAITHFUL}),
+    "roles permuted": (permuted, {"roles_view": FAITHFUL, "faithful_test": "permuted attention"}),
+    "corpus": (lines_table, {}),
+    "corpus head": (one_head, {"corpus_view": ONE_HEAD}),
+    "corpus search": (
+        lines_table,
+        {
+            "corpus_view": SEARCH,
+            "search_by": "this head: diagonal",
+            "match_source": "^A.*(dog|man)",
+        },
+    ),
+    "masks": (masks, {"kind": "cross"}),
+    "masks shift": (shift, {"mask-view": "shift right"}),
+    "masks removed": (leaks, {"mask-view": "remove the mask"}),
+    "positions": (plotly, {}),
+    "positions curves": (same_charts, {"pe_view": "Curves"}),
+    "positions similarity": (same_charts, {"pe_view": "Similarity", "pe_length": "64"}),
+    "positions rotation": (plotly, {"pe_view": "Rotation"}),
+    "positions sentence": (embedding, {"pe_view": "Your sentence"}),
+    "positions learned": (learned, {"pe_view": "Learned"}),
+    "positions shifted": (edited_positions, {"pe_view": "Shift positions", "beam": "1"}),
+    "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
+    "schedule": (same_charts, {"others": "cosine", "used": "true"}),
+    "training": (forming, {}),
+    "training curves": (same_charts, {"training_view": "Curves"}),
+    "architecture": (drawing, {}),
+    "architecture parameters": (parameters, {"arch_view": "parameters"}),
+    "architecture work": (work, {"arch_view": "work and memory"}),
+    "architecture norms": (norms, {"arch_view": "norms"}),
+    "architecture tables": (trained_rows, {"arch_view": "tables 2 and 3"}),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_block_runs_and_gives_what_the_view_draws(serve, view: str) -> None:
+    check, url = VIEWS[view]
+    app = serve(view.split()[0], checkpoint=BUNDLED, text="A man rides a horse.", **url)
+    check(app, {title: computed(code) for title, code in blocks(app).items()})
+
+
+HOSTILE = (
+    'He said """no""" and \\n \'it\' {x} \\"; import os # \u2028\x85\u202e\nfrom os import sep'
+)
+
+
+def test_a_typed_text_is_that_text_and_nothing_else() -> None:
+    pieces = [SimpleNamespace(text=text) for text in ('▁"""', "\\'", "</s>")]
+    trace: Any = SimpleNamespace(source=HOSTILE, target="", target_pieces=pieces)
+    code = code_block(f"trace = {trace_call(trace)}", "result = trace")
+    assert len(code.splitlines()) == 3
+    assert not any(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(ast.parse(code))
+    )
+    translator = SimpleNamespace(trace=lambda text, target: (text, target))
+    exec(code, namespace := {"translator": translator})
+    assert namespace["result"] == (HOSTILE, ['▁"""', "\\'", "</s>"])
+
+
+def test_a_hostile_sentence_on_the_page_is_traced_as_it_was_typed(serve) -> None:
+    text = 'He said """no\\n""" and \'it\' \\'
+    for code in blocks(serve("roles", checkpoint=BUNDLED, text=text, roles_view=WHY)).values():
+        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+        (traced,) = (call for call in calls if ast.unparse(call.func) == "translator.trace")
+        assert ast.literal_eval(traced.args[0]) == text
+        computed(code)
+
+
+def test_another_model_is_loaded_by_its_folder_alone(serve, trained_folder, monkeypatch) -> None:
+    """The view draws the lenses of this sentence once its button is pressed."""
+    monkeypatch.chdir(trained_folder.parent)
+    app = serve("roles", text="The dog sleeps in the garden.", roles_view=FAITHFUL)
+    app.button(key="faithful-erase").click().run()
+    code = blocks(app)
+    for text in code.values():
+        assert f"Translator.load({trained_folder.name!r})" in text
+        assert str(trained_folder.parent) not in text
+    falls = computed(code[TITLES["comprehensiveness"]])
+    close(np.concatenate([*falls.values()]), column(app, 0, "value"))
+    printed = app.dataframe[0].value["Kendall's τ"]
+    agreement = [f"{value:.2f}" for value in computed(code["Kendall's τ"]).values()]
+    assert [text.replace("−", "-") for text in printed] == agreement

@@ -1,0 +1,176 @@
+"""Python that makes the numbers of a view again, in blocks that a click copies.
+
+A block is text, put together from the choices on the screen. What a person typed stands in it as
+its `repr`, on one line, so that it ends no string and begins no line.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from inspect import cleandoc
+
+import streamlit as st
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.heads.head import Head
+from transformer.config import EOS
+from transformer.decoding.settings import SearchSettings
+from viz.app.cache import cached_results
+from viz.app.models.menu import BUNDLED_NAME
+from viz.app.sentence import sentence_bar
+
+TITLE = "Python for these numbers"
+
+_MODULES = {
+    "dataclasses": "replace",
+    "json": "loads",
+    "pathlib": "Path",
+    "training.run": "journal",
+    "transformer": "KINDS AttentionTrace TransformerConfig Translator",
+    "transformer.analysis": "source_share",
+    "transformer.analysis.alignment": "aligned_shares strongest",
+    "transformer.analysis.alignment_settings": "read_alignment",
+    "transformer.analysis.axes": "by_pieces by_words first_pieces",
+    "transformer.analysis.corpus": "faithfulness faithfulness_report head_report",
+    "transformer.analysis.corpus.similar_heads": "nearest_by_attention nearest_by_measures",
+    "transformer.analysis.heads.effect": "effect",
+    "transformer.analysis.heads.head": "Head",
+    "transformer.analysis.heads.measures": "head_distances in_shares measure summarise "
+    "total_variation",
+    "transformer.analysis.heads.removal_text": "parse_removals",
+    "transformer.analysis.heads.roles": "head_roles role_scores",
+    "transformer.analysis.lenses": "NAMES lens_trace",
+    "transformer.analysis.lenses.alti": "whole_model",
+    "transformer.analysis.lines": "figures result_file",
+    "transformer.analysis.lines.comparison": "compared_heads compared_sentences",
+    "transformer.analysis.lines.head_tokens": "head_tokens",
+    "transformer.analysis.lines.measuring": "measure_lines trace_of",
+    "transformer.analysis.lines.quality": "quality_changes",
+    "transformer.analysis.lines.removal": "changes_table lines_without summarise_removal",
+    "transformer.analysis.lines.search": "LinePatterns deciles matching_rows",
+    "transformer.analysis.logits.contrast": "contrast erase",
+    "transformer.analysis.logits.decoder_lens": "decoder_lens",
+    "transformer.analysis.logits.direct_logits": "direct_logits",
+    "transformer.analysis.logits.logit_lens": "layer_predictions",
+    "transformer.analysis.paper": "costs masking norms positions scaling",
+    "transformer.analysis.paper.arithmetic": "arithmetic sublayer_values",
+    "transformer.analysis.paper.flow": "flow",
+    "transformer.analysis.paper.positions": "Edit",
+    "transformer.analysis.sinks": "are_sinks without_sinks",
+    "transformer.analysis.teacher_forcing": "batch_traces",
+    "transformer.embedding": "sinusoidal_positions",
+    "transformer.files.installed": "ASSETS BUNDLED",
+    "transformer.kinds": "attention_name",
+    "viz.app": "model_variations",
+    "viz.draw.palette": "COLOR",
+    "viz.figures.changes": "controls_chart lines_chart",
+    "viz.figures.head_scatter": "head_scatter",
+    "viz.figures.heads": "head_map",
+    "viz.figures.offset_histogram": "offset_histogram",
+    "viz.figures.positions": "encoding_map rotation_figure similarity_curves similarity_map "
+    "wave_curves wavelength_chart",
+    "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",
+    "viz.figures.signed_maps": "drawn_dimensions",
+    "viz.figures.training": "learning_rate_chart run_chart",
+    "viz.notebook": "explore",
+}
+"""Names that blocks use, by the module that has them."""
+
+
+def show_code(*parts: str) -> None:
+    """Draw a closed expander with one block of code for each table and plot of a view.
+
+    Args:
+        parts: lines of Python, each part indented as a whole. A comment is the title of a block on
+            the screen, and the lines below it end in `result` or `figure`. Assignments above the
+            first comment are shared, and so are `translator` and `trace`, those of the bar.
+    """
+    code = "\n".join(map(cleandoc, parts))
+    code = f"{_bar_code(traced='trace' in code)}\n{code}"
+    shared, *blocks = re.split(r"^# ", code, flags=re.MULTILINE)
+    if not blocks:  # nothing is drawn yet
+        return
+    with st.expander(TITLE):
+        for block in blocks:
+            title, _, body = block.partition("\n")
+            with st.container(gap="xsmall"):
+                st.text(title)
+                st.code(code_block(shared, body.strip()), language="python", wrap_lines=True)
+
+
+def code_block(shared: str, body: str) -> str:
+    """Put the imports and the shared assignments that some lines need before them."""
+    lines, needed = shared.split("\n"), [body]
+    names = undefined = _names(ast.parse(body))
+    for statement in reversed(ast.parse(shared).body):
+        if isinstance(statement, ast.Assign) and undefined & _names(*statement.targets):
+            needed.insert(0, "\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
+            undefined = undefined - _names(*statement.targets) | _names(statement.value)
+            names = names | undefined
+    imports = ["import numpy as np"] if "np" in names else []
+    for module, provided in _MODULES.items():
+        if imported := [name for name in provided.split() if name in names]:
+            imports.append(f"from {module} import {', '.join(imported)}")
+    return "\n".join([*imports, "", *needed])
+
+
+def _names(*trees: ast.AST) -> set[str]:
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def _bar_code(*, traced: bool) -> str:
+    """Return the lines that load the model of the bar and trace the sentence there, if any."""
+    if (bar := sentence_bar.current()) is None:
+        return ""
+    load = f"translator = {load_call(bar.requested.model)}"
+    if not traced:
+        return load
+    trace = cached_results.trace(bar.translator, bar.translation)
+    return f"{load}\ntrace = {trace_call(trace, bar.translator)}"
+
+
+def batch_code(traces: Sequence[AttentionTrace]) -> str:
+    """Return the lines that make a batch of several sentences."""
+    translator = sentence_bar.drawn_from().translator
+    calls = "".join(f"    {trace_call(trace, translator)},\n" for trace in traces)
+    return f"traces = [\n{calls}]\nbatch = batch_traces(traces)"
+
+
+def head_code(head: Head) -> str:
+    """Return the expression of a head."""
+    return f"Head{tuple(head)}"
+
+
+def load_call(model: str) -> str:
+    """Return the call that loads a model, named as in the menu of models."""
+    return f"Translator.load({'' if model == BUNDLED_NAME else repr(model)})"
+
+
+def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
+    """Return the call that traces a sentence with its translation on the screen.
+
+    The translation is given as text where the translator reads it as the same pieces.
+    """
+    target: str | list[str] = [piece.text for piece in trace.target_pieces]
+    if translator and trace.target:
+        read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
+        if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
+            target = trace.target
+    return f"translator.trace({trace.source!r}, target={target!r})"
+
+
+def search_code(settings: SearchSettings | None = None) -> str:
+    """Return the unusual arguments of a search, that of the bar unless given, after a comma."""
+    settings = settings or sentence_bar.settings()
+    names = ("beam_size", "alpha", "prefix", "forbidden")
+    values = ((name, getattr(settings, name), getattr(SearchSettings(), name)) for name in names)
+    return "".join(f", {name}={x!r}" for name, x, usual in values if x not in ((), usual))
+
+
+def mean_code(weights: str, layer: int | None, head: int | None) -> str:
+    """Return the expression for one head of `[layer, head, …]`; None is the mean."""
+    heads = f"{weights}.mean(0)" if layer is None else f"{weights}[{layer}]"
+    return f"{heads}.mean(0)" if head is None else f"{heads}[{head}]"

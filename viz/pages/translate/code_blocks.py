@@ -1,0 +1,64 @@
+"""Python for the numbers of the page Translate."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translation
+from transformer.analysis.alignment_settings import AlignmentSettings
+from viz.app.cache.cached_results import ALTERNATIVES
+from viz.app.sentence.python_code import load_call, mean_code, search_code
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.pages.translate.maps import MapChoice, links_title
+from viz.pages.translate.versus import OtherDecoding
+from viz.pages.translate.where_from import WHERE_FROM
+
+
+def code_parts(
+    bar: BarTranslation,
+    links: AlignmentSettings | None,
+    compared: tuple[OtherDecoding, Translation] | None,
+    choice: MapChoice,
+) -> list[str]:
+    """Return the code of each picture that is drawn."""
+    parts = []
+    if links is not None:
+        parts.append(f"""
+            # {links_title(links)}
+            settings = replace(read_alignment(translator), row={links.row!r})
+            result = strongest(aligned_shares(translator, trace, settings), "mutual")
+        """)
+    if links is not None and st.session_state.get(WHERE_FROM):
+        parts.append("""
+            # Where it comes from
+            shares = source_share.source_shares(translator, trace)
+            result = source_share.by_words(shares, trace)
+        """)
+    traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
+    parts.append(f"""
+        # Beginnings that the search tried
+        result = translator.translate(trace.source{search_code()}, tree=True).tree
+        # What the model almost wrote
+        target = [piece.text for piece in trace.target_pieces]
+        scored = translator.score(trace.source, target, alternatives={ALTERNATIVES})
+        result = scored.alternatives
+        # Subword by subword
+        weights = {mean_code(f"{traced}.cross", choice.layer, choice.head)}
+        labels = trace.labels("cross", "writes")
+        figure = head_map(weights, *labels, kind="cross", languages=trace.languages)
+    """)
+    if not bar.used.edited:
+        parts.append(f"""
+            # Runner-up translations
+            candidates = translator.translate(trace.source{search_code()}).candidates
+            result = [(other.text, other.hypothesis.log_prob) for other in candidates[1:]]
+        """)
+    if compared is not None:
+        _, model, text, settings = compared[0]
+        load = "translator" if model == bar.requested.model else load_call(model)
+        parts.append(f"""
+            # The other decoding
+            translation = {load}.translate({text!r}{search_code(settings)})
+            result = translation.text, translation.log_prob
+        """)
+    return parts

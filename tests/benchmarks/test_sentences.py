@@ -25,7 +25,6 @@ def wanted(view: View) -> bool:
     return "without_sinks" not in url and (
         page == "translate"
         or url.get("kind") == "cross-attention"
-        or url.get("mask-view") == "remove the mask"
         or url.get("pe_view") == "Remove positions"
     )
 

@@ -86,11 +86,15 @@ def app(lessons, tmp_path_factory, trained_folder):
         yield address
 
 
-def new_page(browser, **options):
-    """Open a page in a browser that remembers nothing."""
-    page = browser.new_context(reduced_motion="reduce", **options).new_page()
+@pytest.fixture(scope="module")
+def page(browser):
+    """A tab whose browser remembers nothing of other modules."""
+    permissions = ["clipboard-read", "clipboard-write"]
+    context = browser.new_context(reduced_motion="reduce", permissions=permissions)
+    page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    return page
+    yield page
+    context.close()
 
 
 def choices(page):
@@ -117,8 +121,7 @@ def test_a_lesson_is_played_by_keyboard_on_a_phone_and_resumed(browser, app, les
     assert score == Score(wrong=3, right=3, opened=3, lit=3, resumed=1)
 
 
-def test_saved_views_are_a_lesson_whose_links_open_them_exactly(browser, app, lessons):
-    page = new_page(browser)
+def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, app, lessons):
     saved: list[Any] = []
     for path, (chosen, key) in VIEWS.items():
         query = urlencode({"text": SENTENCE, **chosen})
@@ -137,20 +140,17 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(browser, app, le
     with page.expect_download() as download:
         page.locator(".st-key-views-download button").click()
     download.value.save_as(lessons / "views.md")
-    page.context.close()
     cards = read_lesson(lessons / "views.md").cards
-    other = new_page(browser)
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")  # as for who is sent the links
     for card, view, (_, key) in zip(cards, saved, VIEWS.values(), strict=True):
         assert card.view is not None
-        other.goto(f"{app}{card.view.url}")  # each time a new session
-        other.locator(f".st-key-{key}").wait_for()
-        until(other, partial(choices, other), view[0])
-        until(other, partial(picture, other, key), view[1])
-    other.context.close()
+        page.goto(f"{app}{card.view.url}")  # each time a new session
+        page.locator(f".st-key-{key}").wait_for()
+        until(page, partial(choices, page), view[0])
+        until(page, partial(picture, page, key), view[1])
 
 
-def test_arrow_keys_go_through_cards_and_findings_while_presenting(browser, app):
-    page = new_page(browser, permissions=["clipboard-read", "clipboard-write"])
+def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, app):
     query = {"text": SENTENCE, "lesson": "three", "card": "1", "present": "1"}
     page.goto(f"{app}/heads?{urlencode(query)}")
     page.locator("[class*=st-key-lesson-next]").first.wait_for()
@@ -181,4 +181,3 @@ def test_arrow_keys_go_through_cards_and_findings_while_presenting(browser, app)
     until(page, lambda: choices(page) != before, True)
     assert url(page)["present"] == "1"
     no_traceback(page)
-    page.context.close()

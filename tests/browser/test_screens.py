@@ -24,6 +24,7 @@ PICTURES = {
     "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-words .hl-frame"),
     "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
     "roles": (".st-key-measured-map-beside",),
+    "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
     "training": (".st-key-forming-map .hl-frame",),
@@ -235,12 +236,12 @@ def axe():
     pytest.skip(message)
 
 
-def faults(page, axe):
-    """List what is serious on a page as it stands, in each of `WAYS`."""
+def faults(page, axe, ways=WAYS):
+    """List what is serious on a page as it stands, in each of these ways."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe)
     serious = []
-    for wide, scheme in WAYS:
+    for wide, scheme in ways:
         page.set_viewport_size({"width": wide, "height": 900})
         page.emulate_media(color_scheme=scheme)
         if page.locator(".stApp").count():
@@ -251,10 +252,11 @@ def faults(page, axe):
 
 def test_no_page_has_a_serious_fault(visit, axe):
     serious = {}
-    for path, view in VIEWS_OF_PAGES:
+    for number, (path, view) in enumerate(VIEWS_OF_PAGES):
         page = visit(path, text=SENTENCE, **view)
         page.locator(".st-key-explanation").wait_for()  # the last that a page draws
-        serious[path, *view.values()] = faults(page, axe)
+        ways = WAYS[::-1] if number % 2 else WAYS  # each page begins as the one before ended
+        serious[path, *view.values()] = faults(page, axe, ways)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(color_scheme="light")
     assert not any(serious.values()), serious

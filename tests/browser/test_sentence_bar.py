@@ -30,8 +30,8 @@ NOTICES = ".st-key-notices"
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 
-def test_the_translation_follows_the_typing(tab, translator):
-    page = tab()
+def test_the_translation_follows_the_typing(visit, translator):
+    page = visit()
     trace = translator.trace(EXAMPLES[0])
     expect_german(page, trace.target)
     expect_alignment(page, translator, trace)
@@ -99,7 +99,7 @@ def test_any_text_is_text_or_gets_one_sentence(visit, translator):
         expect_german(page, translator.translate("The dog sings.").text)
         until(page, lambda: url(page), {"text": "The dog sings."})
     page.get_by_role("link", name="Translate").click()
-    for text in (HOSTILE, "🐶🎉", "مرحبا", "a\x07b\x1b[31m c", "\u202eabc"):
+    for text in (HOSTILE, "مرحبا 🐶", "a\x07b\x1b[31m \u202eabc"):
         page.get_by_label("English").fill(text)
         expect_alignment(page, translator, translator.trace(text))
         expect(page.locator(NOTICES)).to_contain_text(translator.translate(text).notices[0])

@@ -59,7 +59,7 @@ WATCH = """() => {
 REST = 800  # ms; an outdated search would have ended by then
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def opened(browser, serve_script):
     """The app at the sentence, its pictures drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
@@ -68,12 +68,69 @@ def opened(browser, serve_script):
     page.locator(".st-key-translate-map canvas").first.wait_for()
     at_rest(page)
     yield page
-    no_traceback(page)
     page.close()
 
 
 def editor(page):
     return page.locator(".st-key-translate-editor .hl-editor-field")
+
+
+def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, translator, browser):
+    page = opened
+    own = translator.translate(SENTENCE)
+    expect_german(page, own.text)
+    page.locator(".st-key-translate-tree .hl-scroll").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    until(page, lambda: len(url(page).get("prefix", "").split()), 2)
+    steered = translator.translate(SENTENCE, prefix=url(page)["prefix"].split())
+    assert steered.text != own.text
+    expect_german(page, steered.text)
+    expect_alignment(page, translator, translator.trace_of(steered))
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
+    expect_german(page, own.text)
+    assert "prefix" not in url(page)
+    expect(page.get_by_role("button", name="Redo")).to_be_enabled()
+    page.keyboard.press("Control+Shift+z")
+    expect_german(page, steered.text)
+    # two readers at once: the link opens it for a second one, and the first goes back
+    second = browser.new_page(viewport={"width": 1280, "height": 1000})
+    second.goto(page.url)
+    expect_german(second, steered.text)
+    page.go_back()
+    expect_german(page, own.text)
+    expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
+    expect_german(second, steered.text)
+    second.close()
+    page.go_forward()
+    expect_german(page, steered.text)
+
+    field = editor(page)
+    expect(field).to_have_value(steered.text)
+    at_rest(page)
+    field.click()
+    page.keyboard.press("Control+A")
+    typed = "Die Katze schläft."
+    for number, letter in enumerate(typed, 1):
+        page.keyboard.type(letter)
+        page.wait_for_timeout(450 if number % 8 == 0 else 40)
+        assert field.input_value() == typed[:number]
+    expect_german(page, typed)
+    expect_alignment(page, translator, translator.trace(SENTENCE, typed))
+    assert field.input_value() == typed
+    caret = "e => e.getRootNode().activeElement === e && e.selectionStart"
+    assert field.evaluate(caret) == len(typed)
+    # in the field Ctrl+Z is the field's own
+    page.keyboard.press("Control+z")
+    until(page, lambda: typed.startswith(field.input_value()), True)
+    assert field.input_value() != typed
+    expect_german(page, field.input_value())
+    page.get_by_role("button", name="Back to the model").click()
+    expect(field).to_have_value(own.text)
+    no_traceback(page)
+    page.reload()
+    expect(editor(page)).to_have_value(own.text)
 
 
 def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
@@ -100,61 +157,4 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     # the last search grew into its result, and nothing moved the editor meanwhile
     assert wanted.startswith(seen[-2][0])
     assert len({(top, height) for *_, top, height in seen}) == 1
-
-
-def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, translator, browser):
-    page = opened
-    own = translator.translate(SENTENCE)
-    expect_german(page, own.text)
-    page.locator(".st-key-translate-tree .hl-scroll").focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
-    until(page, lambda: len(url(page).get("prefix", "").split()), 2)
-    steered = translator.translate(SENTENCE, prefix=url(page)["prefix"].split())
-    assert steered.text != own.text
-    for _ in range(2):
-        expect_german(page, steered.text)
-        expect_alignment(page, translator, translator.trace_of(steered))
-        expect(page.get_by_role("button", name="Undo")).to_be_enabled()
-        page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
-        expect_german(page, own.text)
-        assert "prefix" not in url(page)
-        expect(page.get_by_role("button", name="Redo")).to_be_enabled()
-        page.keyboard.press("Control+Shift+z")
-    expect_german(page, steered.text)
-    # two readers at once: the link opens it for a second one, and the first goes back
-    second = browser.new_page(viewport={"width": 1280, "height": 1000})
-    second.goto(page.url)
-    expect_german(second, steered.text)
-    page.go_back()
-    expect_german(page, own.text)
-    expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
-    expect_german(second, steered.text)
-    second.close()
-    page.go_forward()
-    expect_german(page, steered.text)
-
-    field = editor(page)
-    expect(field).to_have_value(steered.text)
-    at_rest(page)
-    field.click()
-    page.keyboard.press("Control+A")
-    typed = "Die alte Katze frisst im Garten."
-    for number, letter in enumerate(typed, 1):
-        page.keyboard.type(letter)
-        page.wait_for_timeout(450 if number % 8 == 0 else 40)
-        assert field.input_value() == typed[:number]
-    expect_german(page, typed)
-    expect_alignment(page, translator, translator.trace(SENTENCE, typed))
-    assert field.input_value() == typed
-    caret = "e => e.getRootNode().activeElement === e && e.selectionStart"
-    assert field.evaluate(caret) == len(typed)
-    # in the field Ctrl+Z is the field's own
-    page.keyboard.press("Control+z")
-    until(page, lambda: typed.startswith(field.input_value()), True)
-    assert field.input_value() != typed
-    expect_german(page, field.input_value())
-    page.get_by_role("button", name="Back to the model").click()
-    expect(field).to_have_value(own.text)
-    page.reload()
-    expect(editor(page)).to_have_value(own.text)
+    no_traceback(page)

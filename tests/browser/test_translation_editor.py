@@ -98,7 +98,7 @@ def test_typing_and_alternatives_lose_nothing_while_answers_come_late(browser, s
     for n, letter in enumerate(typed, 1):
         keyboard.type(letter)
         # a pause now and then: so a text is sent, and its answer comes under the letters after it
-        page.wait_for_timeout(380 if n % 7 == 0 else 60)
+        page.wait_for_timeout(380 if n % 7 == 0 else 20)
         assert line.input_value() == typed[:n]
     answered(page, typed)
     assert (line.input_value(), caret(page)) == (typed, (len(typed), len(typed)))

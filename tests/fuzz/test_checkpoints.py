@@ -241,7 +241,7 @@ def _check(folder: Path, accepted: Accepted, translation: str) -> None:
         assert accepted == "other" or (accepted == "same" and result.text == translation)
 
 
-@examples(40, 1_500)
+@examples(20, 1_500)
 @given(damage=DAMAGES, number=st.integers(0, 1))
 def test_a_damaged_checkpoint_translates_or_is_refused(
     folders: dict[Path, str],

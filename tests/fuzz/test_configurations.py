@@ -46,7 +46,7 @@ LINE = st.tuples(st.sampled_from(FIELDS), st.sampled_from(VALUES))
 MIXED = st.lists(LINE, min_size=1, max_size=8, unique_by=lambda line: line[0]).map(_toml)
 
 
-@examples(100, 1_500)
+@examples(40, 1_500)
 @given(st.sampled_from(WHOLE) | st.binary() | MIXED)
 def test_a_configuration_is_sound_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "run.toml"

@@ -38,7 +38,7 @@ LINES = st.builds(
 
 
 @pytest.mark.slow
-@examples(25, 1_500)
+@examples(12, 1_500)
 @given(TEXTS)
 def test_text_is_translated_and_traced_or_refused(translator: Translator, text: str) -> None:
     with accepted_or_refused():

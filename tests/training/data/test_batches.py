@@ -49,7 +49,7 @@ def test_target_is_the_labels_shifted_right() -> None:
     assert batch.tokens() == 6
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80),
     st.integers(32, 200),
@@ -87,7 +87,7 @@ def cut_row_by_row(
     return result
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(LENGTHS, LENGTHS), min_size=1, max_size=80),
     st.integers(1, 600),  # some sentences are too long for any batch

@@ -30,7 +30,7 @@ def cut_whole(text: str) -> list[str]:
 
 
 @given(text=texts, block=st.integers(1, 9), size=st.integers(1, 5))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_lines_do_not_depend_on_the_blocks_they_are_read_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, size: int
 ) -> None:

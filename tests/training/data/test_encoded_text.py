@@ -109,7 +109,7 @@ def _encoded(pairs: list[tuple[list[int], list[int]]], dtype: type, first: int =
     dtype=st.sampled_from([np.uint16, np.int32]),
     data=st.data(),
 )
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_files(
     tmp_path: Path, chunks: list, dtype: type, data: st.DataObject
 ) -> None:

@@ -99,7 +99,7 @@ def cut_one_by_one(tokenizer: Tokenizer, lines: list[str], dropout: float) -> li
 
 
 @given(lines=texts, dropout=st.sampled_from([0.0, 0.1, 0.5, 0.9]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_lines_are_cut_as_word_by_word_from_their_characters(
     tokenizer: Tokenizer, lines: list[str], dropout: float
 ) -> None:

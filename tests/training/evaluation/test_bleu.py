@@ -38,15 +38,17 @@ def checkpoint_folder(
 def texts(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[Pair], checkpoint_folder: Path
 ) -> Path:
-    """`in.en`; `ref.de` with its translations by hand, `own.de` with those of the model."""
+    """`in.en`; `ref.de` by hand, `own.de` by the model, `greedy.de` by its greedy search."""
     folder = tmp_path_factory.mktemp("texts")
     chosen = pairs[::25]
-    own = Translator.load(checkpoint_folder).translate_lines([pair.english for pair in chosen])
+    translator, english = Translator.load(checkpoint_folder), [pair.english for pair in chosen]
+    own = translator.translate_lines(english)
     assert all(len(line.split()) > 1 for line in own)
     for name, lines in (
-        ("in.en", [pair.english for pair in chosen]),
+        ("in.en", english),
         ("ref.de", [pair.german for pair in chosen]),
         ("own.de", own),
+        ("greedy.de", translator.translate_lines(english, beam_size=1)),
     ):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return folder
@@ -112,10 +114,9 @@ def test_the_tokens_are_those_of_the_target_or_as_asked_for(
     )
     printed = capsys.readouterr()
     result = json.loads(printed.out)
-    own = Translator.load(checkpoint_folder).translate_lines(
-        (texts / "in.en").read_text("utf-8").splitlines(), beam_size=1
+    own, reference = (
+        (texts / name).read_text("utf-8").splitlines() for name in ("greedy.de", "ref.de")
     )
-    reference = (texts / "ref.de").read_text("utf-8").splitlines()
     metric = sacrebleu.BLEU(tokenize=tokens)
     assert result["bleu"] == pytest.approx(metric.corpus_score(own, [reference]).score)
     assert f"|tok:{tokens}|" in result["signature"]

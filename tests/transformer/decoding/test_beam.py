@@ -219,8 +219,7 @@ def steps_and_hypotheses(model, **options):
     return steps, [sentence.hypotheses() for sentence in search.sentences]
 
 
-@pytest.mark.parametrize("alpha", [-1, 0, 0.6, 2])
-@pytest.mark.parametrize("K", [2, 6])
+@pytest.mark.parametrize(("K", "alpha"), [(2, -1), (2, 0.6), (6, 0), (6, 2)])
 def test_the_n_best_are_those_of_the_whole_search(K, alpha):
     saved = 0
     for seed, ending in MODELS:

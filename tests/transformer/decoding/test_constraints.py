@@ -102,7 +102,7 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
     assert {h.tokens: h.score for h in hypotheses} == pytest.approx(allowed, abs=1e-4)
 
 
-@pytest.mark.parametrize("K", [1, 2, 5])
+@pytest.mark.parametrize("K", [1, 5])
 def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K):
     texts = LETTERS
     changed = 0

@@ -81,17 +81,17 @@ def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefi
 @pytest.mark.slow
 def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bundled, free):
     same = 0
-    for number, (line, text, _) in enumerate(free[:16]):
-        prefix = text[: 2 + number * len(text) // 20]
+    for number, (line, text, _) in enumerate(free[:8]):
+        prefix = text[: 2 + number * len(text) // 10]
         translation = bundled.translate(line, beam_size=1, prefix=prefix)
         assert translation.text.startswith(prefix.strip())
         same += translation.text == text
-    assert same >= 14  # a greedy search may take another cut where two are about as probable
+    assert same >= 7  # a greedy search may take another cut where two are about as probable
 
 
 @pytest.mark.slow
 def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free):
-    for number, (line, text, _) in enumerate(free[:16]):
+    for number, (line, text, _) in enumerate(free[:8]):
         words = own_words(text)
         word = words[number % len(words)]
         rewritten = bundled.translate(line, beam_size=1, forbidden=[word]).text

@@ -26,9 +26,8 @@ SENTENCE = "The dog sleeps in the garden."
 
 
 @pytest.fixture
-def visit(trained_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def visit(trained_folder: Path):
     """Open a page of the app, or walk to it from another one, at a query as a browser sends it."""
-    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(trained_folder))
 
     def walk(page: str, app: AppTest | None = None, **url: str) -> AppTest:
         app = app or AppTest.from_file(str(APP), default_timeout=60)
@@ -40,7 +39,10 @@ def visit(trained_folder: Path, monkeypatch: pytest.MonkeyPatch):
         assert not app.exception
         return app
 
-    return walk
+    # not the test's own patch, which `_remembers_no_other_code` looks for
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CHECKPOINT_VARIABLE, str(trained_folder))
+        yield walk
 
 
 def head(app: AppTest) -> tuple[str | None, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from weakref import ref
@@ -18,7 +18,7 @@ from tests.viz.app_test import in_url, texts
 from transformer import CheckpointError, Translator
 from transformer.errors import one_line
 from viz.app.cache.memory import forget_server_wide
-from viz.app.models import menu
+from viz.app.models import menu, model_cache
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, offered_models
 from viz.app.sentence import source_box
 from viz.draw.labels import quoted
@@ -50,10 +50,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
     """A copy of them, which the server offers."""
-    monkeypatch.setenv(MODELS_VARIABLE, str(shutil.copytree(made, tmp_path / "models")))
-    return tmp_path / "models"
+    # not the test's own patch, which `_remembers_no_other_code` looks for
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MODELS_VARIABLE, str(shutil.copytree(made, tmp_path / "models")))
+        yield tmp_path / "models"
 
 
 @pytest.fixture
@@ -331,6 +333,20 @@ def test_a_model_of_a_run_stays_until_its_end(
         assert menu.load(folder / "en-fr") is first
         assert len(menu._cache()._entries) == 2
     assert len(menu._cache()._entries) == 1
+
+
+@pytest.mark.usefixtures("forget")
+def test_a_model_in_use_stays_and_says_how_far_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
+    monkeypatch.setattr(model_cache, "PATIENCE", 0)
+    read: list[tuple[int, int]] = []
+    with menu.in_use(folder / "en-fr", lambda done, total: read.append((done, total))) as first:
+        menu.load(folder / "en-many")
+        assert menu.load(folder / "en-fr") is first
+    assert len(menu._cache()._entries) == 1
+    assert read
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from benchmarks import (
     inference,
     layers,
     lessons,
+    lines,
     marian,
     models,
     pages,
@@ -27,7 +28,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, marian, models, profile, readers),
+    *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

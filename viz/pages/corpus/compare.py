@@ -63,11 +63,13 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
         for name, folder in offered_models().folders.items()
         if folder != translator.folder and reads_same_language(translator, folder)
     }
-    options = [MODEL_HERE, RESULT_FILE] if folders else [RESULT_FILE]
-    with controls_row():
-        which = choose_one("Compare with", options, "compare_with", labelled=len(options) > 1)
-        if which == MODEL_HERE:
-            name = menu("Second model", list(folders), "second_model", width=320)
+    which = RESULT_FILE
+    if folders:
+        with controls_row():
+            options = [MODEL_HERE, RESULT_FILE]
+            which = choose_one("Compare with", options, "compare_with", labelled=True)
+            if which == MODEL_HERE:
+                name = menu("Second model", list(folders), "second_model", width=320)
     second = (
         _measured_here(lines, key, name, folders[name])
         if which == MODEL_HERE

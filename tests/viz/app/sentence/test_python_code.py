@@ -357,6 +357,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_block_runs_and_gives_what_the_view_draws(serve, view: str) -> None:
     check, url = VIEWS[view]

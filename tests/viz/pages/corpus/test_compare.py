@@ -22,6 +22,8 @@ from transformer.checkpoints import checkpoint
 from viz.app.models.menu import MODELS_VARIABLE
 from viz.pages.corpus.compare import FILE, JOB
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["measured", "measured_folder", "view"]
 
 

@@ -19,6 +19,8 @@ from transformer.analysis.lines.search import deciles
 from transformer.files.installed import BUNDLED
 from viz.pages.corpus import head as module
 
+pytestmark = pytest.mark.slow
+
 HEAD = Head("encoder_self", 1, 7)
 URL = {"text": "Dog.", "corpus_view": "One head", "kind": "encoder", "layer": "2", "head": "8"}
 

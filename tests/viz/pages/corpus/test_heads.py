@@ -25,6 +25,8 @@ from viz.pages.corpus import heads as module
 from viz.pages.corpus.heads import clicked_head
 from viz.trace_files import csv_bytes
 
+pytestmark = pytest.mark.slow
+
 URL = {"text": "Dog."}
 
 

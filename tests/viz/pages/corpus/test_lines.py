@@ -24,6 +24,8 @@ from viz.pages.corpus import measurements
 from viz.pages.corpus.lines import COSTS, FEW, FILE, JOB, PASTED, RESULT
 from viz.pages.corpus.measurements import remembered
 
+pytestmark = pytest.mark.slow
+
 URL = {"text": "Dog.", "corpus_lines": "your lines"}
 GOOD = ["The dog sleeps in the garden.", "My brother eats.", "Her horse waits."]
 STRANGE = "\x07"

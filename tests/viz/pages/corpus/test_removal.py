@@ -31,6 +31,8 @@ from viz.app.sentence.python_code import TITLE
 from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["measured", "measured_folder", "view"]
 
 TWO = (Head("decoder_self", 0, 1), Head("cross", 1, 0))

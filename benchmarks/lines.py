@@ -30,7 +30,8 @@ class Cost(NamedTuple):
 def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     """Measure the lines, and remove the costliest head of cross-attention from them."""
     from transformer import Translator
-    from transformer.analysis.lines import figures, result_file
+    from transformer.analysis.lines import result_file
+    from transformer.analysis.lines.means import head_means
     from transformer.analysis.lines.measured import COST
     from transformer.analysis.lines.measuring import measure_lines
     from transformer.analysis.lines.removal import lines_without, summarise_removal
@@ -46,7 +47,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
         last = here
 
     measured = measure_lines(translator, lines, costs=costs, progress=progress)
-    means = figures.head_means(measured)
+    means = head_means(measured)
     seconds["means and intervals"] = time.perf_counter() - last
     if removal:
         begin = time.perf_counter()

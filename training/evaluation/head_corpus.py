@@ -18,7 +18,7 @@ from training.validation import translate_all
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lines.measured import LinePair
-from transformer.analysis.lines.measuring import batches_of
+from transformer.analysis.lines.passes import batches_of
 from transformer.config import EOS, PAD
 from transformer.decoding import greedy
 from transformer.kinds import KINDS, Kind, attention_name

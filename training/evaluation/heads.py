@@ -58,7 +58,7 @@ from transformer.analysis.corpus.stored import (
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
-from transformer.analysis.lines.figures import head_means
+from transformer.analysis.lines.means import head_means
 from transformer.analysis.lines.measured import COST, GRADIENT, LOG_P, MeasuredLines
 from transformer.analysis.lines.measuring import key_counts, measure_pairs
 from transformer.cli import command

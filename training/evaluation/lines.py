@@ -9,10 +9,9 @@ from typing import Any
 from tqdm import tqdm
 
 from training.data.corpus import read_lines
-from training.evaluation.measurement import add_paths, require_place, store_or_write
-from transformer import Translator
+from training.evaluation.measurement import add_paths, load_translator, store_or_write
 from transformer.analysis.lines import result_file
-from transformer.analysis.lines.figures import head_means, heads_table
+from transformer.analysis.lines.means import head_means, heads_table
 from transformer.analysis.lines.measuring import measure_lines
 from transformer.cli import command
 
@@ -38,8 +37,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = Translator.load(options.checkpoint)
-    require_place(translator.folder, options.out, [result_file.FILE])
+    translator = load_translator(options, result_file.FILE)
     targets, references, gold = (
         None if path is None else read_lines(path)
         for path in (options.tgt, options.ref, options.gold)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.lines.measured import Floats, LinePair, MeasuredLines
-from transformer.analysis.lines.measuring import batches_of
+from transformer.analysis.lines.passes import batches_of
 from transformer.analysis.teacher_forcing import ForcedPair
 from transformer.config import BOS
 from transformer.kinds import attention_name

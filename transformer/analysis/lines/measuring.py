@@ -6,13 +6,10 @@ Lines of one length share a batch. What is held of a line are its numbers, not i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-import torch
 
 from transformer.analysis.alignment import (
     NO_WORD,
@@ -21,7 +18,7 @@ from transformer.analysis.alignment import (
     word_numbers,
     word_shares,
 )
-from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -35,7 +32,6 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.importance import (
     gradient_importance,
     losses_without,
-    sentence_losses,
 )
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.lines.measured import (
@@ -60,35 +56,23 @@ from transformer.analysis.lines.measured import (
     MeasuredLines,
     Singles,
 )
+from transformer.analysis.lines.passes import (
+    Progress,
+    Step,
+    batches_of,
+    losses_of,
+    searched,
+    steps,
+)
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
-from transformer.analysis.teacher_forcing import ForcedPair
-from transformer.config import BOS
-from transformer.decoding.settings import SearchSettings
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
-from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text.words import has_letter
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
-from transformer.translation.batch import batches
 from transformer.translator import Translator
-
-Progress: TypeAlias = Callable[[int, int, str], None]
-"""Takes how much is done, of how much, and what is done now; what it raises ends the work."""
-
-Part: TypeAlias = Literal["translate", "measure", "costs"]
-Step: TypeAlias = Callable[[Part, int], None]
-"""Takes the part of the work and the lines that it has done, 0 within a line; of `costs`, for one
-head."""
-
-LOGITS = 2**22
-"""Elements of the logits of one batch: 16 MiB in float32."""
-SEARCHED = 4096
-"""Rows of the beam × pieces of the longest source in one batch of the search."""
-MILLISECONDS: dict[Part, int] = {"translate": 25, "measure": 50, "costs": 2}
-"""Rough time of a line in each part, of costs for each head, so that progress is even in time."""
 
 
 def measure_lines(
@@ -165,9 +149,10 @@ def measure_pairs(
     offsets = np.zeros((len(pairs), len(heads), 2 * LARGEST_OFFSET + 1), np.int16)
     columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
     counts = _piece_counts(translator, pairs)
+    settings = read_alignment(translator)
     for row, pair in enumerate(pairs):
         trace = trace_of(translator, pair)
-        measures = sentence_measures(translator, trace, sources=sources, step=step)
+        measures = sentence_measures(translator, trace, settings, sources=sources, step=step)
         for name, value in measures.items():
             sentence_values[name][row] = value
         for kind in KINDS:
@@ -179,7 +164,7 @@ def measure_pairs(
             offsets[row, columns[kind]] = measured.offset_counts.reshape(-1, offsets.shape[-1])
             rows[kind][row] = measured.rows
         if gold:
-            errors = alignment_errors(translator, trace, gold[pair.number])
+            errors = alignment_errors(translator, trace, settings, gold[pair.number])
             head_values[ALIGNMENT_ERROR][row, columns["cross"]] = errors
         step("measure", 1)
     totals = offsets.sum(0, dtype=np.int64)  # [head, offset]
@@ -218,11 +203,19 @@ def trace_of(translator: Translator, pair: LinePair) -> AttentionTrace:
 
 
 def sentence_measures(
-    translator: Translator, trace: AttentionTrace, *, sources: bool, step: Step
+    translator: Translator,
+    trace: AttentionTrace,
+    settings: AlignmentSettings,
+    *,
+    sources: bool,
+    step: Step,
 ) -> dict[str, float]:
-    """Compute the measures of a sentence, by the names of `SENTENCE_MEASURES`."""
+    """Compute the measures of a sentence, by the names of `SENTENCE_MEASURES`.
+
+    `settings` name the map of cross-attention that links words.
+    """
     written = {piece.word for piece in trace.target_pieces if has_letter(piece.text)}
-    linked = {pair.target for pair in align(translator, trace)}
+    linked = {pair.target for pair in align(translator, trace, settings)}
     _, words = word_numbers(translator, trace, "pieces")
     written -= {NO_WORD}
     sinks = are_sinks(trace.source_tokens, trace.special)
@@ -247,12 +240,13 @@ def sentence_measures(
     }
 
 
-def alignment_errors(translator: Translator, trace: AttentionTrace, gold: GoldLinks) -> Floats:
+def alignment_errors(
+    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings, gold: GoldLinks
+) -> Floats:
     """Compute the alignment error of every head of cross-attention on a sentence, `[head]`.
 
-    Links are read off the weights by row and rule of the checkpoint's alignment settings.
+    Links are read off the weights by the row and the rule of the settings.
     """
-    settings = read_alignment(translator)
     source, target = word_numbers(translator, trace, "typed")
     return np.array(
         [
@@ -269,34 +263,6 @@ def alignment_errors(translator: Translator, trace: AttentionTrace, gold: GoldLi
             for weights in layer
         ]
     )
-
-
-def batches_of(
-    model: Transformer, pairs: Sequence[LinePair]
-) -> Iterator[tuple[npt.NDArray[np.int64], ForcedPair]]:
-    """Yield the rows of each batch, of pairs of about one length, with their padded token ids."""
-    lengths = [max(len(pair.source_ids), len(pair.target_ids)) for pair in pairs]
-    for rows in batches(lengths, max(1, LOGITS // model.config.vocab_size)):
-        written = [pairs[row].target_ids for row in rows]
-        batch = ForcedPair(
-            pad_sequences([pairs[row].source_ids for row in rows]),
-            pad_sequences([(BOS, *ids[:-1]) for ids in written]),
-            pad_sequences(written),
-        )
-        yield np.array(rows), ForcedPair(*(ids.to(model.device) for ids in batch))
-
-
-def steps(progress: Progress, lines: int, passes: Mapping[Part, int]) -> Step:
-    """Return a function that counts what is done, of so many passes over the lines in each part."""
-    total = lines * sum(MILLISECONDS[part] * count for part, count in passes.items())
-    done = 0
-
-    def step(part: Part, count: int) -> None:
-        nonlocal done
-        done = min(done + MILLISECONDS[part] * count, total)
-        progress(done, total, part)
-
-    return step
 
 
 def _read(
@@ -323,7 +289,7 @@ def _read(
     if targets is None:
         numbers = list(sources)
         ids = [sources[number] for number in numbers]
-        written = {numbers[row]: best for row, best in _searched(translator, ids, step)}
+        written = {numbers[row]: best for row, best in searched(translator, ids, step)}
     decode = translator.target_tokenizer.decode
     return [
         LinePair(
@@ -354,29 +320,6 @@ def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLink
     return links
 
 
-def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:
-    """Translate the lines once more, with what is edited in the model now."""
-    by_row = dict(_searched(translator, [pair.source_ids for pair in pairs], step))
-    return [translator.target_tokenizer.decode(list(by_row[row])) for row in range(len(pairs))]
-
-
-def _searched(
-    translator: Translator, sources: Sequence[tuple[int, ...]], step: Step
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Search with the default settings; yield the row of each sentence and its token ids."""
-    settings = SearchSettings(n_best=1)
-
-    def count_step() -> bool:
-        step("translate", 0)  # whose error ends the search
-        return False
-
-    for rows in batches([len(ids) for ids in sources], SEARCHED // settings.beam_size):
-        batch = [sources[row] for row in rows]
-        for row, best in zip(rows, translator.search(batch, settings, count_step), strict=True):
-            yield row, best[0].tokens
-        step("translate", len(rows))
-
-
 def _measure_costs(
     model: Transformer, pairs: Sequence[LinePair], values: Mapping[str, Singles], step: Step
 ) -> None:
@@ -390,13 +333,6 @@ def _measure_costs(
         for number, losses in enumerate(losses_without(model, *batch, heads)):
             values[COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
             step("costs", len(rows))
-
-
-@torch.inference_mode()
-def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
-    """Compute -log P of each translation of a batch, `[sentence]`, in nats."""
-    losses: Floats = sentence_losses(model, *batch).double().cpu().numpy()
-    return losses
 
 
 def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[str]:

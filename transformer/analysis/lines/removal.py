@@ -19,7 +19,7 @@ from transformer.analysis.corpus.stored import Interval, mean_interval, resample
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lines.measured import Floats, MeasuredLines
-from transformer.analysis.lines.measuring import (
+from transformer.analysis.lines.passes import (
     Part,
     Progress,
     Step,

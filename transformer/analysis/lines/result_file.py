@@ -33,7 +33,7 @@ from transformer.translator import Translator
 FORMAT = 1
 FILE = "corpus.safetensors"
 MOST_BYTES = 192 * MIB
-"""Of a file: 10,000 lines of a model with 144 heads have some 110 MiB."""
+"""Largest size of a file, in bytes: 10,000 lines of a model with 144 heads take some 110 MiB."""
 MEASURED_AGAIN = 3
 """Lines that are scored once more when a file is read."""
 NATS = 0.01

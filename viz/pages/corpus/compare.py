@@ -143,7 +143,7 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Second | None:
     if opened is None:
         return None
     if (second := recall(opened.key)) is None:
-        st.text("The server has let go of the file: open it again.")
+        st.text("The server no longer has the file: open it again.")
         return None
     checked = "" if opened.is_checked else " Not checked: its model is not open here."
     st.text(f"Second: {opened.name}, {len(second):,} lines.{checked}")

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.lines.head_tokens import HeadTokens, head_tokens
 from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
@@ -18,6 +17,7 @@ from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.sentence.python_code import head_code
@@ -26,7 +26,6 @@ from viz.draw.labels import display_tokens, head_title
 from viz.draw.palette import COLOR
 from viz.figures.head_scatter import MIXED
 from viz.figures.offset_histogram import offset_histogram
-from viz.figures.small_map import small_map
 from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import Measured, first_head, means_of
 
@@ -120,16 +119,9 @@ def _sentence(
         st.caption("Too long for a small map.")
     else:
         trace = memo(("line", key, row), lambda: trace_of(translator, pair))
-        axes = by_pieces(trace, head.kind)
-        altair_chart(
-            small_map(
-                axes.weights[head.layer, head.head],
-                *axes.labels,
-                title=f"{head.title} · {pair.source}",
-                color=COLOR[head.kind],
-                reads=axes.reads,
-                writes=axes.writes,
-            ),
+        draw_small_map(
+            trace,
+            head,
             key=f"corpus-tenth-{number}",
             alt=f"Where {head.title} looks in line {pair.number}.",
         )

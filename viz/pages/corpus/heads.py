@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.figures import head_means, heads_table
+from transformer.analysis.lines.means import head_means, heads_table
 from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.analysis.lines.significance import holm, permutation_p
 from transformer.kinds import KIND_NAMES
@@ -63,7 +63,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
         code=(head_means, heads_table, permutation_p, holm),
     )
     return f"""
-        table = figures.heads_table(lines, figures.head_means(lines))
+        table = heads_table(lines, head_means(lines))
         # Every head: {y} against {x}
         figure = head_scatter(table, {x!r}, {y!r}, {color!r}, {tuple(opened)})
         # Every measure of every head

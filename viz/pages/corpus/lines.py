@@ -12,7 +12,8 @@ from transformer import HeadlightError, InputError, Translator
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.lines import result_file
 from transformer.analysis.lines.measured import COST, MeasuredLines
-from transformer.analysis.lines.measuring import MILLISECONDS, Part, Progress, measure_lines
+from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.lines.passes import MILLISECONDS, Part, Progress
 from transformer.errors import unreadable
 from transformer.files.lines import decode_lines
 from transformer.files.reading import MIB, read_bytes
@@ -41,7 +42,7 @@ EXAMPLES, OWN = "examples", "your lines"
 
 MOST_LINES = 10_000
 MOST_BYTES = 16 * MIB
-"""Of a file of lines."""
+"""Largest size of a file of lines, in bytes."""
 
 FEW = 200
 """Lines up to which the cost of each head is measured unless the reader says otherwise."""
@@ -139,7 +140,7 @@ def _own(translator: Translator) -> Measured | None:
 
 
 def _offer_again(own: OwnLines, is_same: bool, model: object, folder: Path) -> None:
-    why, label = "The server has let go of this measurement.", "Measure again"
+    why, label = "The server no longer has this measurement.", "Measure again"
     if not is_same:
         why, label = "These lines were measured with another model.", "Measure with this one"
     st.text(why)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.figures import HeadMeans, head_means
+from transformer.analysis.lines.means import HeadMeans, head_means
 from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.errors import InputError
 from viz.app.cache.memory import memo, recall, shared_cache
@@ -56,7 +56,7 @@ def remember(key: str, lines: MeasuredLines) -> None:
 
 
 def remembered(key: str) -> MeasuredLines | None:
-    """Return the lines of a key; None where the memo has let go of them."""
+    """Return the lines of a key; None where the memo no longer has them."""
     lines: MeasuredLines | None = recall(_name(key))
     return lines
 
@@ -65,10 +65,10 @@ def lines_of(key: str) -> MeasuredLines:
     """Return the lines of a key, for files that are made on a click.
 
     Raises:
-        InputError: if the memo has let go of them.
+        InputError: if the memo no longer has them.
     """
     if (lines := remembered(key)) is None:
-        raise InputError("The server has let go of this measurement: measure the lines again.")
+        raise InputError("The server no longer has this measurement: measure the lines again.")
     return lines
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from transformer import InputError, Translator
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.figures import sentences_table
+from transformer.analysis.lines.means import sentences_table
 from transformer.analysis.lines.measured import (
     COST,
     DIAGONAL,
@@ -100,7 +100,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
     return f"""
         # Lines by {measure}
         patterns = LinePatterns{tuple(patterns)}
-        table = figures.sentences_table(lines).assign(values={shown})
+        table = sentences_table(lines).assign(values={shown})
         table = table.iloc[matching_rows(translator, lines, patterns)]
         result = table.sort_values("values", ascending={ascending}, kind="stable")
     """

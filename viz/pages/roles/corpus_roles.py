@@ -11,7 +11,6 @@ import streamlit as st
 from transformer import AttentionTrace, CheckpointError, InputError, Kind, Translator
 from transformer.analysis.alignment import WordPair, align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
-from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
@@ -28,11 +27,11 @@ from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
-from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
+from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
@@ -40,7 +39,6 @@ from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, head_title
 from viz.draw.palette import COLOR
 from viz.draw.word_links import error_text
-from viz.figures.small_map import small_map
 from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
@@ -261,18 +259,11 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     except InputError as error:
         say(error)
         return
-    place, axes = figures.place, by_pieces(trace, figures.place.kind)
-    altair_chart(
-        small_map(
-            axes.weights[place.layer, place.head],
-            *axes.labels,
-            title=f"{place.title} · {trace.source}",
-            color=COLOR[place.kind],
-            reads=axes.reads,
-            writes=axes.writes,
-        ),
+    draw_small_map(
+        trace,
+        figures.place,
         key=f"measured-example-{number}",
-        alt=f"Where {place.title} looks in an example sentence.",
+        alt=f"Where {figures.place.title} looks in an example sentence.",
     )
     st.text(example.source)
     st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")

@@ -20,15 +20,16 @@ from transformer.analysis.heads.importance import gradient_importance
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lines import result_file
 from transformer.analysis.lines.comparison import compared_heads, compared_sentences
-from transformer.analysis.lines.figures import head_means, heads_table
 from transformer.analysis.lines.head_tokens import head_tokens
+from transformer.analysis.lines.means import head_means, heads_table
 from transformer.analysis.lines.measured import (
     ALIGNMENT_ERROR,
     COST,
     GRADIENT,
     LOG_P,
 )
-from transformer.analysis.lines.measuring import batches_of, measure_lines, trace_of
+from transformer.analysis.lines.measuring import measure_lines, trace_of
+from transformer.analysis.lines.passes import batches_of
 from transformer.analysis.lines.quality import quality_changes
 from transformer.analysis.lines.removal import (
     lines_without,

@@ -22,7 +22,7 @@ from tests.viz.pages.corpus.measured_folder import (
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.figures import head_means
+from transformer.analysis.lines.means import head_means
 from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.analysis.lines.quality import quality_changes
 from transformer.analysis.lines.removal import CHANGE, lines_without, summarise_removal

@@ -15,7 +15,7 @@ from tests.viz.app_test import texts
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, view
 from transformer import Translator
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.figures import sentences_table
+from transformer.analysis.lines.means import sentences_table
 from transformer.analysis.lines.measured import DIAGONAL, LEAST_CERTAIN, UNUSED, MeasuredLines
 from viz.app.chrome.table_downloads import parquet_bytes
 from viz.app.links import address

@@ -1,0 +1,96 @@
+"""Passes of the model over many lines: batches of one length, their losses, and their search.
+
+Each tells its progress after a step of less than a second, where the work can be ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from transformer.analysis.heads.importance import sentence_losses
+from transformer.analysis.lines.measured import Floats, LinePair
+from transformer.analysis.teacher_forcing import ForcedPair
+from transformer.config import BOS
+from transformer.decoding.settings import SearchSettings
+from transformer.masks import pad_sequences
+from transformer.model import Transformer
+from transformer.translation.batch import batches
+from transformer.translator import Translator
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Takes how much is done, of how much, and what is done now; what it raises ends the work."""
+
+Part: TypeAlias = Literal["translate", "measure", "costs"]
+Step: TypeAlias = Callable[[Part, int], None]
+"""Takes the part of the work and the lines that it has done, 0 within a line; of `costs`, for one
+head."""
+
+LOGITS = 2**22
+"""Elements of the logits of one batch: 16 MiB in float32."""
+SEARCHED = 4096
+"""Rows of the beam × pieces of the longest source in one batch of the search."""
+MILLISECONDS: dict[Part, int] = {"translate": 25, "measure": 50, "costs": 2}
+"""Rough time of a line in each part, of costs for each head, so that progress is even in time."""
+
+
+def steps(progress: Progress, lines: int, passes: Mapping[Part, int]) -> Step:
+    """Return a function that counts what is done, of so many passes over the lines in each part."""
+    total = lines * sum(MILLISECONDS[part] * count for part, count in passes.items())
+    done = 0
+
+    def step(part: Part, count: int) -> None:
+        nonlocal done
+        done = min(done + MILLISECONDS[part] * count, total)
+        progress(done, total, part)
+
+    return step
+
+
+def batches_of(
+    model: Transformer, pairs: Sequence[LinePair]
+) -> Iterator[tuple[npt.NDArray[np.int64], ForcedPair]]:
+    """Yield the rows of each batch, of pairs of about one length, with their padded token ids."""
+    lengths = [max(len(pair.source_ids), len(pair.target_ids)) for pair in pairs]
+    for rows in batches(lengths, max(1, LOGITS // model.config.vocab_size)):
+        written = [pairs[row].target_ids for row in rows]
+        batch = ForcedPair(
+            pad_sequences([pairs[row].source_ids for row in rows]),
+            pad_sequences([(BOS, *ids[:-1]) for ids in written]),
+            pad_sequences(written),
+        )
+        yield np.array(rows), ForcedPair(*(ids.to(model.device) for ids in batch))
+
+
+@torch.inference_mode()
+def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
+    """Compute -log P of each translation of a batch, `[sentence]`, in nats."""
+    losses: Floats = sentence_losses(model, *batch).double().cpu().numpy()
+    return losses
+
+
+def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:
+    """Translate the lines once more, with what is edited in the model now."""
+    by_row = dict(searched(translator, [pair.source_ids for pair in pairs], step))
+    return [translator.target_tokenizer.decode(list(by_row[row])) for row in range(len(pairs))]
+
+
+def searched(
+    translator: Translator, sources: Sequence[tuple[int, ...]], step: Step
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Search with the default settings; yield the row of each sentence and its token ids."""
+    settings = SearchSettings(n_best=1)
+
+    def count_step() -> bool:
+        step("translate", 0)  # whose error ends the search
+        return False
+
+    for rows in batches([len(ids) for ids in sources], SEARCHED // settings.beam_size):
+        batch = [sources[row] for row in rows]
+        for row, best in zip(rows, translator.search(batch, settings, count_step), strict=True):
+            yield row, best[0].tokens
+        step("translate", len(rows))

@@ -1,0 +1,31 @@
+"""Small map of one head on one sentence, which several pages draw."""
+
+from __future__ import annotations
+
+from transformer import AttentionTrace
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
+from viz.app.chrome.charts import altair_chart
+from viz.draw.palette import COLOR
+from viz.figures.small_map import small_map
+
+
+def draw_small_map(trace: AttentionTrace, head: Head, *, key: str, alt: str) -> None:
+    """Draw where a head looks, in the colour of its kind.
+
+    Args:
+        trace: the trace of the sentence.
+        head: the head.
+        key: name of the chart in the session.
+        alt: description for screen readers.
+    """
+    axes = by_pieces(trace, head.kind)
+    chart = small_map(
+        axes.weights[head.layer, head.head],
+        *axes.labels,
+        title=f"{head.title} · {trace.source}",
+        color=COLOR[head.kind],
+        reads=axes.reads,
+        writes=axes.writes,
+    )
+    altair_chart(chart, key=key, alt=alt)

@@ -16,6 +16,7 @@ from benchmarks import (
     marian,
     models,
     pages,
+    parts,
     profile,
     readers,
     scale,
@@ -28,7 +29,20 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
+    *(
+        training,
+        inference,
+        app,
+        pages,
+        layers,
+        lessons,
+        lines,
+        marian,
+        models,
+        parts,
+        profile,
+        readers,
+    ),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    accessibility,
     age,
     app,
     confidence,
     findings,
+    firefox,
+    hostile,
     huggingface,
     inference,
     layers,
@@ -30,7 +33,8 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(age, scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
+    *(accessibility, age, firefox, hostile),
+    *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -21,6 +21,18 @@ QUIET = [
     "--disable-sync",
 ]
 
+# the canvases in sight on which nothing is painted, those of the components too
+BLANK = """() => {
+    const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+        [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);
+    return all(document).filter((element) => {
+        if (element.tagName !== "CANVAS" || !element.checkVisibility()) return false;
+        if (!element.width || !element.height) return false;
+        const pen = element.getContext("2d");
+        return !pen.getImageData(0, 0, element.width, element.height).data.some(Boolean);
+    }).map((element) => element.closest("[class]")?.className || "a canvas");
+}"""
+
 
 class NoBrowser(HeadlightError):
     """There is no Chromium to measure in."""

@@ -31,7 +31,7 @@ from viz.draw.labels import PAGE_TITLES
 _CHROME = Path(__file__).with_name("chrome")
 _SCRIPTS = "card_focus history languages light live_text menus share undo"
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
-_STYLES = "page sentence_bar translate texts choices focus lesson share phone"
+_STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"
 STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]
 """In their order: of two rules that weigh the same the later one counts."""
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    accessibility,
+    age,
     app,
     confidence,
     findings,
+    firefox,
+    hostile,
     huggingface,
     inference,
     layers,
@@ -29,20 +33,8 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(
-        training,
-        inference,
-        app,
-        pages,
-        layers,
-        lessons,
-        lines,
-        marian,
-        models,
-        parts,
-        profile,
-        readers,
-    ),
+    *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
+    *(accessibility, age, firefox, hostile, parts),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

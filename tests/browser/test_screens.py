@@ -205,7 +205,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
-        page.wait_for_function(f"() => {main}.scrollWidth <= {WIDE}")
+        until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
 
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"

@@ -95,9 +95,9 @@ class Clock:
         """Put a watched function in the place of each of a part."""
         for part, (module, names) in PARTS.items():
             for name in names:
-                *of_class, function = name.split(".")
+                *classes, function = name.split(".")
                 owner: Any = importlib.import_module(module)
-                for class_ in of_class:
+                for class_ in classes:
                     owner = getattr(owner, class_)
                 setattr(owner, function, self._watched(part, getattr(owner, function)))
 

@@ -1,4 +1,4 @@
-"""What grew is told from blocks in the middle of noise and warm-up."""
+"""Growth is told from blocks in the middle of noise and warm-up."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from viz.app import jobs
 from viz.app.cache.memory import server_wide, shared_cache
 from viz.app.cache.metrics import metrics
+from viz.app.cache.search_queue import search_queue
 from viz.app.models.menu import models_bytes
 from viz.app.streamlit_internals import uploaded_bytes
 
@@ -72,10 +73,12 @@ class _Memory(Collector):
     """Collector of what the server holds at the moment that it is asked."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the jobs by their state, and bytes by what they hold."""
+        """Yield searches and jobs by their state, and bytes by what they hold."""
+        searches = GaugeMetricFamily("headlight_searches", "Searches.", labels=["state"])
         work = GaugeMetricFamily("headlight_jobs", "Jobs in the background.", labels=["state"])
-        for state, count in jobs.counts().items():
-            work.add_metric([state], count)
+        for family, counts in ((searches, search_queue().counts()), (work, jobs.counts())):
+            for state, count in counts.items():
+                family.add_metric([state], count)
         memory = GaugeMetricFamily("headlight_bytes", "Bytes that are held.", labels=["of"])
         for name, size in (
             ("results", shared_cache().size),
@@ -83,7 +86,7 @@ class _Memory(Collector):
             ("uploads", uploaded_bytes()),
         ):
             memory.add_metric([name], size)
-        yield from (work, memory)
+        yield from (searches, work, memory)
 
 
 @server_wide

@@ -1,4 +1,4 @@
-"""Seconds of searches and runs, and how many are under way: counts for Prometheus and the log.
+"""Seconds of searches and runs, for Prometheus and the log.
 
 No metric has a name or a text of a reader.
 """
@@ -6,8 +6,7 @@ No metric has a name or a text of a reader.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -24,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Metrics:
-    """What is counted while the server works; made once, by `metrics`."""
+    """Counts of what the server does; made once, by `metrics`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -33,9 +32,6 @@ class Metrics:
         )
         self.open_sessions = Gauge(
             "headlight_sessions_open", "Tabs that are open.", registry=self.registry
-        )
-        self.searches = Gauge(
-            "headlight_searches", "Searches under way.", ["state"], registry=self.registry
         )
         self.search_seconds = Histogram(
             "headlight_search_seconds",
@@ -71,32 +67,12 @@ def metrics() -> Metrics:
     return Metrics()
 
 
-@contextmanager
-def counted_search() -> Iterator[Callable[[], None]]:
-    """Count a search that waits, and runs from the call of the yielded function on."""
-    counts, began = metrics(), time.monotonic()
-    waiting, running = (counts.searches.labels(state) for state in ("waiting", "running"))
-    started: float | None = None
-
-    def start() -> None:
-        nonlocal started
-        started = time.monotonic()
-        counts.waiting_seconds.observe(started - began)
-        waiting.dec()
-        running.inc()
-
-    waiting.inc()
-    try:
-        yield start
-    finally:
-        if started is None:
-            waiting.dec()
-        else:
-            running.dec()
-            seconds = time.monotonic() - started
-            counts.search_seconds.observe(seconds)
-            if seconds > SLOW_SECONDS:
-                _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, started - began)
+def note_search(waited: float, seconds: float) -> None:
+    """Count a search that has ended, and log it where it was slow; both in seconds."""
+    metrics().waiting_seconds.observe(waited)
+    metrics().search_seconds.observe(seconds)
+    if seconds > SLOW_SECONDS:
+        _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import TextSearch
 from viz.app.cache.memory import server_wide
+from viz.app.cache.metrics import count_refusal, note_search
 from viz.app.streamlit_internals import end_if_unwanted
 
 SECONDS = 8.0
@@ -49,7 +50,7 @@ class BusyError(HeadlightError):
 
 
 class Watcher(Protocol):
-    """What a reader sees while a search waits or runs."""
+    """Display of a search that waits or runs."""
 
     def write_place(self, place: int) -> None:
         """Show the place in the queue, from 1."""
@@ -68,6 +69,7 @@ class _Request:
         settings: of the search.
         is_watched: whether parts are wanted.
         context: of the reader's run, with its hooks.
+        asked: seconds by the clock; likewise when its search began.
         unwanted: set by the reader, who has left.
         part: what the search has so far, until it is taken.
         ended: set with the translation or the error.
@@ -78,12 +80,17 @@ class _Request:
     settings: SearchSettings
     is_watched: bool
     context: Context = field(default_factory=copy_context)
+    asked: float = field(default_factory=time.monotonic)
+    began: float = 0.0
     unwanted: bool = False
     part: Partial | None = None
     ended: threading.Event = field(default_factory=threading.Event)
     translation: Translation | None = None
     error: Exception | None = None
-    next_part: float = field(default_factory=lambda: time.monotonic() + CALM)
+    next_part: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.next_part = self.asked + CALM
 
     @property
     def group(self) -> object:
@@ -95,6 +102,7 @@ class _Request:
 
     def finish(self, translation: Translation) -> None:
         """Give the reader the translation."""
+        note_search(self.began - self.asked, time.monotonic() - self.began)
         self.translation = translation
         self.ended.set()
 
@@ -110,7 +118,8 @@ class _Lane:
     def __init__(self, together: int, most: int) -> None:
         self._together, self._most = together, most
         self._waiting: deque[tuple[object, _Request]] = deque()
-        self._is_running = False
+        self._has_thread = False
+        self._running = 0
         self._lock = threading.Lock()
 
     def add(self, request: _Request) -> None:
@@ -123,13 +132,14 @@ class _Lane:
         with self._lock:
             self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
             if (count := len(self._waiting)) >= self._most:
+                count_refusal("too many searches")
                 raise BusyError(
                     f"{count} sentences wait for this server already: try again in a moment."
                 )
             self._waiting.append((group, request))
-            if not self._is_running:
+            if not self._has_thread:
                 threading.Thread(target=self._run, name="search", daemon=True).start()
-                self._is_running = True
+                self._has_thread = True
 
     def place(self, request: _Request) -> int:
         """Return how many are searched before or with a request that waits, from 1; 0 if none."""
@@ -137,10 +147,10 @@ class _Lane:
             waiting = [other for _, other in self._waiting]
         return waiting.index(request) + 1 if request in waiting else 0
 
-    @property
-    def waiting(self) -> int:
-        """The number of requests that wait."""
-        return len(self._waiting)
+    def counts(self) -> tuple[int, int]:
+        """Return how many requests wait, and how many are searched for now."""
+        with self._lock:
+            return len(self._waiting), self._running
 
     def _run(self) -> None:
         torch.set_num_threads(1)  # of this thread
@@ -153,13 +163,15 @@ class _Lane:
             wanted = [pair for pair in self._waiting if not pair[1].unwanted]
             same = [pair for pair in wanted if pair[0] == wanted[0][0]][: self._together]
             self._waiting = deque(pair for pair in wanted if pair not in same)
-            self._is_running = bool(same)
+            self._running, self._has_thread = len(same), bool(same)
         return [request for _, request in same]
 
 
 def _search(batch: list[_Request]) -> None:
     """Search for all sentences of a batch; a reader who has left, or a budget, ends a search."""
-    first = batch[0]
+    first, now = batch[0], time.monotonic()
+    for request in batch:
+        request.began = now
     end = time.thread_time() + SECONDS
     try:
         search = first.context.run(
@@ -191,10 +203,10 @@ class SearchQueue:
     def __init__(self) -> None:
         self._short, self._long = _Lane(TOGETHER, MOST_WAITING), _Lane(1, MOST_LONG)
 
-    @property
-    def waiting(self) -> int:
-        """The number of searches that wait."""
-        return self._short.waiting + self._long.waiting
+    def counts(self) -> dict[str, int]:
+        """Return how many searches wait and run."""
+        lanes = self._short.counts(), self._long.counts()
+        return dict(zip(("waiting", "running"), map(sum, zip(*lanes, strict=True)), strict=True))
 
     def search(
         self,
@@ -213,11 +225,10 @@ class SearchQueue:
         lane = self._short if is_short else self._long
         request = _Request(translator, text, settings, is_watched=watcher is not None)
         lane.add(request)
-        calm_until = time.monotonic() + CALM
         try:
             while not request.ended.wait(PAUSE):
                 end_if_unwanted()
-                if watcher is not None and time.monotonic() >= calm_until:
+                if watcher is not None and time.monotonic() >= request.asked + CALM:
                     _tell(watcher, request, lane)
         finally:
             request.unwanted = True

@@ -15,6 +15,8 @@ from transformer import InputError, Translation, Translator, silence
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import TextSearch
 from viz.app.cache import search_queue
+from viz.app.cache.memory import forget_server_wide
+from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import BusyError, SearchQueue
 
 TREE = SearchSettings(tree=True)
@@ -58,12 +60,13 @@ class Gate:
         self.search = Gated
 
     def has(self, queue: SearchQueue, count: int) -> bool:
-        """Whether so many have come, of which the first is held here."""
-        return bool(self.texts) and len(self.texts) + queue.waiting == count
+        """Return whether so many have come, the first of which is held here."""
+        return bool(self.texts) and len(self.texts) + queue.counts()["waiting"] == count
 
 
 @pytest.fixture
 def gate(monkeypatch) -> Gate:
+    forget_server_wide()  # the metrics
     gate = Gate()
     monkeypatch.setattr(search_queue, "TextSearch", gate.search)
     return gate
@@ -74,6 +77,10 @@ def until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+def seconds_counted() -> float | None:
+    return metrics().registry.get_sample_value("headlight_search_seconds_count")
 
 
 @contextmanager
@@ -96,9 +103,9 @@ def test_those_that_wait_are_one_batch_and_each_gets_its_own(translator: Transla
     with asked(SearchQueue(), gate, calls) as futures:
         assert gate.batches == [TEXTS[:1]]
         gate.open.set()
-        found = [future.result() for future in futures]
+        translations = [future.result() for future in futures]
     assert gate.batches == [TEXTS[:1], TEXTS[1:]]
-    for text, translation in zip(TEXTS, found, strict=True):
+    for text, translation in zip(TEXTS, translations, strict=True):
         alone = translator.translate(text, tree=True)
         assert (translation.source, translation.text) == (text, alone.text)
         assert translation.log_prob == pytest.approx(alone.log_prob, abs=1e-4)
@@ -107,6 +114,7 @@ def test_those_that_wait_are_one_batch_and_each_gets_its_own(translator: Transla
             for result in (translation, alone)
         )
         assert nodes == expected
+    assert seconds_counted() == 5
 
 
 def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, gate) -> None:
@@ -131,13 +139,13 @@ def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, g
     ]
     with asked(queue, gate, calls) as futures:
         gate.open.set()
-        found = [future.result() for future in futures]
+        translations = [future.result() for future in futures]
     assert gate.batches == [
         [TEXTS[0]], [TEXTS[0], TEXTS[3]], [TEXTS[1]], [TEXTS[2]], [TEXTS[4]], [TEXTS[3]],
     ]  # fmt: skip
     with translator.model.hooks(hooked):
-        assert found[4].log_prob == pytest.approx(translator.translate(TEXTS[4]).log_prob)
-    assert found[4].log_prob != pytest.approx(translator.translate(TEXTS[4]).log_prob)
+        assert translations[4].log_prob == pytest.approx(translator.translate(TEXTS[4]).log_prob)
+    assert translations[4].log_prob != pytest.approx(translator.translate(TEXTS[4]).log_prob)
 
 
 def test_a_reader_who_leaves_ends_the_search_and_no_other(
@@ -165,10 +173,10 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(
     queue, leaver = SearchQueue(), threading.Thread(target=leave, name="leaver")
     with asked(queue, gate, [(translator, TEXTS[0], TREE)]) as futures:
         leaver.start()
-        until(lambda: queue.waiting == 1)
+        until(lambda: queue.counts()["waiting"] == 1)
         with ThreadPoolExecutor(1) as threads:
             futures.append(threads.submit(queue.search, translator, TEXTS[1], TREE))
-            until(lambda: queue.waiting == 2)
+            until(lambda: queue.counts()["waiting"] == 2)
             gate.on_step = leave_in_second
             gate.open.set()
             texts = [future.result().text for future in futures]
@@ -183,7 +191,7 @@ def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, mon
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError, match=r"^2 sentences wait"):
             queue.search(translator, TEXTS[3], TREE)
-        assert queue.waiting == 2
+        assert queue.counts() == {"waiting": 2, "running": 1}
 
 
 def test_an_error_of_one_is_that_of_its_reader_alone(

@@ -18,17 +18,12 @@ from typing import Any
 import altair as alt
 
 from benchmarks.machine import describe
-from benchmarks.readers import NoAnswer, ask, sentences, session
+from benchmarks.readers import PAGES, NoAnswer, ask, sentences, session
 from benchmarks.server import Server, served
 from transformer.cli.arguments import whole_number
 from viz.app.monitoring import METRICS_PATH
-from viz.draw.labels import PAGE_TITLES
 from viz.figures.colors import GREY, VIOLET
 
-TIMES = ("", " today", " again", " every day", " tonight")
-"""Ends of sentences that make enough of them different."""
-
-PAGES = [path if number else "" for number, path in enumerate(PAGE_TITLES)]
 READERS = 2
 """Readers at the same time, as many as there are cores."""
 
@@ -118,9 +113,7 @@ def growth(blocks: Sequence[Block]) -> dict[str, float]:
 
 
 def _blocks(server: Server, pages: int, sessions: int) -> Iterator[Block]:
-    every = [text.replace(".", f"{when}.") for when, text in itertools.product(TIMES, sentences())]
-    random.Random(1).shuffle(every)
-    texts = itertools.cycle(every)  # by then no cache has the first of them
+    texts = itertools.cycle(list(sentences()))  # by then no cache has the first of them
     draw = random.Random(2)
     for block in range(1, BLOCKS + 1):
         visits = [

@@ -8,25 +8,43 @@ import itertools
 import random
 import statistics
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe
-from benchmarks.server import LARGEST_MESSAGE, served
+from benchmarks.server import LARGEST_MESSAGE, Server, served
 from transformer import HeadlightError, InputError, Translator
 from transformer.cli.arguments import number, whole_number
+from viz.draw.labels import PAGE_TITLES
 
 PEOPLE = ("A young man", "An old woman", "A small boy", "A tall girl", "The teacher", "My brother")
 DOINGS = ("is reading", "is selling", "is painting", "is carrying", "is washing", "is looking for")
 THINGS = ("a book", "a chair", "a red bicycle", "an umbrella", "a heavy box", "a kite")
 PLACES = ("in the garden", "at the station", "on the beach", "in front of the house", "by the lake")
+ENDS = (
+    "", "today", "again", "every day", "tonight", "with a friend", "after school", "in the morning",
+)  # fmt: skip
 LONGEST = 60.0  # seconds until an answer has to be there
+OTHERS = 10
+"""Sentences of other readers that an answer is searched for."""
+
+REPORT = 15.0
+"""Seconds between two lines on memory and processor."""
+
+EVERY = "every"
+PAGES = [path if number_ else "" for number_, path in enumerate(PAGE_TITLES)]
+Pair: TypeAlias = tuple[str, str]
+"""A sentence and its translation."""
+
 KEPT = 400
 """Messages whose hashes a browser sends along, so that they do not come again; at most."""
 
@@ -38,40 +56,50 @@ class NoAnswer(HeadlightError):
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks readers`."""
     parser = commands.add_parser("readers", help="many people at the app at the same time")
-    parser.add_argument("--readers", type=whole_number(1), nargs="+", default=[1, 10, 30, 60])
+    parser.add_argument("--readers", type=whole_number(1), nargs="+", default=[40])
     parser.add_argument(
-        "--every", type=number(0.1, 3_600), default=10.0, help="mean seconds between sentences"
+        "--every", type=number(0.1, 3_600), default=5.0, help="mean seconds of thought"
     )
     parser.add_argument(
-        "--seconds", type=number(1, 86_400), default=40.0, help="how long for each number"
+        "--seconds", type=number(1, 86_400), default=60.0, help="how long for each number"
     )
-    parser.add_argument("--page", default="", help="path of the page; Translate if it is not given")
+    parser.add_argument(
+        "--page", choices=[*PAGES, EVERY], default="heads", help="or one page after the other"
+    )
+    parser.add_argument(
+        "--processes", type=whole_number(1, 64), default=1, help="behind HAProxy, if several"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Let more and more readers type sentences of their own, and print how long they wait.
+    """Let readers ask for sentences of their own, and print how long they wait.
 
     Raises:
         InputError: if there are not enough sentences for so many.
-        NoAnswer: if the app takes too long, or its answer is not the translation.
+        NoAnswer: if the app takes too long, if its answer is not the translation, or if it shows
+            the sentence of somebody else.
     """
     count = 1 + max(2, int(options.seconds / options.every))  # of each; the first opens the page
-    most = len(PEOPLE) * len(DOINGS) * len(THINGS) * len(PLACES)
-    if sum(options.readers) * count > most:
+    texts = list(sentences())
+    if sum(options.readers) * count > len(texts):
         raise InputError(
-            f"{sum(options.readers) * count:,} sentences are needed and {most:,} are there: lower "
-            f"--readers or --seconds."
+            f"{sum(options.readers) * count:,} sentences are needed and {len(texts):,} are there: "
+            f"lower --readers or --seconds."
         )
-    print(f"{describe()}, page /{options.page}, a sentence every {options.every:g} s from each")
+    print(
+        f"{describe()}, page /{options.page}, processes: {options.processes}, "
+        f"{options.every:g} s of thought"
+    )
     translator = Translator.load()
-    texts = sentences()
+    pages = PAGES if options.page == EVERY else [options.page]
     for readers in options.readers:
-        lines = [[next(texts) for _ in range(count)] for _ in range(readers)]
-        wanted = [list(translator.translate_lines(mine)) for mine in lines]
-        pairs = [list(zip(*both, strict=True)) for both in zip(lines, wanted, strict=True)]
-        with served() as server:
-            waits = asyncio.run(_all(server.address, options.page, pairs, options.every))
+        mine, texts = texts[: readers * count], texts[readers * count :]
+        pairs = list(zip(mine, translator.translate_lines(mine), strict=True))
+        with _server(options.processes) as server:
+            waits = asyncio.run(
+                _all(server, pages, [pairs[i::readers] for i in range(readers)], options.every)
+            )
         print(
             f"{readers} at once, {len(waits)} sentences: translation after "
             f"{_shown([wait.translation for wait in waits])}, page complete after "
@@ -80,11 +108,15 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
+def _server(processes: int) -> AbstractContextManager[Server | Balanced]:
+    return served() if processes == 1 else balanced(processes)
+
+
 def sentences() -> Iterator[str]:
     """Draw sentences that all differ, so that no cache answers."""
-    every = list(itertools.product(PEOPLE, DOINGS, THINGS, PLACES))
+    every = list(itertools.product(PEOPLE, DOINGS, THINGS, PLACES, ENDS))
     random.Random(0).shuffle(every)
-    return (" ".join(words) + "." for words in every)
+    return (" ".join(filter(None, words)) + "." for words in every)
 
 
 def _shown(seconds: Sequence[float]) -> str:
@@ -104,49 +136,92 @@ class Wait:
 
 
 async def _all(
-    address: str, page: str, pairs: Sequence[list[tuple[str, str]]], every: float
+    server: Server | Balanced, pages: Sequence[str], pairs: Sequence[list[Pair]], every: float
 ) -> list[Wait]:
     """All readers at the same time, each with lines and translations of its own."""
-    host = address.replace("http", "ws")
+    every_pair = [pair for mine in pairs for pair in mine]
+    watch = asyncio.create_task(_watch(server))
     readers = (
-        _read(host, page, mine, every, random.Random(seed)) for seed, mine in enumerate(pairs)
+        _read(server.address, pages, mine, every_pair, every, random.Random(seed))
+        for seed, mine in enumerate(pairs)
     )
-    return [wait for waits in await asyncio.gather(*readers) for wait in waits]
-
-
-async def _read(
-    host: str, page: str, pairs: list[tuple[str, str]], every: float, draw: random.Random
-) -> list[Wait]:
-    """One reader: opens the page, then asks for one sentence after another."""
-    first, *others = pairs
-    waits = []
-    async with session(host) as server:
-        hashes: dict[str, None] = {}
-        await ask(server, page, *first, hashes)
-        for line in others:
-            await asyncio.sleep(draw.uniform(0, 2 * every))
-            waits.append(await ask(server, page, *line, hashes))
+    waits = [wait for waits in await asyncio.gather(*readers) for wait in waits]
+    watch.cancel()
     return waits
 
 
-def session(host: str) -> connect:
+async def _watch(server: Server | Balanced) -> None:
+    """Print memory and processor time of the server from time to time."""
+    before = server.processor_time()
+    while True:
+        await asyncio.sleep(REPORT)
+        now = server.processor_time()
+        print(
+            f"  {server.megabytes():,.0f} MiB, {(now - before) / REPORT:.2f} cores", flush=True
+        )
+        before = now
+
+
+async def _read(
+    address: str,
+    pages: Sequence[str],
+    pairs: list[Pair],
+    every_pair: Sequence[Pair],
+    every: float,
+    draw: random.Random,
+) -> list[Wait]:
+    """One reader: opens the page, then asks for one sentence after another."""
+    waits = []
+    await asyncio.sleep(draw.uniform(0, 2 * every))
+    cookie = await asyncio.to_thread(_cookie, address)
+    async with session(address.replace("http", "ws"), cookie) as server:
+        hashes: dict[str, None] = {}
+        for number_, (line, translation) in enumerate(pairs):
+            others = [text for text, _ in draw.sample(every_pair, OTHERS) if text != line]
+            page = pages[number_ % len(pages)]
+            wait = await ask(server, page, line, translation, hashes, others)
+            if number_:  # the first opens the page
+                waits.append(wait)
+            await asyncio.sleep(draw.uniform(0, 2 * every))
+    return waits
+
+
+def _cookie(address: str) -> str:
+    """Open the page, and return the cookie by which a balancer knows who comes again, or ""."""
+    with urllib.request.urlopen(address) as page:
+        named: str = page.headers.get("Set-Cookie", "")
+    return named.partition(";")[0]
+
+
+def session(host: str, cookie: str = "") -> connect:
     """Open a session of a server, as a new tab does; a context manager.
 
     Args:
         host: address of the server, with `ws` in the place of `http`.
+        cookie: what the server has asked the browser to send, or "".
     """
     return connect(
         f"{host}/_stcore/stream",
         subprotocols=["streamlit"],  # type: ignore[list-item]
+        additional_headers={"Cookie": cookie} if cookie else {},
         max_size=LARGEST_MESSAGE,
         ping_interval=None,
     )
 
 
 async def ask(
-    server: ClientConnection, page: str, text: str, translation: str, hashes: dict[str, None]
+    server: ClientConnection,
+    page: str,
+    text: str,
+    translation: str,
+    hashes: dict[str, None],
+    others: Sequence[str] = (),
 ) -> Wait:
-    """Ask for the page of a sentence, as Back does, and wait for all of it."""
+    """Ask for the page of a sentence, as Back does, and wait for all of it.
+
+    Raises:
+        NoAnswer: if it does not come in time, has not the translation, or has another sentence.
+    """
     asked = BackMsg()
     asked.rerun_script.query_string = urlencode({"text": text})
     asked.rerun_script.page_name = page
@@ -161,6 +236,9 @@ async def ask(
                 assert isinstance(message, bytes)  # of a protocol buffer
                 if not seen and sought in message:
                     seen = time.monotonic() - began
+                for other in others:
+                    if other.encode() in message:
+                        raise NoAnswer(f"The answer to {text!r} has {other!r}.")
                 reply = ForwardMsg.FromString(message)
                 if reply.hash:
                     hashes[reply.hash] = None

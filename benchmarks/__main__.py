@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     app,
     confidence,
+    failover,
     findings,
     huggingface,
     inference,
@@ -29,7 +30,17 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
+    *(
+        failover,
+        scale,
+        confidence,
+        sentences,
+        findings,
+        source_share,
+        examples,
+        jupyter,
+        huggingface,
+    ),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

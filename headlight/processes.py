@@ -58,7 +58,7 @@ class Process:
     def __init__(self, arguments: Sequence[str], port: int) -> None:
         self.arguments = arguments
         self.port = port
-        self.answers = asyncio.Event()
+        self.ready = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self) -> None:
@@ -76,8 +76,8 @@ class Process:
                 probe = asyncio.create_task(self._probe())
                 status = await self._process.wait()
                 probe.cancel()
-                answered |= self.answers.is_set()
-                self.answers.clear()
+                answered |= self.ready.is_set()
+                self.ready.clear()
                 if not answered:
                     self._say(f"{_reason(status)} before it could answer")
                     return
@@ -101,9 +101,9 @@ class Process:
         """Note when the process answers, and kill it after `SILENCE`."""
         heard = time.monotonic()
         while time.monotonic() - heard < SILENCE:
-            if await asyncio.to_thread(_is_healthy, self.port):
+            if await asyncio.to_thread(answers, self.port):
                 heard = time.monotonic()
-                self.answers.set()
+                self.ready.set()
             await asyncio.sleep(PROBE_INTERVAL)
         if self._process is not None:
             self._process.kill()
@@ -164,10 +164,11 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
         if len(ports) > cores:
             print(f"{len(ports)} processes share {cores} cores: more than {cores} gain nothing.")
         sys.stdout.flush()
-        return asyncio.run(_run(processes))
+        return asyncio.run(run(processes))
 
 
-async def _run(processes: Sequence[Process]) -> int:
+async def run(processes: Sequence[Process]) -> int:
+    """Keep the processes running until a signal ends them, or one cannot start: then return 1."""
     stop, restart = asyncio.Event(), asyncio.Event()
     had_terminal = os.isatty(0)
 
@@ -196,14 +197,15 @@ async def _restart(processes: Sequence[Process], wanted: asyncio.Event) -> None:
         wanted.clear()
         for process in processes:
             await process.end()
-            process.answers.clear()
+            process.ready.clear()
             with contextlib.suppress(TimeoutError):  # the others serve meanwhile
-                await asyncio.wait_for(process.answers.wait(), SILENCE)
+                await asyncio.wait_for(process.ready.wait(), SILENCE)
             await asyncio.sleep(NOTICED)
         command.say("headlight app: all processes were restarted.")
 
 
-def _is_healthy(port: int) -> bool:
+def answers(port: int) -> bool:
+    """Return whether the server on a port of this machine says that it is well."""
     connection = http.client.HTTPConnection(ADDRESS, port, timeout=PROBE_TIMEOUT)
     try:
         connection.request("GET", HEALTH)

@@ -21,6 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
     host, ports = options.host, [options.port]
+    if options.processes > 1 and os.name == "nt":
+        command.say("headlight app: on Windows, --processes 1 is all there is.")
+        return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
         host, ports = processes.ADDRESS, processes.ports_behind(options.port, options.processes)
     for port in ports:
@@ -44,7 +47,8 @@ def _refusal(host: str, port: int) -> str | None:
     """Return why an address and port cannot be opened; None if they can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
     with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # likewise
+        if os.name != "nt":  # where it would hide that a port is taken
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
             probe.listen()

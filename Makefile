@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 PORT   ?= 8501
-HOST   = localhost
+HOST   = 127.0.0.1
 OUT    ?= runs/demo
 BENCH  ?= training app pages inference
 WORKERS ?= 3

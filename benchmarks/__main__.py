@@ -9,6 +9,7 @@ from benchmarks import (
     age,
     app,
     confidence,
+    failover,
     findings,
     firefox,
     hostile,
@@ -34,7 +35,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, firefox, hostile, parts),
+    *(accessibility, age, failover, firefox, hostile, parts),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -156,9 +156,7 @@ async def _watch(server: Server | Balanced) -> None:
     while True:
         await asyncio.sleep(REPORT)
         now = server.processor_time()
-        print(
-            f"  {server.megabytes():,.0f} MiB, {(now - before) / REPORT:.2f} cores", flush=True
-        )
+        print(f"  {server.megabytes():,.0f} MiB, {(now - before) / REPORT:.2f} cores", flush=True)
         before = now
 
 

@@ -47,13 +47,23 @@ class Server:
 
     def processor_time(self) -> float:
         """Return the processor time of all threads so far, in seconds."""
-        status = Path(f"/proc/{self.process.pid}/stat").read_text("utf-8").rpartition(")")[2]
-        return sum(map(int, status.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        return processor_time(self.process.pid)
 
     def megabytes(self) -> float:
         """Return the resident memory now, in MiB."""
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text("utf-8").split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return megabytes(self.process.pid)
+
+
+def processor_time(pid: int) -> float:
+    """Return the processor time of all threads of a process so far, in seconds."""
+    status = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2]
+    return sum(map(int, status.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(pid: int) -> float:
+    """Return the resident memory of a process now, in MiB."""
+    pages = Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def served(script: str = "app.py") -> AbstractContextManager[Server]:

@@ -6,10 +6,12 @@ import argparse
 import os
 import socket
 
+from headlight import processes
+from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import FILES
 
-PORT, HOST = "8501", "localhost"
+PORT, HOST = "8501", processes.ADDRESS
 EVERY_INTERFACE = frozenset({"0.0.0.0", "::"})
 
 
@@ -18,24 +20,65 @@ def main(arguments: list[str] | None = None) -> int:
     options, for_streamlit = _parser().parse_known_args(arguments)
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
+    host, ports = options.host, [options.port]
+    if options.processes > 1 and os.name == "nt":
+        command.say("headlight app: on Windows, --processes 1 is all there is.")
+        return command.REFUSED
+    if options.processes > 1:  # the balancer has that address, and they are behind it
+        host, ports = processes.ADDRESS, processes.ports_behind(options.port, options.processes)
+    for port in ports:
+        if reason := _refusal(host, port):
+            command.say(f"headlight app: port {port} cannot be opened, {reason}: choose another.")
+            return command.REFUSED
     print(_listening(options.host, options.port), flush=True)
+    if options.processes > 1:
+        return processes.serve(options.host, options.port, ports, for_streamlit)
     from streamlit.web.cli import main as streamlit  # takes a second, which --help does not wait
 
     given = {"server.port": options.port, "server.address": options.host}
-    if options.host not in EVERY_INTERFACE:
+    if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host
     settings = [f"--{name}={value}" for name, value in given.items()]
     streamlit(["run", str(FILES / "app.py"), *settings, *for_streamlit], prog_name="headlight app")
     return 0
 
 
+def _refusal(host: str, port: int) -> str | None:
+    """Return why an address and port cannot be opened; None if they can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
+    with socket.socket(family) as probe:
+        if os.name != "nt":  # where it would hide that a port is taken
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen()
+        except OverflowError:
+            return "ports end at 65,535"
+        except OSError as error:
+            return error.strerror or str(error)
+    return None
+
+
 def _listening(host: str, port: int) -> str:
     """Say in one sentence where the server listens, and who can reach it."""
     if host in EVERY_INTERFACE:
-        return f"Port {port} is open on every interface: whoever reaches this machine can open it."
+        return f"Everybody who reaches this machine can open http://{_name()}:{port}"
     if host == HOST:
-        return f"Port {port} is open on this machine alone: --host 0.0.0.0 opens it to others."
-    return f"Port {port} is open at {host} alone."
+        return (
+            f"Only this machine can open http://localhost:{port} (to share it in a room: "
+            "--host 0.0.0.0)"
+        )
+    return f"Whoever reaches this address can open http://{processes.joined(host, port)}"
+
+
+def _name() -> str:
+    """Return the address by which others reach this machine, or else its name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the interface
+        except OSError:  # no network
+            return socket.gethostname()
+        return str(probe.getsockname()[0])
 
 
 def _parser() -> Parser:
@@ -54,8 +97,18 @@ def _parser() -> Parser:
     parser.add_argument(
         "--host",
         type=_address,
-        default=HOST,  # no variable: some shells set HOST to the name of the machine
-        help=f"address to listen on, 0.0.0.0 for every interface; {HOST} unless given",
+        # not HOST, which some shells set to the name of the machine
+        default=os.environ.get("HEADLIGHT_HOST", HOST),
+        help="address to listen on, 0.0.0.0 for every interface; the variable HEADLIGHT_HOST, or "
+        f"{HOST}, unless given",
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole_number(1, processes.MOST),
+        default=os.environ.get("HEADLIGHT_PROCESSES", "1"),
+        metavar="N",
+        help="servers to start, on the ports after this one, which is then that of a balancer; its "
+        "configuration is written; the variable HEADLIGHT_PROCESSES, or 1, unless given",
     )
     parser.add_argument(
         "--models",
@@ -68,13 +121,8 @@ def _parser() -> Parser:
 
 
 def _address(host: str) -> str:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
-    try:
-        with socket.socket(family) as probe:
-            probe.bind((host, 0))
-    except OSError as error:
-        why = error.strerror or error
-        raise argparse.ArgumentTypeError(f"'{host}' is no address of this machine: {why}") from None
+    if reason := _refusal(host, 0):
+        raise argparse.ArgumentTypeError(f"'{host}' is no address of this machine: {reason}")
     if not host:  # which stands for every interface
         raise argparse.ArgumentTypeError("an address is empty: 0.0.0.0 is every interface")
     return host

@@ -1,8 +1,11 @@
 import os
+import re
+import socket
+from pathlib import Path
 
 import pytest
 
-from headlight import serve
+from headlight import processes, serve
 from transformer.files.installed import FILES
 
 
@@ -21,7 +24,7 @@ def test_the_port_is_the_option_or_the_variable(streamlit_arguments, monkeypatch
     serve.main([])
     serve.main(["--port", "8700", "--theme.base=dark"])
     run = ["run", str(FILES / "app.py")]
-    here = ["--server.address=localhost", "--browser.serverAddress=localhost"]
+    here = ["--server.address=127.0.0.1"]
     assert streamlit_arguments == [
         [*run, "--server.port=8501", *here],
         [*run, "--server.port=8600", *here],
@@ -29,15 +32,69 @@ def test_the_port_is_the_option_or_the_variable(streamlit_arguments, monkeypatch
     ]
 
 
-def test_the_console_names_who_can_reach_the_server(streamlit_arguments, capsys):
+def test_the_address_is_the_option_or_the_variable(streamlit_arguments, monkeypatch, capsys):
     serve.main([])
-    serve.main(["--host", "0.0.0.0"])
-    serve.main(["--host", "127.0.0.1"])
-    assert ["--server.address=0.0.0.0" in given for given in streamlit_arguments] == [0, 1, 0]
-    here, everywhere, single = capsys.readouterr().out.splitlines()
-    assert "this machine alone" in here
-    assert "every interface" in everywhere
-    assert "127.0.0.1 alone" in single
+    serve.main(["--host", "127.0.0.2"])
+    monkeypatch.setenv("HEADLIGHT_HOST", "0.0.0.0")
+    serve.main([])
+    given = [{word for word in words if "ddress" in word} for words in streamlit_arguments]
+    assert given == [
+        {"--server.address=127.0.0.1"},
+        {"--server.address=127.0.0.2", "--browser.serverAddress=127.0.0.2"},
+        {"--server.address=0.0.0.0"},
+    ]
+    here, single, everywhere = capsys.readouterr().out.splitlines()
+    assert "http://localhost:8501" in here
+    assert "--host 0.0.0.0" in here
+    assert "http://127.0.0.2:8501" in single
+    assert "http://" in everywhere
+    assert "localhost" not in everywhere
+
+
+def test_a_port_that_is_taken_is_refused(capsys, streamlit_arguments):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert serve.main(["--port", str(port)]) == 2
+        assert serve.main(["--port", str(port - 1), "--processes", "2"]) == 2
+    assert serve.main(["--port", "65535", "--processes", "2"]) == 2
+    sentences = capsys.readouterr().err.splitlines()
+    assert [f"port {number} " in line for number, line in zip(
+        (port, port, 65_536), sentences, strict=True
+    )] == [True] * 3  # fmt: skip
+    assert not streamlit_arguments
+
+
+@pytest.mark.parametrize("count", ["0", "65", "two", ""])
+def test_a_number_of_processes_that_is_none_is_refused(count, capsys, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_PROCESSES", count)
+    with pytest.raises(SystemExit) as left:
+        serve.main([])
+    assert left.value.code == 2
+    assert f"'{count}' must be a whole number from 1 to 64" in capsys.readouterr().err
+
+
+def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeypatch):
+    started = []
+
+    async def run(servers):
+        started.extend(servers)
+        (path,) = re.findall(r"haproxy -f (\S+)", capsys.readouterr().out)
+        started.append(Path(path).read_text("utf-8"))
+        return 0
+
+    monkeypatch.setattr(processes, "run", run)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert serve.main(["--processes=2", "--port=8600", "--host=0.0.0.0", "--theme.base=dark"]) == 0
+    one, other, configuration = started
+    assert [one.port, other.port] == [8601, 8602]
+    assert {"--host=127.0.0.1", "--processes=1", "--port=8601", "--theme.base=dark"} < {
+        *one.arguments
+    }
+    assert "bind 0.0.0.0:8600\n" in configuration
+    assert re.findall(r"server app\d+ (\S+)", configuration) == ["127.0.0.1:8601", "127.0.0.1:8602"]
+    assert os.environ["OMP_NUM_THREADS"] == str(max(1, len(os.sched_getaffinity(0)) // 2))
 
 
 @pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1", "unix://x", "::zz"])

@@ -1,0 +1,228 @@
+"""Several servers of the app on one machine: started together, kept alive, restarted, ended.
+
+Streamlit keeps a session in the memory of its process, and one process computes on one core. So
+each process has a port of its own, and a balancer stands in front of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import http.client
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from transformer.cli import command
+
+ADDRESS = "127.0.0.1"
+"""Where the processes listen: the balancer is on the same machine."""
+
+MOST = 64
+"""Processes of one machine, at most."""
+
+TEMPLATE = Path(__file__).with_name("haproxy.cfg")
+HEALTH = "/_stcore/health"
+PROBE_INTERVAL, PROBE_TIMEOUT = 2.0, 5.0  # seconds
+SILENCE = 120.0
+"""Seconds without an answer after which a process counts as hung, and a start as failed."""
+
+START_INTERVAL = 5.0
+"""Seconds between two starts of one process, at least."""
+
+END = 15.0
+"""Seconds until a process that was asked to end is killed."""
+
+NOTICED = 5.0
+"""Seconds after which a balancer has seen that a process answers, too."""
+
+_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
+
+class Process:
+    """A server of the app, started again whenever it ends or hangs.
+
+    Args:
+        arguments: the program and its arguments.
+        port: where it listens.
+    """
+
+    def __init__(self, arguments: Sequence[str], port: int) -> None:
+        self.arguments = arguments
+        self.port = port
+        self.ready = asyncio.Event()
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def run(self) -> None:
+        """Start it again whenever it ends, until cancelled; return if it never answered at all."""
+        answered = False
+        try:
+            while True:
+                began = time.monotonic()
+                self._process = await asyncio.create_subprocess_exec(
+                    *self.arguments,
+                    stdout=subprocess.DEVNULL,  # Streamlit's greeting, with an address for nobody
+                    start_new_session=True,  # Ctrl-C is for the parent alone, which ends them all
+                    preexec_fn=_die_with_parent,
+                )
+                probe = asyncio.create_task(self._probe())
+                status = await self._process.wait()
+                probe.cancel()
+                answered |= self.ready.is_set()
+                self.ready.clear()
+                if not answered:
+                    self._say(f"{_reason(status)} before it could answer")
+                    return
+                self._say(f"{_reason(status)}, starting another")
+                await asyncio.sleep(began + START_INTERVAL - time.monotonic())
+        finally:
+            await self.end()
+
+    async def end(self) -> None:
+        """Ask the process to end, and kill it where it takes too long."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), END)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+    async def _probe(self) -> None:
+        """Note when the process answers, and kill it after `SILENCE`."""
+        heard = time.monotonic()
+        while time.monotonic() - heard < SILENCE:
+            if await asyncio.to_thread(answers, self.port):
+                heard = time.monotonic()
+                self.ready.set()
+            await asyncio.sleep(PROBE_INTERVAL)
+        if self._process is not None:
+            self._process.kill()
+
+    def _say(self, event: str) -> None:
+        command.say(f"headlight app: the process on port {self.port} {event}.")
+
+
+def ports_behind(port: int, count: int) -> list[int]:
+    """Return the ports of the processes behind a balancer on this one."""
+    return list(range(port + 1, port + 1 + count))
+
+
+def joined(host: str, port: int) -> str:
+    """Join an address and a port as they stand in a link."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def balancer(listen: str, servers: Sequence[str]) -> str:
+    """Return the configuration of HAProxy in front of servers.
+
+    Args:
+        listen: the address that people open, such as `127.0.0.1:8501`.
+        servers: the lines that name the servers, such as `server app1 127.0.0.1:8502`.
+    """
+    template = Template(TEMPLATE.read_text("utf-8"))
+    return template.substitute(listen=listen, servers="\n    ".join(servers))
+
+
+def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) -> int:
+    """Run a process on each port until Ctrl-C or SIGTERM; SIGHUP restarts one after another.
+
+    Args:
+        host: the address of the balancer.
+        port: the port of the balancer.
+        ports: those of the processes.
+        options: further options of `headlight app`.
+
+    Returns:
+        The exit status: 1 if a process did not start, which ends all.
+    """
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // len(ports))))  # torch reads it
+    app = [sys.executable, "-m", "headlight", "app", f"--host={ADDRESS}", "--processes=1"]
+    processes = [Process([*app, f"--port={port}", *options], port) for port in ports]
+    servers = [f"server app{port} {ADDRESS}:{port}" for port in ports]
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="headlight-")
+    except OSError:
+        command.say("headlight app: no folder takes the balancer's configuration: set TMPDIR.")
+        return command.REFUSED
+    with temporary as folder:
+        file = Path(folder, "haproxy.cfg")
+        file.write_text(balancer(joined(host, port), servers), "utf-8")
+        print(f"Start the balancer, too: haproxy -f {shlex.quote(str(file))}")
+        if len(ports) > cores:
+            print(f"{len(ports)} processes share {cores} cores: more than {cores} gain nothing.")
+        sys.stdout.flush()
+        return asyncio.run(run(processes))
+
+
+async def run(processes: Sequence[Process]) -> int:
+    """Keep the processes running until a signal ends them, or one cannot start: then return 1."""
+    stop, restart = asyncio.Event(), asyncio.Event()
+    had_terminal = os.isatty(0)
+
+    def hang_up() -> None:
+        """Tell the end of the terminal, which ends a program, from somebody's wish."""
+        (stop if had_terminal and not os.isatty(0) else restart).set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, hang_up)
+
+    runs = [asyncio.create_task(process.run()) for process in processes]
+    others = [asyncio.create_task(stop.wait()), asyncio.create_task(_restart(processes, restart))]
+    await asyncio.wait([*runs, others[0]], return_when=asyncio.FIRST_COMPLETED)
+    for task in (*runs, *others):
+        task.cancel()
+    await asyncio.gather(*runs, *others, return_exceptions=True)
+    return 0 if stop.is_set() else 1
+
+
+async def _restart(processes: Sequence[Process], wanted: asyncio.Event) -> None:
+    """Restart one process after another when it is wanted, each once the one before answers."""
+    while True:
+        await wanted.wait()
+        wanted.clear()
+        for process in processes:
+            await process.end()
+            process.ready.clear()
+            with contextlib.suppress(TimeoutError):  # the others serve meanwhile
+                await asyncio.wait_for(process.ready.wait(), SILENCE)
+            await asyncio.sleep(NOTICED)
+        command.say("headlight app: all processes were restarted.")
+
+
+def answers(port: int) -> bool:
+    """Return whether the server on a port of this machine says that it is well."""
+    connection = http.client.HTTPConnection(ADDRESS, port, timeout=PROBE_TIMEOUT)
+    try:
+        connection.request("GET", HEALTH)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _reason(status: int) -> str:
+    if status < 0:
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"ended with status {status}"
+
+
+def _die_with_parent() -> None:
+    """Have the process ended where the parent was killed and could not do it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGTERM)

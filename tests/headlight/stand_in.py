@@ -1,0 +1,24 @@
+"""A server that stands in for the app: it says on every path which process answers."""
+
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Answer(BaseHTTPRequestHandler):
+    """The number of this process."""
+
+    def do_GET(self):
+        """Answer."""
+        body = str(os.getpid()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+if __name__ == "__main__":
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()

@@ -1,0 +1,33 @@
+import re
+import subprocess
+from pathlib import Path
+
+from headlight import serve
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "docs/guides/deploy.md").read_text("utf-8").partition("## All settings")[2]
+PROGRAM = ["transformer", "training", "viz", "headlight", "app.py"]
+
+
+def test_the_table_of_settings_has_every_variable_that_the_program_reads():
+    files = subprocess.run(
+        ["git", "ls-files", *(f"{name}/*.py" for name in PROGRAM[:-1]), "app.py"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    read = {
+        name
+        for file in files
+        for name in re.findall(r'"(HEADLIGHT_[A-Z_]+\b)', (ROOT / file).read_text("utf-8"))
+    }
+    assert len(read) > 5
+    assert set(re.findall(r"`(HEADLIGHT_\w+)`", GUIDE)) == read
+
+
+def test_the_table_of_settings_has_every_option_and_its_default(monkeypatch):
+    monkeypatch.delenv("PORT", raising=False)
+    options = set(re.findall(r"`(--[a-z]+)`", GUIDE))
+    actions = [action for action in serve._parser()._actions if action.dest != "help"]
+    assert options == {name for action in actions for name in action.option_strings}
+    rows = {row.split("|")[2].strip(" `"): row for row in GUIDE.splitlines() if "| `--" in row}
+    for action in actions:
+        assert action.default is None or str(action.default) in rows[action.option_strings[0]]

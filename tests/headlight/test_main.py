@@ -66,7 +66,7 @@ def test_a_command_whose_extra_is_not_installed_says_what_to_install(capsys, mon
     assert main(["train"]) == 2
     assert capsys.readouterr().err == (
         "headlight: train needs a_package_that_nobody_has, which is not installed: "
-        "run pip install 'headlight[train]'.\n"
+        "run pip install 'headlight-attention[train]'.\n"
     )
 
 

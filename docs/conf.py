@@ -11,7 +11,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 from headlight import __version__  # noqa: E402 found by the path
 
 project = "Headlight"
-author = copyright = "Headlight contributors"  # noqa: A001 Sphinx's name
+author = copyright = "Headlight contributors"
 release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "picture"]
@@ -22,7 +22,8 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the arguments are described in words, with shape and unit
+autodoc_typehints = "description"  # beside the words of each argument
+autodoc_typehints_description_target = "documented_params"
 autodoc_preserve_defaults = True
 add_module_names = False
 default_role = "code"

@@ -1,14 +1,14 @@
 """Directive `picture`: a block of Python, and below it the figure that its last line makes.
 
-The blocks of a page share their names. An Altair chart becomes SVG, a Plotly figure is drawn by the
-script of the installed package, and an explorer stands in a frame; nothing is loaded from elsewhere.
+The blocks of a page share their names. An Altair chart becomes SVG, a Plotly figure is drawn by
+the script of the installed package, an explorer stands in a frame; nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import altair as alt
 import plotly.graph_objects as go
@@ -30,7 +30,7 @@ class Picture(SphinxDirective):
     has_content = True
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {"height": directives.unchanged}
+    option_spec: ClassVar = {"height": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         """Run the code, and return it with its figure."""
@@ -51,14 +51,17 @@ def _html(figure: object, height: str) -> str:
     if isinstance(figure, alt.TopLevelMixin):
         return vl_convert.vegalite_to_svg(figure.to_dict())
     if isinstance(figure, go.Figure):
-        figure.update_layout(autosize=True)
-        return figure.to_html(full_html=False, include_plotlyjs=False)
+        html = figure.to_html(full_html=False, include_plotlyjs=False)
+        # a module waits for the script of Plotly, which the theme puts at the end of the page
+        return html.replace("<script>", '<script type="module">')
     assert isinstance(figure, HtmlFrame), f"no picture is made of {type(figure).__name__}"
     frame = figure._repr_html_().replace("<iframe ", '<iframe loading="lazy" ', 1)
     return frame.replace("height:60rem", f"height:{height}", 1)
 
 
-def _add_plotly(app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+def _add_plotly(
+    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: Any
+) -> None:
     if "plotly-graph-div" in context.get("body", ""):
         app.add_js_file(PLOTLY, priority=100)
 

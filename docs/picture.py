@@ -1,12 +1,13 @@
 """Directive `picture`: a block of Python, and below it the figure that its last line makes.
 
 The blocks of a page share their names. An Altair chart becomes SVG, a Plotly figure is drawn by
-the script of the installed package, an explorer stands in a frame; nothing is loaded from elsewhere.
+the script of the installed package, an explorer stands in a frame. Nothing comes from elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,16 +43,17 @@ class Picture(SphinxDirective):
         figure = eval(compile(ast.Expression(last.value), self.env.docname, "eval"), namespace)
         block = nodes.literal_block(code, code, language="python")
         html = _html(figure, self.options.get("height", "40rem"))
-        label = nodes.Text(self.arguments[0]).astext().replace('"', "&quot;")
+        label = escape(self.arguments[0])
         frame = f'<div class="picture" role="group" aria-label="{label}" tabindex="0">{html}</div>'
         return [block, nodes.raw("", frame, format="html")]
 
 
 def _html(figure: object, height: str) -> str:
     if isinstance(figure, alt.TopLevelMixin):
-        return vl_convert.vegalite_to_svg(figure.to_dict())
+        svg: str = vl_convert.vegalite_to_svg(figure.to_dict())
+        return svg
     if isinstance(figure, go.Figure):
-        html = figure.to_html(full_html=False, include_plotlyjs=False)
+        html: str = figure.to_html(full_html=False, include_plotlyjs=False)
         # a module waits for the script of Plotly, which the theme puts at the end of the page
         return html.replace("<script>", '<script type="module">')
     assert isinstance(figure, HtmlFrame), f"no picture is made of {type(figure).__name__}"

@@ -30,6 +30,7 @@ default_role = "code"
 python_display_short_literal_types = True
 nitpick_ignore_regex = [("py:.*", r"(?!headlight\.).*")]  # only the public names have a page
 
+pygments_dark_style = "github-dark"
 html_theme = "furo"
 html_title = "Headlight"
 html_static_path = ["_static"]

@@ -14,7 +14,7 @@ project = "Headlight"
 author = copyright = "Headlight contributors"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "picture"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "picture", "keyboard"]
 suppress_warnings = ["myst.header"]  # the changelog's versions stand below each other
 exclude_patterns: list[str] = []
 

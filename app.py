@@ -1,9 +1,10 @@
 """The app: one sentence bar above pages that each show another side of the model."""
 
 import streamlit as st
-from starlette.middleware import Middleware
 
-from viz.app import doors, presentation, served
+from headlight import __version__
+from viz.app import doors, log, presentation, served
+from viz.app.cache.metrics import metrics, timed_run
 from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
@@ -50,7 +51,7 @@ def main() -> None:
     heading = st.container(key="page-name")
     top = st.container()
     presentation.mark()
-    with menu.kept_for_run():
+    with timed_run(path), menu.kept_for_run():
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
             doors.show(top, path)
@@ -68,9 +69,11 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
+    log.begin(__version__)
     app = st.App(
         __file__,
         routes=served.routes(),
         lifespan=served.imports_exempt,
-        middleware=[Middleware(served.BoundedUploads)],
+        middleware=served.middleware(),
+        on_script_error=lambda _: metrics().errors.inc(),
     )

@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    accessibility,
+    age,
     app,
     confidence,
     findings,
+    firefox,
+    hostile,
     huggingface,
     inference,
     layers,
@@ -16,6 +20,7 @@ from benchmarks import (
     marian,
     models,
     pages,
+    parts,
     profile,
     readers,
     scale,
@@ -29,6 +34,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
+    *(accessibility, age, firefox, hostile, parts),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -1,11 +1,10 @@
-"""Many people at the app, at the same time or one after the other: how long each waits."""
+"""Many people at the app at the same time: how long each waits."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import itertools
-import os
 import random
 import statistics
 import time
@@ -19,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.machine import describe
-from benchmarks.server import LARGEST_MESSAGE, Server, served
+from benchmarks.server import LARGEST_MESSAGE, served
 from transformer import HeadlightError, InputError, Translator
 from transformer.cli.arguments import number, whole_number
 
@@ -31,26 +30,13 @@ LONGEST = 60.0  # seconds until an answer has to be there
 KEPT = 400
 """Messages whose hashes a browser sends along, so that they do not come again; at most."""
 
-AGE_PAGE = "heads"
-TIMES = ("", " today", " again", " every day")
-"""Ends of sentences that make enough of them different for a server to age."""
-
-WARM_UP = 10
-"""Sentences that the fresh server has answered before it is measured."""
-
-PER_SESSION = 10
-"""Sentences that a reader asks an ageing server for before another one comes."""
-
-BLOCK = 250
-"""Sentences between two lines of the output, while a server ages."""
-
 
 class NoAnswer(HeadlightError):
     """The app did not answer as it should."""
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m benchmarks readers` and `age`."""
+    """Register `python -m benchmarks readers`."""
     parser = commands.add_parser("readers", help="many people at the app at the same time")
     parser.add_argument("--readers", type=whole_number(1), nargs="+", default=[1, 10, 30, 60])
     parser.add_argument(
@@ -61,15 +47,6 @@ def add_arguments(commands: Any) -> None:
     )
     parser.add_argument("--page", default="", help="path of the page; Translate if it is not given")
     parser.set_defaults(run=run)
-    parser = commands.add_parser("age", help="a server of many sentences beside a fresh one")
-    parser.add_argument(
-        "--sentences", type=whole_number(WARM_UP), default=3_000,
-        help="that the old server has answered",
-    )  # fmt: skip
-    parser.add_argument(
-        "--turns", type=whole_number(1), default=40, help="new and remembered sentences to compare"
-    )
-    parser.set_defaults(run=run_age)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -194,81 +171,3 @@ async def ask(
     if not seen:
         raise NoAnswer(f"The app did not answer {text!r} with {translation!r}.")
     return Wait(seen, time.monotonic() - began)
-
-
-def run_age(options: argparse.Namespace) -> None:
-    """Age a server, then ask it and a fresh one in turn for new and remembered sentences.
-
-    Raises:
-        InputError: if there are not enough sentences.
-        NoAnswer: if a server takes too long, or its answer is not the translation.
-    """
-    texts = [text.replace(".", f"{when}.") for when, text in itertools.product(TIMES, sentences())]
-    random.Random(1).shuffle(texts)
-    if (needed := options.sentences + options.turns) > len(texts):
-        raise InputError(
-            f"{needed:,} sentences are needed and {len(texts):,} are there: lower --sentences or "
-            f"--turns."
-        )
-    print(f"{describe()}, page /{AGE_PAGE}, a session for every {PER_SESSION} sentences")
-    aged, new = texts[: options.sentences], texts[options.sentences :][: options.turns]
-    with served() as old, served() as fresh:
-        asyncio.run(_measure_age(old, fresh, aged, new))
-
-
-async def _settled(server: Server) -> float:
-    """Wait until the server does nothing; give its processor time, in seconds.
-
-    A run is not over with its last message: the server cleans up after it.
-    """
-    before = server.processor_time()
-    while True:
-        await asyncio.sleep(0.1)
-        now = server.processor_time()
-        if now - before < 2 / os.sysconf("SC_CLK_TCK"):
-            return now
-        before = now
-
-
-async def _measure_age(old: Server, fresh: Server, aged: Sequence[str], new: Sequence[str]) -> None:
-    translator = Translator.load()
-    await _age(fresh, aged[:WARM_UP])
-    await _age(old, aged, report=True)
-    # both have answered these, and the old one lately enough to remember them
-    known = aged[-WARM_UP:]
-    await _age(fresh, known)
-    costs: dict[tuple[str, str], list[float]] = {}
-    for number_, text in enumerate(new):
-        for kind, sentence in (("new", text), ("remembered", known[number_ % len(known)])):
-            for name, server in (("old", old), ("fresh", fresh)):
-                before = await _settled(server)
-                async with session(server.address.replace("http", "ws")) as reader:
-                    await ask(reader, AGE_PAGE, sentence, translator.translate(sentence).text, {})
-                costs.setdefault((kind, name), []).append(await _settled(server) - before)
-    for kind in ("new", "remembered"):
-        means = {name: statistics.mean(costs[kind, name]) for name in ("old", "fresh")}
-        print(
-            f"{kind} sentences, mean of {len(new)}: old {means['old']:.3f} s, "
-            f"fresh {means['fresh']:.3f} s of processor time, "
-            f"{means['old'] / means['fresh']:.2f} times"
-        )
-
-
-async def _age(server: Server, texts: Sequence[str], *, report: bool = False) -> None:
-    """Let readers, one after another, ask a server for sentences; report on each block of them."""
-    host = server.address.replace("http", "ws")
-    asked, before = 0, await _settled(server)
-    for start in range(0, len(texts), PER_SESSION):
-        async with session(host) as reader:
-            hashes: dict[str, None] = {}
-            for text in texts[start : start + PER_SESSION]:
-                await ask(reader, AGE_PAGE, text, "", hashes)
-                asked += 1
-        if report and asked % BLOCK < PER_SESSION:
-            now = await _settled(server)
-            print(
-                f"after {asked:,} sentences: {(now - before) / BLOCK:.3f} s of processor time "
-                f"each, {server.megabytes():,.0f} MiB",
-                flush=True,
-            )
-            before = now

@@ -71,10 +71,12 @@ class Translator(LoadedModel):
             InputError: if there is nothing to translate, or more than the model accepts; if what
                 is forced or forbidden leaves no translation; if a number is out of its range.
         """
-        search = TextSearch(self, text, SearchSettings(**arguments))
+        search = TextSearch(self, [text], SearchSettings(**arguments))
         while search.unfinished:
-            search.step(should_stop)
-        return search.translation()
+            search.step()
+            if search.unfinished and should_stop():
+                search.stop(0)
+        return search.translation(0)
 
     def stream(
         self,
@@ -95,7 +97,7 @@ class Translator(LoadedModel):
             InputError: as `translate` does; at once, unless it takes steps to see that no
                 continuation is left.
         """
-        return TextSearch(self, text, SearchSettings(**arguments)).partials(should_stop)
+        return TextSearch(self, [text], SearchSettings(**arguments)).parts(should_stop)
 
     def score(
         self,

@@ -19,8 +19,8 @@ from benchmarks.readers import _shown
         "readers --readers 1 0",
         "readers --every 0",
         "readers --seconds nan",
-        "age --sentences 0",
-        "age --turns 0",
+        "age --pages 0",
+        "age --sessions 0",
         "app --sentences 0",
         f"app --sentences {MOST // 2}",  # two pages, each warmed up, on one server that remembers
         "pages --clicks 0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -60,7 +61,7 @@ def enter(page: Page, address: str) -> None:
         steps.insert(0, f"{server}/heads?text=+")
     for step in steps:
         page.evaluate(ENTER, step)
-        page.wait_for_function(ARRIVED, arg=step, polling=10)
+        until(page, partial(page.evaluate, ARRIVED, step), True)
 
 
 def german(page: Page):
@@ -83,8 +84,9 @@ def at_rest(page: Page) -> None:
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     """Wait for a reading that Playwright has no expectation for.
 
-    It is asked for after 5 ms, and then after a quarter of the time that has passed, up to 50 ms:
-    what comes soon is seen soon, and what comes late is not asked for much more often.
+    Playwright's `wait_for_function` evaluates a text in the page, which its policy forbids. The
+    reading is asked for after 5 ms, and then after a quarter of the time that has passed, up to
+    50 ms: what comes soon is seen soon, and what comes late is not asked for much more often.
     """
     began = time.monotonic()
     while (reading := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:

@@ -49,7 +49,20 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium_path: str) -> Iterator[Browser]:
+def refusals() -> list[str]:
+    """All that the app's Content-Security-Policy refused to a page."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_refused(refusals: list[str]) -> Iterator[None]:
+    yield
+    late, refusals[:] = [*refusals], []
+    assert late == []
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str, refusals: list[str]) -> Iterator[Browser]:
     """One browser for all; each test opens its own page, with a spy: `browser.new_page(…)`.
 
     Pages that are opened with the same options share a context, and so Streamlit's scripts, which
@@ -66,6 +79,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
             name = repr(sorted(options.items()))
             if name not in contexts:
                 contexts[name] = chromium.new_context(reduced_motion="reduce", **options)
+                contexts[name].expose_function("refused", lambda text: refusals.append(text))
                 contexts[name].add_init_script(SPY)
                 contexts[name].new_page()
             page = contexts[name].new_page()

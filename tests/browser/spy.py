@@ -1,6 +1,7 @@
 """Pictures painted on a page's canvases, seen from outside: the components tell nothing of it.
 
-`SPY` runs before the page's own scripts. Each canvas then has `painted`, what was painted on it
+`SPY` runs before the page's own scripts. It hands what the Content-Security-Policy refuses to the
+binding `refused`, if the page has that. Each canvas then has `painted`, what was painted on it
 since it was last cleared, in CSS pixels of the canvas: its `words`, and its `pictures`, parts of
 rasters with the places where they were put, the last one as `picture` too.
 """
@@ -14,6 +15,8 @@ from viz.draw.palette import COLOR, ENDS, difference_table, table
 
 SPY = """
 (() => {
+    addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, sourceFile }) =>
+        window.refused?.(`${effectiveDirective}: ${blockedURI} in ${sourceFile}`));
     const { prototype } = CanvasRenderingContext2D;
     const before = (name, act) => {
         const original = prototype[name];

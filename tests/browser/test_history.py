@@ -39,7 +39,10 @@ def search_slowly(translator, text, *settings):
     return search(translator, text, *settings)
 
 ScriptRunner._run_script, cached_results.search = run_late, search_slowly
-app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
+app = st.App(
+    {str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt,
+    middleware=served.middleware(),
+)
 """
 # the address that the last run named as the one on the screen, and nothing is going on
 ANSWERED = """() => {
@@ -106,7 +109,7 @@ def opened(browser, serve_script):
 
 def at_rest(page):
     """The page shows what its address says."""
-    page.wait_for_function(ANSWERED, polling=10)
+    until(page, lambda: page.evaluate(ANSWERED), True)
 
 
 def state(page):

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.browser
 SCRIPT = """
 import time
 import streamlit as st
-from starlette.middleware import Middleware
 from transformer.files.lines import decode_lines
 from viz.app import job_bar, jobs, served
 from viz.app.chrome.fields import file_field, release_file
@@ -45,7 +44,7 @@ def main():
 if __name__ == "__main__":
     main()
 else:
-    app = st.App(__file__, middleware=[Middleware(served.BoundedUploads)])
+    app = st.App(__file__, middleware=served.middleware())
 """
 
 

@@ -205,7 +205,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
-        page.wait_for_function(f"() => {main}.scrollWidth <= {WIDE}")
+        until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
 
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
@@ -215,6 +215,8 @@ VIEWS_OF_PAGES = [
     *((path, {}) for path in PAGE_TITLES if path != "translate"),
     *(("roles", {VIEW: name}) for name in VIEWS if name != ROLES),
 ]
+STILL = """() => !document.getAnimations().some(({ playState, effect }) =>
+    playState === "running" && Number.isFinite(effect.getComputedTiming().endTime))"""
 # a rule says how serious its faults are; what is not serious enough is not looked for
 RUN = """async () => (await axe.run(document, { resultTypes: ["violations"],
     preload: false, iframes: false,
@@ -246,6 +248,8 @@ def faults(page, axe, ways=WAYS):
         page.emulate_media(color_scheme=scheme)
         if page.locator(".stApp").count():
             until(page, lambda: page.evaluate(THEME), scheme)
+            page.locator(AT_REST).wait_for()  # while a run is under way its elements are faint
+            page.wait_for_function(STILL)  # the last colours fade
         serious += [(wide, scheme, *fault) for fault in page.evaluate(RUN)]
     return serious
 

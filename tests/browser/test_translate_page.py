@@ -38,7 +38,10 @@ def slowed(function, seconds):
 
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
 cached_results.score = slowed(cached_results.score, 0.25)
-app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
+app = st.App(
+    {str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt,
+    middleware=served.middleware(),
+)
 """
 # what a reader sees of the German line and where the editor stands, each time that it changes
 WATCH = """() => {

@@ -232,13 +232,17 @@ class BeamSearch:
         ]
         self._unfinished = _fill_gaps(self._unfinished, goes_on)
 
-    def stop(self) -> None:
-        """End each unfinished sentence with its live prefixes as hypotheses.
+    def stop(self, *sentences: SentenceSearch) -> None:
+        """End these unfinished sentences, or all, with their live prefixes as hypotheses.
 
-        A sentence goes on if all its prefixes would end with a forbidden word or before the end of
-        the text prefix.
+        After a step. A sentence goes on if all its prefixes would end with a forbidden word or
+        before the end of the text prefix.
         """
-        self._unfinished = [sentence for sentence in self._unfinished if sentence.stop()]
+        self._unfinished = [
+            sentence
+            for sentence in self._unfinished
+            if (sentences and sentence not in sentences) or sentence.stop()
+        ]
 
     def _decode(self) -> Tensor:
         """Compute the logits of the next piece of each live prefix, `[sentence, row, vocab]`."""

@@ -1,17 +1,16 @@
-"""The search for the translation of one text, step by step."""
+"""The search for the translations of texts, step by step."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from typing import TypeVar
-
-import torch
 
 from transformer.decoding import BeamSearch
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
+from transformer.masks import pad_sequences
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Candidate, Partial, Translation
 
@@ -19,7 +18,7 @@ T = TypeVar("T")
 
 
 class TextSearch:
-    """A beam search for one text.
+    """A beam search for texts, as one batch.
 
     All its steps run with the hooks of the context in which it was made, whoever takes them, and
     leave nothing behind in the context of the caller: it can be abandoned after any step.
@@ -28,18 +27,19 @@ class TextSearch:
         InputError: as `Translator.translate` does.
     """
 
-    def __init__(self, loaded: LoadedModel, text: str, settings: SearchSettings) -> None:
-        self.loaded, self.text, self.settings = loaded, text, settings
-        self.stopped = False  # by the caller
-        self.seconds = 0.0  # of the steps so far
-        self._source = loaded.reader.text(text)
-        ids = [piece.id for piece in self._source]
+    def __init__(self, loaded: LoadedModel, texts: Sequence[str], settings: SearchSettings) -> None:
+        self.loaded, self.texts, self.settings = loaded, texts, settings
+        self._sources = [loaded.reader.text(text) for text in texts]
         self._constraints = settings.constraints(loaded.reader)
         self._context = copy_context()
+        self._stopped: set[int] = set()  # by the caller
+        self._spent = 0.0  # seconds of the steps so far
+        self._seconds: dict[int, float] = {}  # the same when the search of a text ended
+        rows = [[piece.id for piece in source] for source in self._sources]
         self._beams = self._timed(
             lambda: BeamSearch(
                 loaded.model,
-                torch.tensor([ids], device=loaded.model.device),
+                pad_sequences(rows).to(loaded.model.device),
                 beam_size=settings.beam_size,
                 alpha=settings.alpha,
                 max_length=settings.max_length,
@@ -48,15 +48,14 @@ class TextSearch:
                 record=settings.tree,
             )
         )
-        self._sentence = self._beams.sentences[0]
 
     @property
-    def unfinished(self) -> bool:
-        """True while the search goes on."""
-        return self._beams.unfinished > 0
+    def unfinished(self) -> list[int]:
+        """The places of the texts whose searches go on."""
+        return [place for place in range(len(self.texts)) if place not in self._seconds]
 
-    def step(self, should_stop: Callable[[], bool]) -> None:
-        """Extend each live prefix by one piece, then ask whether to stop.
+    def step(self) -> None:
+        """Extend each live prefix by one piece.
 
         Raises:
             InputError: if every continuation is forbidden.
@@ -66,55 +65,75 @@ class TextSearch:
             self._timed(self._beams.step)
         except NotFiniteError as error:
             raise self.loaded.not_finite() from error
-        if self.unfinished and should_stop():
-            self._beams.stop()
-            self.stopped = not self.unfinished
+        self._note_finished()
 
-    def partials(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
-        """Run the search to its end; see `Translator.stream`."""
+    def stop(self, place: int) -> None:
+        """End the search of a text, after a step, with what it has found.
+
+        It goes on if all its prefixes would end with a forbidden word or before the end of the text
+        prefix.
+        """
+        sentence = self._beams.sentences[place]
+        self._beams.stop(sentence)
+        if not sentence.live:
+            self._stopped.add(place)
+        self._note_finished()
+
+    def parts(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
+        """Run the search for one text to its end; see `Translator.stream`."""
         while self.unfinished:
-            self.step(should_stop)
-            if self._sentence.live:
-                yield self._partial()
-        translation = self.translation()
+            self.step()
+            if self.unfinished and should_stop():
+                self.stop(0)
+            if self._beams.sentences[0].live:
+                yield self.part(0)
+        translation = self.translation(0)
         text = translation.text
         yield Partial(text, translation.best.pieces, text, translation)
 
-    def translation(self) -> Translation:
-        """Return the result of the finished search."""
-        hypotheses = self._sentence.hypotheses()
+    def translation(self, place: int) -> Translation:
+        """Return the translation of a text whose search has ended."""
+        text, source = self.texts[place], self._sources[place]
+        sentence = self._beams.sentences[place]
+        hypotheses = sentence.hypotheses()
         tokenizer = self.loaded.target_tokenizer
         return Translation(
-            source=self.text,
-            source_pieces=tuple(self._source),
+            source=text,
+            source_pieces=tuple(source),
             candidates=tuple(
                 Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
             ),
             notices=self.loaded.warnings(
-                self.text,
-                self._source,
+                text,
+                source,
                 hypotheses[0],
                 self.settings,
-                stopped_after=self._sentence.length if self.stopped else None,
+                stopped_after=sentence.length if place in self._stopped else None,
             ),
-            seconds=self.seconds,
-            stopped=self.stopped,
+            seconds=self._seconds[place],
+            stopped=place in self._stopped,
             prefix=tuple(tokenizer.pieces_of(self._constraints.forced(hypotheses[0].tokens))),
             settings=self.settings,
-            tree=self._sentence.tree() if self.settings.tree else None,
+            tree=sentence.tree() if self.settings.tree else None,
         )
 
-    def _partial(self) -> Partial:
-        tokenizer = self.loaded.target_tokenizer
-        settled, likely = self._sentence.settled(), self._sentence.live[0].tokens()
+    def part(self, place: int) -> Partial:
+        """Return what the unfinished search of a text has so far."""
+        sentence, tokenizer = self._beams.sentences[place], self.loaded.target_tokenizer
+        settled, likely = sentence.settled(), sentence.live[0].tokens()
         if likely[: len(settled)] != settled:  # a better translation is found already
             likely = settled
         text, tentative = tokenizer.decode(settled), tokenizer.decode(likely)
         return Partial(text, tuple(tokenizer.pieces_of(settled)), tentative)
+
+    def _note_finished(self) -> None:
+        for place in self.unfinished:
+            if not self._beams.sentences[place].live:
+                self._seconds[place] = self._spent
 
     def _timed(self, call: Callable[[], T]) -> T:
         started = time.perf_counter()
         try:
             return self._context.run(call)
         finally:
-            self.seconds += time.perf_counter() - started
+            self._spent += time.perf_counter() - started

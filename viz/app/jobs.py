@@ -19,6 +19,7 @@ import torch
 
 from transformer.errors import HeadlightError
 from viz.app.cache.memory import server_wide
+from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.progress import Report
 from viz.app.chrome.problems import without_paths
 from viz.app.streamlit_internals import is_connected, session_name
@@ -134,7 +135,8 @@ class Job(Generic[T]):
         except MemoryError:
             self.end("failed", error=OUT_OF_MEMORY)
         except Exception:  # noqa: BLE001
-            _LOG.exception("%s failed", self.title)
+            _LOG.exception("job failed: %s", self.title)
+            metrics().errors.inc()
             self.end("failed", error=BROKEN)
 
     def end(self, state: State, *, result: T | None = None, error: str = "") -> None:
@@ -164,6 +166,7 @@ class JobQueue:
             self._sweep()
             if len(self._waiting) >= MOST_WAITING:
                 job.end("failed", error=FULL)
+                count_refusal("too many jobs")
                 return
             self._waiting.append(job)
             self._advance()
@@ -175,6 +178,12 @@ class JobQueue:
             if job not in self._waiting:
                 return 0
             return self._waiting.index(job) + (self._running is not None)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs wait and run."""
+        with self._lock:
+            self._sweep()
+            return {"waiting": len(self._waiting), "running": int(self._running is not None)}
 
     def _sweep(self) -> None:
         """Take those out that ended while they waited."""
@@ -200,6 +209,11 @@ class JobQueue:
 def _queue() -> JobQueue:
     """Return the jobs of this server, none of which is reached through it."""
     return JobQueue()
+
+
+def counts() -> dict[str, int]:
+    """Return how many jobs of this server wait and run."""
+    return _queue().counts()
 
 
 def start(name: str, title: str, work: Work[T]) -> Job[T]:

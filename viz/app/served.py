@@ -15,19 +15,23 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transformer.files.reading import MIB
+from viz.app import monitoring
+from viz.app.cache.metrics import count_refusal
+from viz.app.security_headers import SecurityHeaders, frames_setting
 from viz.app.streamlit_internals import index_html, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
 
 _CHROME = Path(__file__).with_name("chrome")
 _SCRIPTS = "card_focus history languages light live_text menus share undo"
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
-_STYLES = "page sentence_bar translate texts choices focus lesson share phone"
+_STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"
 STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]
 """In their order: of two rules that weigh the same the later one counts."""
 
@@ -46,10 +50,10 @@ def style_sheet() -> str:
 
 
 def routes() -> list[Route]:
-    """Return the routes of all pages, which answer with it."""
+    """Return the routes of all pages, which answer with it, and that of the metrics."""
     text = html()
 
-    async def answer(_request: Request) -> Response:
+    async def page(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
     def to_first(request: Request) -> Response:
@@ -60,7 +64,21 @@ def routes() -> list[Route]:
     first, *others = PAGE_TITLES
     return [
         Route(prefix + first, to_first),
-        *(Route(prefix + path, answer) for path in ("", *others)),
+        *(Route(prefix + path, page) for path in ("", *others)),
+        Route(prefix + monitoring.METRICS_PATH, monitoring.answer),
+    ]
+
+
+def middleware() -> list[Middleware]:
+    """Return what every request passes, the outermost first.
+
+    Raises:
+        InputError: if a setting of the headers is wrong.
+    """
+    return [
+        Middleware(SecurityHeaders, html=html(), frames=frames_setting()),
+        Middleware(monitoring.CountedSessions),
+        Middleware(BoundedUploads),
     ]
 
 
@@ -157,6 +175,7 @@ class BoundedUploads:
 
 
 def _refuse(status: int, sentence: str) -> Response:
+    count_refusal(f"HTTP {status}")
     # the connection is closed, else the server would read the body to find the next request
     headers = {"Connection": "close"}
     if status == 405:

@@ -51,7 +51,7 @@ def test_it_answers_where_the_pages_are(
 ) -> None:
     monkeypatch.setattr(st, "get_option", lambda _: base)
     assert {route.path for route in served.routes()} == {
-        f"{prefix}{path}" for path in ("", *PAGE_TITLES)
+        f"{prefix}{path}" for path in ("", *PAGE_TITLES, "_headlight/metrics")
     }
 
 

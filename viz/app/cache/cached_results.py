@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Literal
 
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.hooks import Hook
-from transformer.translation.result import Partial
 from transformer.translation.score import Scored
+from viz.app.cache import search_queue
 from viz.app.cache.memory import memo
+from viz.app.cache.search_queue import Watcher
 from viz.app.streamlit_internals import end_if_unwanted
 
 MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
-
-SEARCH_SECONDS = 8.0
-"""Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
-what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
 
 
 class SearchBudget:
@@ -29,7 +26,7 @@ class SearchBudget:
 
     def __init__(self) -> None:
         # of this thread, in which torch computes: who else is served meanwhile does not count
-        self._end = time.thread_time() + SEARCH_SECONDS
+        self._end = time.thread_time() + search_queue.SECONDS
 
     def __call__(self) -> bool:
         end_if_unwanted()
@@ -67,27 +64,21 @@ def search(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    on_part: Callable[[Partial], None] | None = None,
+    watcher: Watcher | None = None,
 ) -> Translation:
     """Search for a translation, cached; ends with its budget, or when nobody waits for it.
 
-    The search keeps its tree. `on_part` takes the partial translation after each step; it is never
-    called for a cached result.
+    The search keeps its tree. A watcher hears nothing of a cached result.
 
     Raises:
+        BusyError: if too many searches wait already.
         InputError: if the text cannot be translated as it is or under these settings, or is too
             long for a map.
     """
     settings = replace(settings, tree=True)
 
     def compute() -> Translation:
-        if on_part is None:
-            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
-        for part in translator.stream(text, **settings.arguments, should_stop=SearchBudget()):
-            if part.translation is not None:
-                return part.translation
-            on_part(part)
-        raise AssertionError("the last part has the translation")
+        return search_queue.search_queue().search(translator, text, settings, watcher)
 
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(("translation", identity(translator), text, settings), compute)
@@ -125,7 +116,7 @@ def translate_edited(
 
     def compute() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
+            return search_queue.search_queue().search(translator, text, settings)
 
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(("edited translation", identity(translator), text, settings, name), compute)

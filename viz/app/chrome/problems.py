@@ -8,7 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from transformer.errors import InputError
 from transformer.files.installed import ASSETS
+from viz.app.log import has_texts
 
 _LOG = logging.getLogger(__name__)
 _VARIABLES = "HEADLIGHT_"
@@ -24,7 +26,8 @@ def without_paths(error: object) -> str:
     logged = sentence = str(error)
     for folder in sorted(_folders(), key=lambda folder: len(str(folder)), reverse=True):
         sentence = sentence.replace(str(folder), folder.name)
-    if sentence != logged:
+    # an error of what was typed may quote it
+    if sentence != logged and (not isinstance(error, InputError) or has_texts()):
         _LOG.warning("%s", logged)
     return sentence
 

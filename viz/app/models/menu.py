@@ -138,6 +138,11 @@ def _cache() -> ModelCache:
     return ModelCache(_limit()[0] * MIB, _read)
 
 
+def models_bytes() -> int:
+    """Return the size of the models in memory, in bytes."""
+    return _cache().size
+
+
 def limit_problem() -> str:
     """Return a sentence on an invalid bound, or ""."""
     return _limit()[1]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from transformer import InputError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
-from transformer.translation.result import Partial
 from viz.app.cache import cached_results
+from viz.app.cache.search_queue import Watcher
 from viz.app.sentence.search_request import SearchRequest
 
 
 def translate_request(
-    translator: Translator, request: SearchRequest, on_part: Callable[[Partial], None] | None = None
+    translator: Translator, request: SearchRequest, watcher: Watcher | None = None
 ) -> tuple[Translation, SearchRequest, str]:
     """Translate what is requested, as far as it can be done.
 
@@ -26,7 +26,7 @@ def translate_request(
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
         try:
-            translation = _translate(translator, attempt, on_part)
+            translation = _translate(translator, attempt, watcher)
         except InputError as refused:
             errors.append(refused)
         else:
@@ -63,11 +63,11 @@ def settings_of(request: SearchRequest) -> SearchSettings:
 
 
 def _translate(
-    translator: Translator, request: SearchRequest, on_part: Callable[[Partial], None] | None
+    translator: Translator, request: SearchRequest, watcher: Watcher | None
 ) -> Translation:
     if request.edited:
         return _given(translator, request)
-    return cached_results.search(translator, request.text, settings_of(request), on_part)
+    return cached_results.search(translator, request.text, settings_of(request), watcher)
 
 
 def _given(translator: Translator, request: SearchRequest) -> Translation:

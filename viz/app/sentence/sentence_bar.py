@@ -265,11 +265,10 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
         line.say(" ".join([loaded.problem, *search_request.notices()]))
         return
     try:
-        # comes after half a second; what stood here stays until then (by style/)
-        with st.spinner("Translating…"):
-            translation, used, problem = request_translation.translate_request(
-                loaded.translator, request, line.write_part
-            )
+        # what stood here stays until something comes (by style/)
+        translation, used, problem = request_translation.translate_request(
+            loaded.translator, request, line
+        )
     except HeadlightError as error:
         line.say(" ".join([without_paths(error), *search_request.notices()]))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from html import escape
 
 import streamlit as st
@@ -16,10 +15,6 @@ from viz.app.sentence import search_request
 from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import counted, format_number
 
-CALM, STEP = 0.15, 0.05
-"""Seconds of a search before the first words are written, and between one writing and the next:
-what is found by then comes at once, without a flicker."""
-
 
 class TranslationLine:
     """One line that is written over and over in the same place.
@@ -32,14 +27,12 @@ class TranslationLine:
 
     def __init__(self, before: str, label: str, source: str) -> None:
         self._before, self._label, self._source = before, label, source
-        self._next = time.monotonic() + CALM
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
     def write_part(self, part: Partial) -> None:
         """Write the partial translation; the end of the last one stays behind it, pale."""
-        if not part.tentative or time.monotonic() < self._next:
+        if not part.tentative:
             return
-        self._next = time.monotonic() + STEP
         rest = " ".join(self._before.split()[len(part.tentative.split()) :])
         kinds = {
             "settled": part.text,
@@ -50,6 +43,11 @@ class TranslationLine:
             f'<span class="headlight-{kind}">{escape(text)}</span>' for kind, text in kinds.items()
         )
         self._write("".join(html), "searching", is_html=True)
+
+    def write_place(self, place: int) -> None:
+        """Write how many sentences are translated before or with this one."""
+        pale = f'<span class="headlight-outdated">{escape(self._before)}</span>'
+        self._write(pale, f"Your sentence is number {place:,} in the queue.", is_html=True)
 
     def write(self, translation: Translation, used: SearchRequest) -> None:
         """Write the translation, with its figures."""

@@ -1,6 +1,7 @@
 """Results for a sentence are remembered, and what is too much is refused."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,9 @@ from transformer.checkpoints.domain import Domain
 from transformer.decoding import Hypothesis
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import Languages
-from viz.app.cache import cached_results
+from viz.app.cache import cached_results, search_queue
 from viz.app.cache.memory import forget_server_wide
+from viz.app.cache.search_queue import SearchQueue
 
 
 @pytest.fixture(autouse=True)
@@ -22,13 +24,13 @@ def forget():
 @pytest.mark.slow
 def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:
     asked = []
-    translate = translator.translate
+    search = SearchQueue.search
 
-    def count(text: str, *, beam_size: int, **_: object) -> Translation:
-        asked.append((text, beam_size))
-        return translate(text, beam_size=beam_size)
+    def count(queue, model, text: str, settings: SearchSettings, *rest: Any) -> Translation:
+        asked.append((text, settings.beam_size))
+        return search(queue, model, text, settings, *rest)
 
-    monkeypatch.setattr(translator, "translate", count)
+    monkeypatch.setattr(SearchQueue, "search", count)
     first = cached_results.translate(translator, "The dog sleeps.", 4)
     assert cached_results.translate(translator, "The dog sleeps.", 4) == first
     assert asked == [("The dog sleeps.", 4)]
@@ -39,7 +41,7 @@ def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> N
 def test_another_model_translates_anew(translator: Translator, monkeypatch) -> None:
     first = cached_results.translate(translator, "The dog sings.", 4)
     other = replace(first, notices=("another model",))
-    monkeypatch.setattr(translator, "translate", lambda *_, **__: other)
+    monkeypatch.setattr(SearchQueue, "search", lambda *_: other)
     assert cached_results.translate(translator, "The dog sings.", 4) == first
     monkeypatch.setattr(translator, "checksum", "another")
     assert cached_results.translate(translator, "The dog sings.", 4) == other
@@ -119,7 +121,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
     translator: Translator, monkeypatch, pieces: int
 ) -> None:
     asked = []
-    monkeypatch.setattr(translator, "translate", lambda text, **_: asked.append(text))
+    monkeypatch.setattr(SearchQueue, "search", lambda _queue, _model, text, *_: asked.append(text))
     monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
     text = ". " * (pieces // 2)
     assert len(translator.tokenizer.encode(text)) == pieces - 1
@@ -145,31 +147,11 @@ def test_a_text_of_any_length_is_refused_before_it_is_cut(
 
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
-    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 0.0)
+    monkeypatch.setattr(search_queue, "SECONDS", 0.0)
     translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
     assert translation.stopped
     (notice,) = translation.notices
     assert notice.startswith("The search was stopped before its end, after 1 piece:")
-    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 60.0)
+    monkeypatch.setattr(search_queue, "SECONDS", 60.0)
     assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is translation
     assert not cached_results.translate(translator, "The dog sings.", 4).stopped
-
-
-def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
-    translator: Translator, monkeypatch
-) -> None:
-    class Unwanted(BaseException): ...
-
-    steps = []
-
-    def end() -> None:
-        steps.append(1)
-        if len(steps) == 2:
-            raise Unwanted
-
-    with monkeypatch.context() as left:
-        left.setattr(cached_results, "end_if_unwanted", end)
-        with pytest.raises(Unwanted):
-            cached_results.translate(translator, "The dog sleeps.", 4)
-    assert len(steps) == 2
-    assert cached_results.translate(translator, "The dog sleeps.", 4).text

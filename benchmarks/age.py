@@ -1,0 +1,212 @@
+"""One server for a long time: its memory and its answers at the end and at the beginning."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import itertools
+import random
+import statistics
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from benchmarks.machine import describe
+from benchmarks.readers import NoAnswer, ask, sentences, session
+from benchmarks.server import Server, served
+from transformer.cli.arguments import whole_number
+from viz.app.monitoring import METRICS_PATH
+from viz.draw.labels import PAGE_TITLES
+from viz.figures.colors import GREY, VIOLET
+
+TIMES = ("", " today", " again", " every day", " tonight")
+"""Ends of sentences that make enough of them different."""
+
+PAGES = [path if number else "" for number, path in enumerate(PAGE_TITLES)]
+READERS = 2
+"""Readers at the same time, as many as there are cores."""
+
+BLOCKS = 20
+LARGEST_GROWTH = 1.25
+"""Times by which memory beside the bounded caches, and seconds of a page, may grow."""
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Block:
+    """Many pages of new sentences, one after another.
+
+    Args:
+        pages: that the server has drawn so far.
+        sessions: that have come and gone so far.
+        memory: resident memory in MiB; likewise what its bounded caches and models hold.
+        p50: median of the seconds until a page was complete; likewise the 95th percentile.
+    """
+
+    pages: int
+    sessions: int
+    memory: float
+    bounded: float
+    p50: float
+    p95: float
+
+    @property
+    def unbounded(self) -> float:
+        """Memory beside the caches that have a bound, in MiB."""
+        return self.memory - self.bounded
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks age`."""
+    parser = commands.add_parser("age", help="one server for thousands of sentences and pages")
+    parser.add_argument(
+        "--pages", type=whole_number(BLOCKS), default=5_000, help="each for a new sentence"
+    )
+    parser.add_argument("--sessions", type=whole_number(BLOCKS), default=500)
+    parser.add_argument(
+        "--save", type=Path, metavar="PATH", help="writes PATH.csv, and the plot as PATH.svg"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Let sessions come and go, each on all pages; the status is 1 if memory or seconds grew.
+
+    Raises:
+        NoAnswer: if the server takes too long.
+    """
+    print(f"{describe()}, {READERS} readers at a time")
+    began, blocks = time.monotonic(), []
+    with served() as server:
+        for block in _blocks(server, options.pages, options.sessions):
+            blocks.append(block)
+            print(
+                f"{block.pages:,} pages, {block.sessions:,} sessions: {block.memory:,.0f} MiB, "
+                f"{block.unbounded:,.0f} beside the caches; p50 {block.p50:.2f} s, "
+                f"p95 {block.p95:.2f} s",
+                flush=True,
+            )
+    if options.save:
+        _write(blocks, options.save)
+    grown = growth(blocks)
+    print(
+        f"{time.monotonic() - began:.0f} s; the last fifth beside the second fifth: "
+        + ", ".join(f"{name} {times:.2f} times" for name, times in grown.items())
+    )
+    return int(max(grown.values()) > LARGEST_GROWTH)
+
+
+def growth(blocks: Sequence[Block]) -> dict[str, float]:
+    """Return how many times larger the last fifth of the blocks is than the second.
+
+    In the first fifth every page is drawn for the first time.
+    """
+    fifth = len(blocks) // 5
+    early, late = blocks[fifth : 2 * fifth], blocks[-fifth:]
+    return {
+        name: statistics.median(getattr(block, name) for block in late)
+        / statistics.median(getattr(block, name) for block in early)
+        for name in ("unbounded", "p50", "p95")
+    }
+
+
+def _blocks(server: Server, pages: int, sessions: int) -> Iterator[Block]:
+    every = [text.replace(".", f"{when}.") for when, text in itertools.product(TIMES, sentences())]
+    random.Random(1).shuffle(every)
+    texts = itertools.cycle(every)  # by then no cache has the first of them
+    draw = random.Random(2)
+    for block in range(1, BLOCKS + 1):
+        visits = [
+            [(page, next(texts)) for page in _route(draw, pages, sessions)]
+            for _ in range(sessions // BLOCKS)
+        ]
+        seconds = asyncio.run(_let_come_and_go(server.address.replace("http", "ws"), visits, draw))
+        within = statistics.quantiles(seconds, n=20, method="inclusive")
+        yield Block(
+            block * len(seconds), block * len(visits), server.megabytes(),
+            _bounded_bytes(server) / MIB, within[9], within[-1],
+        )  # fmt: skip
+
+
+def _route(draw: random.Random, pages: int, sessions: int) -> list[str]:
+    """Draw the pages of a session, each as often as any other."""
+    count = max(1, pages // sessions)
+    return [
+        page
+        for start in range(0, count, len(PAGES))
+        for page in draw.sample(PAGES, min(len(PAGES), count - start))
+    ]
+
+
+async def _let_come_and_go(
+    host: str, visits: Sequence[list[tuple[str, str]]], draw: random.Random
+) -> list[float]:
+    """Let sessions visit their pages, a few at a time; return the seconds of each page."""
+    free, seconds = asyncio.Semaphore(READERS), []
+
+    async def visit(pages: list[tuple[str, str]], vanishes: bool) -> None:
+        async with free, session(host) as reader:
+            hashes: dict[str, None] = {}
+            for page, text in pages:
+                seconds.append((await ask(reader, page, text, "", hashes)).page)
+            if vanishes:  # as a browser that loses its network
+                reader.transport.abort()
+
+    await asyncio.gather(*(visit(pages, draw.random() < 0.5) for pages in visits))
+    return seconds
+
+
+def _bounded_bytes(server: Server) -> float:
+    """Return the bytes of the server's caches and models, as its metrics tell."""
+    with urllib.request.urlopen(f"{server.address}/{METRICS_PATH}") as answer:
+        lines = answer.read().decode().splitlines()
+    held = [float(line.split()[-1]) for line in lines if line.startswith("headlight_bytes{")]
+    if not held:
+        raise NoAnswer("The metrics of the server do not say what its caches hold.")
+    return sum(held)
+
+
+def _write(blocks: Sequence[Block], path: Path) -> None:
+    """Write the blocks as a table, and their plot as SVG."""
+    import vl_convert  # of the extra `notebook`
+
+    rows = [{**asdict(block), "unbounded": block.unbounded} for block in blocks]
+    with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, [*rows[0]])
+        table.writeheader()
+        table.writerows({name: round(value, 3) for name, value in row.items()} for row in rows)
+    path.with_suffix(".svg").write_text(vl_convert.vegalite_to_svg(plot(rows).to_dict()), "utf-8")
+
+
+def plot(rows: list[dict[str, float]]) -> alt.VConcatChart:
+    """Plot memory and seconds against the pages that a server has drawn.
+
+    Args:
+        rows: the fields of `Block`, with `unbounded`.
+    """
+    lines = (
+        ("MiB", (("memory", "all memory", GREY), ("unbounded", "beside the caches", VIOLET))),
+        ("seconds to a page", (("p95", "95 % within", GREY), ("p50", "median", VIOLET))),
+    )
+    charts = []
+    for title, curves in lines:
+        data = [
+            {"pages": row["pages"], "value": row[field], "name": name}
+            for field, name, _ in curves
+            for row in rows
+        ]
+        names, colors = [name for _, name, _ in curves], [color for *_, color in curves]
+        base = alt.Chart(alt.Data(values=data)).encode(
+            alt.X("pages:Q", title="pages drawn"),
+            alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)),
+            alt.Color("name:N", title=None, scale=alt.Scale(domain=names, range=colors)),
+        )
+        charts.append(base.mark_line(point=True).properties(width=560, height=170))
+    return alt.vconcat(*charts).resolve_scale(color="independent").configure(background="white")

@@ -1,0 +1,180 @@
+"""Every view in Firefox, by WebDriver BiDi: whether it is drawn, and what the console says."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from websockets.sync.client import ClientConnection, connect
+
+from benchmarks.accessibility import SENTENCE, views
+from benchmarks.browser import BLANK, NoBrowser
+from benchmarks.machine import describe, table
+from benchmarks.server import LARGEST_MESSAGE, served
+from transformer import HeadlightError
+
+PATIENCE = 60.0
+"""Seconds until a view is there."""
+
+SIZES = {"1280 px": (1280, 720), "390 px": (390, 844)}
+# the last part of a page is drawn, and no run is under way
+READY = """!!document.querySelector(".st-key-explanation")
+    && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
+REFUSALS = """() => { window.refusals = []; addEventListener("securitypolicyviolation",
+    (event) => refusals.push(`${event.effectiveDirective}: ${event.blockedURI}`)); }"""
+BOXES = (
+    """[...document.querySelectorAll("[data-testid=stException]")].map((box) => box.innerText)"""
+)
+
+
+class Failed(HeadlightError):
+    """Firefox did not do what it was asked."""
+
+
+class Tab:
+    """The one tab of a headless Firefox.
+
+    Args:
+        connection: to its WebDriver BiDi.
+    """
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._sent = 0
+        self.errors: list[str] = []
+        self._ask("session.new", capabilities={})
+        self._context = self._ask("browsingContext.getTree")["contexts"][0]["context"]
+        self._ask("session.subscribe", events=["log.entryAdded"])
+        self._ask("script.addPreloadScript", functionDeclaration=REFUSALS)
+
+    def _ask(self, method: str, **parameters: object) -> Any:
+        self._sent += 1
+        message = {"id": self._sent, "method": method, "params": parameters}
+        self._connection.send(json.dumps(message))
+        while True:
+            answer = json.loads(self._connection.recv(PATIENCE))
+            if answer.get("method") == "log.entryAdded" and answer["params"]["level"] == "error":
+                self.errors.append(answer["params"]["text"])
+            elif answer.get("id") == self._sent:
+                if answer["type"] == "error":
+                    raise Failed(f"{method}: {answer['message']}")
+                return answer["result"]
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the tab a size, in CSS pixels."""
+        self._ask(
+            "browsingContext.setViewport",
+            context=self._context,
+            viewport={"width": width, "height": height},
+        )
+
+    def open(self, address: str) -> None:
+        """Open an address and wait until the view is there.
+
+        Raises:
+            Failed: if it does not come in time.
+        """
+        self._ask("browsingContext.navigate", context=self._context, url=address, wait="complete")
+        end = time.monotonic() + PATIENCE
+        while not self.evaluate(READY):
+            if time.monotonic() > end:
+                raise Failed(f"{address} is not drawn after {PATIENCE:g} s.")
+            time.sleep(0.1)
+        time.sleep(1)  # a chart comes a moment later
+
+    def evaluate(self, expression: str) -> Any:
+        """Return the value of an expression, as JSON has it."""
+        result = self._ask(
+            "script.evaluate",
+            expression=f"JSON.stringify({expression})",
+            target={"context": self._context},
+            awaitPromise=True,
+        )
+        if result["type"] != "success":
+            raise Failed(f"{expression[:40]}: {result['exceptionDetails']['text']}")
+        return json.loads(result["result"]["value"])
+
+    def screenshot(self, path: Path) -> None:
+        """Save what is in sight as PNG."""
+        answer = self._ask("browsingContext.captureScreenshot", context=self._context)
+        path.write_bytes(base64.b64decode(answer["data"]))
+
+
+@contextmanager
+def firefox() -> Iterator[Tab]:
+    """Run a headless Firefox with a profile of its own; a context manager.
+
+    Raises:
+        NoBrowser: if none is installed, or it does not listen.
+    """
+    path = shutil.which("firefox-esr") or shutil.which("firefox")
+    if path is None:
+        raise NoBrowser("There is no Firefox on the PATH: install it, then look again.")
+    with tempfile.TemporaryDirectory() as profile:
+        command = [path, "--headless", "--remote-debugging-port=0", "--profile", profile]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            place = Path(profile, "WebDriverBiDiServer.json")
+            end = time.monotonic() + PATIENCE
+            while not place.is_file() or not place.stat().st_size:
+                if process.poll() is not None or time.monotonic() > end:
+                    raise NoBrowser("Firefox does not listen to WebDriver BiDi.")
+                time.sleep(0.1)
+            listening = json.loads(place.read_text("utf-8"))
+            address = f"ws://{listening['ws_host']}:{listening['ws_port']}/session"
+            with connect(address, max_size=LARGEST_MESSAGE) as connection:
+                yield Tab(connection)
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks firefox`."""
+    parser = commands.add_parser("firefox", help="every view in Firefox")
+    parser.add_argument(
+        "--pages", nargs="+", metavar="PAGE", help="paths of pages; every page unless given"
+    )
+    parser.add_argument("--screenshots", type=Path, metavar="DIR", help="saves one of each")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open every view, and print what is wrong; the status is 1 if anything is.
+
+    Raises:
+        NoBrowser: if no Firefox is installed.
+        Failed: if a view is not drawn in time.
+    """
+    counts = dict.fromkeys(SIZES, 0)
+    with served() as server, firefox() as tab:
+        for size in SIZES:
+            tab.resize(*SIZES[size])
+            for number, (path, query) in enumerate(views(options.pages)):
+                name = " ".join([path or "translate", *query.values()])
+                tab.open(f"{server.address}/{path}?{urlencode({'text': SENTENCE, **query})}")
+                faults = [
+                    *(f"blank: {place}" for place in tab.evaluate(f"({BLANK})()")),
+                    *(f"refused: {text}" for text in tab.evaluate("window.refusals")),
+                    *(f"error box: {text}" for text in tab.evaluate(BOXES)),
+                    *(f"console: {text}" for text in tab.errors),
+                ]
+                tab.errors.clear()
+                counts[size] += len(faults)
+                for fault in faults:
+                    print(f"{size}, {name}: {fault}", flush=True)
+                if options.screenshots:
+                    tab.screenshot(options.screenshots / f"{size} {number:02} {name}.png")
+    print(describe())
+    print(table(("Firefox, size", "faults"), counts.items()))
+    return int(any(counts.values()))

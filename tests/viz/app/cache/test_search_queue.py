@@ -1,0 +1,243 @@
+"""Searches that wait are one batch, with the results that each would have alone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+
+import pytest
+
+from transformer import InputError, Translation, Translator, silence
+from transformer.decoding.settings import SearchSettings
+from transformer.translation.search import TextSearch
+from viz.app.cache import search_queue
+from viz.app.cache.search_queue import BusyError, SearchQueue
+
+TREE = SearchSettings(tree=True)
+TEXTS = [
+    "The dog sleeps.",
+    "The old dog sleeps in the garden.",
+    "A dog.",
+    "The dog sings in the garden.",
+    "The dog.",
+]
+LONG = "the garden " * 40
+
+
+class Gate:
+    """A `TextSearch` that notes its batches and what is stopped, and waits while it is closed."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.batches: list[list[str]] = []
+        self.texts: list[str] = []
+        self.stopped: list[str] = []
+        self.on_step: Callable[[], None] = lambda: None
+        gate = self
+
+        class Gated(TextSearch):
+            def __init__(self, loaded, texts, settings) -> None:
+                gate.batches.append(list(texts))
+                gate.texts += texts
+                assert gate.open.wait(60)
+                super().__init__(loaded, texts, settings)
+
+            def step(self) -> None:
+                super().step()
+                gate.on_step()
+
+            def stop(self, place: int) -> None:
+                gate.stopped.append(self.texts[place])
+                super().stop(place)
+                assert place not in self.unfinished
+
+        self.search = Gated
+
+    def has(self, queue: SearchQueue, count: int) -> bool:
+        """Whether so many have come, of which the first is held here."""
+        return bool(self.texts) and len(self.texts) + queue.waiting == count
+
+
+@pytest.fixture
+def gate(monkeypatch) -> Gate:
+    gate = Gate()
+    monkeypatch.setattr(search_queue, "TextSearch", gate.search)
+    return gate
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@contextmanager
+def asked(queue: SearchQueue, gate: Gate, calls: list[tuple]) -> Iterator[list[Future]]:
+    """Ask from a thread each, in this order, while the first one is held at the gate."""
+    with ThreadPoolExecutor(len(calls)) as threads:
+        try:
+            futures = []
+            for count, call in enumerate(calls):
+                futures.append(threads.submit(queue.search, *call))
+                # the first must not wait when the second comes
+                until(partial(gate.has, queue, count + 1))
+            yield futures
+        finally:
+            gate.open.set()
+
+
+def test_those_that_wait_are_one_batch_and_each_gets_its_own(translator: Translator, gate) -> None:
+    calls = [(translator, text, TREE) for text in TEXTS]
+    with asked(SearchQueue(), gate, calls) as futures:
+        assert gate.batches == [TEXTS[:1]]
+        gate.open.set()
+        found = [future.result() for future in futures]
+    assert gate.batches == [TEXTS[:1], TEXTS[1:]]
+    for text, translation in zip(TEXTS, found, strict=True):
+        alone = translator.translate(text, tree=True)
+        assert (translation.source, translation.text) == (text, alone.text)
+        assert translation.log_prob == pytest.approx(alone.log_prob, abs=1e-4)
+        nodes, expected = (
+            [(node.piece, node.state, node.reason) for node in result.tree.nodes]  # type: ignore[union-attr]
+            for result in (translation, alone)
+        )
+        assert nodes == expected
+
+
+def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, gate) -> None:
+    hooked = {"decoder.layers.0.cross_attention.hook_z": silence(head=0)}
+    queue, other = SearchQueue(), Translator.load(translator.folder)
+
+    def search(*call) -> Translation:
+        if call[1] != TEXTS[4]:
+            return SearchQueue.search(queue, *call)
+        with translator.model.hooks(hooked):
+            return SearchQueue.search(queue, *call)
+
+    queue.search = search  # type: ignore[assignment, method-assign]
+    calls = [
+        (translator, TEXTS[0], TREE),
+        (translator, TEXTS[0], TREE),
+        (translator, TEXTS[1], SearchSettings(beam_size=2)),
+        (translator, TEXTS[2], SearchSettings(tree=True, forbidden=("Hund",))),
+        (translator, TEXTS[4], TREE),
+        (other, TEXTS[3], TREE),
+        (translator, TEXTS[3], TREE),
+    ]
+    with asked(queue, gate, calls) as futures:
+        gate.open.set()
+        found = [future.result() for future in futures]
+    assert gate.batches == [
+        [TEXTS[0]], [TEXTS[0], TEXTS[3]], [TEXTS[1]], [TEXTS[2]], [TEXTS[4]], [TEXTS[3]],
+    ]  # fmt: skip
+    with translator.model.hooks(hooked):
+        assert found[4].log_prob == pytest.approx(translator.translate(TEXTS[4]).log_prob)
+    assert found[4].log_prob != pytest.approx(translator.translate(TEXTS[4]).log_prob)
+
+
+def test_a_reader_who_leaves_ends_the_search_and_no_other(
+    translator: Translator, gate, monkeypatch
+) -> None:
+    class Left(BaseException): ...
+
+    leaving = threading.Event()
+
+    def end() -> None:
+        if leaving.is_set() and threading.current_thread().name == "leaver":
+            raise Left
+
+    def leave() -> None:
+        with pytest.raises(Left):
+            queue.search(translator, LONG, TREE)
+
+    def leave_in_second() -> None:
+        if len(gate.batches) == 2:  # of the long one and another
+            leaving.set()
+            leaver.join(20)
+
+    monkeypatch.setattr(search_queue, "end_if_unwanted", end)
+    monkeypatch.setattr(search_queue, "SHORT", 1_000)
+    queue, leaver = SearchQueue(), threading.Thread(target=leave, name="leaver")
+    with asked(queue, gate, [(translator, TEXTS[0], TREE)]) as futures:
+        leaver.start()
+        until(lambda: queue.waiting == 1)
+        with ThreadPoolExecutor(1) as threads:
+            futures.append(threads.submit(queue.search, translator, TEXTS[1], TREE))
+            until(lambda: queue.waiting == 2)
+            gate.on_step = leave_in_second
+            gate.open.set()
+            texts = [future.result().text for future in futures]
+    assert not leaver.is_alive()
+    assert texts == [translator.translate(text).text for text in TEXTS[:2]]
+    assert gate.stopped == [LONG]
+
+
+def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "MOST_WAITING", 2)
+    queue = SearchQueue()
+    with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
+        with pytest.raises(BusyError, match=r"^2 sentences wait"):
+            queue.search(translator, TEXTS[3], TREE)
+        assert queue.waiting == 2
+
+
+def test_an_error_of_one_is_that_of_its_reader_alone(
+    translator: Translator, gate, monkeypatch
+) -> None:
+    class Broken(gate.search):
+        def __init__(self, loaded, texts, settings) -> None:
+            super().__init__(loaded, texts, settings)
+            if TEXTS[2] in texts:
+                raise InputError("this one")
+
+    monkeypatch.setattr(search_queue, "TextSearch", Broken)
+    with asked(SearchQueue(), gate, [(translator, text, TREE) for text in TEXTS]) as futures:
+        gate.open.set()
+        for text, future in zip(TEXTS, futures, strict=True):
+            if text == TEXTS[2]:
+                with pytest.raises(InputError, match="this one"):
+                    future.result()
+            else:
+                assert future.result().text == translator.translate(text).text
+
+
+def test_a_long_search_keeps_no_short_one_waiting(translator: Translator, gate) -> None:
+    queue = SearchQueue()
+    with asked(queue, gate, [(translator, LONG, TREE), (translator, TEXTS[0], TREE)]):
+        until(lambda: gate.batches == [[LONG], [TEXTS[0]]])  # both have begun
+
+
+def test_who_waits_sees_the_place_and_then_what_is_found(
+    translator: Translator, gate, monkeypatch
+) -> None:
+    class Watcher:
+        def __init__(self) -> None:
+            self.places: list[int] = []
+            self.parts: list[str] = []
+
+        def write_place(self, place: int) -> None:
+            self.places.append(place)
+            gate.open.set()
+
+        def write_part(self, part) -> None:
+            self.parts.append(part.tentative)
+
+    monkeypatch.setattr(search_queue, "CALM", 0.0)
+    monkeypatch.setattr(search_queue, "PAUSE", 0.001)
+    gate.on_step = lambda: threading.Event().wait(0.01)
+    watcher = Watcher()
+    calls = [
+        (translator, TEXTS[0], SearchSettings(beam_size=2)),
+        (translator, TEXTS[1], SearchSettings(beam_size=2)),
+        (translator, TEXTS[2], TREE, watcher),
+    ]
+    with asked(SearchQueue(), gate, calls) as futures:
+        text = futures[2].result().text
+    assert watcher.places[0] == 2
+    assert watcher.parts
+    assert text.startswith(watcher.parts[-1].split()[0])

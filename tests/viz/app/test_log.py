@@ -1,0 +1,66 @@
+"""The log has places and types of errors, and nothing that was typed."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from transformer import CheckpointError, InputError
+from viz.app import log
+from viz.app.chrome.problems import without_paths
+from viz.app.models.menu import MODELS_VARIABLE
+
+TYPED = "mein geheimer Satz"
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    """What the server writes to its log."""
+    logger = logging.getLogger("viz")
+    before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
+    logger.handlers.clear()
+    log.begin("1.2.3")
+    stream = io.StringIO()
+    (handler,) = logger.handlers
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+    yield stream
+    logger.handlers[:], level, logger.propagate, factory = before
+    logger.setLevel(level)
+    logging.setLogRecordFactory(factory)
+
+
+def fail() -> None:
+    try:
+        int(TYPED)
+    except ValueError as error:
+        raise KeyError(TYPED) from error
+
+
+@pytest.mark.parametrize("allowed", ["0", "1"])
+def test_a_traceback_has_no_message_unless_asked(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch, allowed: str
+) -> None:
+    monkeypatch.setenv(log.TEXT_VARIABLE, allowed)
+    try:
+        fail()
+    except KeyError:
+        logging.getLogger("viz.app.jobs").exception("job failed: Measuring")
+    text = written.getvalue()
+    assert text.index("ValueError") < text.index("KeyError")
+    assert "test_log.py" in text
+    assert (TYPED in text) == (allowed == "1")
+
+
+def test_what_was_typed_is_not_logged_with_a_path(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MODELS_VARIABLE, "/srv/models")
+    monkeypatch.delenv(log.TEXT_VARIABLE, raising=False)
+    assert without_paths(InputError(f"/srv/models: {TYPED}")) == f"models: {TYPED}"
+    assert without_paths(CheckpointError("/srv/models is damaged")) == "models is damaged"
+    assert TYPED not in written.getvalue()
+    assert "/srv/models is damaged" in written.getvalue()

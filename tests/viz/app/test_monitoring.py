@@ -1,0 +1,77 @@
+"""Open tabs are counted, and the metrics are read on this machine alone, unless it is allowed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from viz.app import monitoring
+from viz.app.cache.memory import forget_server_wide, shared_cache
+from viz.app.cache.metrics import metrics
+from viz.app.monitoring import METRICS_VARIABLE, CountedSessions, answer
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    forget_server_wide()
+    monkeypatch.setattr(monitoring, "uploaded_bytes", lambda: 17)
+    monkeypatch.delenv(METRICS_VARIABLE, raising=False)
+    yield
+    forget_server_wide()
+
+
+def asked(host: str = "127.0.0.1", **headers: str) -> Request:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    pairs = [(name.encode(), value.encode()) for name, value in names.items()]
+    return Request({"type": "http", "client": (host, 1), "headers": pairs})
+
+
+def test_the_metrics_are_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    strangers = asked("10.0.0.7"), asked(x_forwarded_for="10.0.0.7"), asked(forwarded="for=x")
+    for request in strangers:
+        assert answer(request).status_code == 404
+    for host in ("127.0.0.1", "::1"):
+        assert answer(asked(host)).status_code == 200
+    monkeypatch.setenv(METRICS_VARIABLE, "1")
+    assert {answer(request).status_code for request in strangers} == {200}
+
+
+def test_they_say_what_the_server_holds() -> None:
+    shared_cache().get("key", lambda: "value")
+    lines = bytes(answer(asked()).body).decode().splitlines()
+    assert 'headlight_jobs{state="waiting"} 0.0' in lines
+    assert 'headlight_bytes{of="uploads"} 17.0' in lines
+    assert f'headlight_bytes{{of="results"}} {float(shared_cache().size)}' in lines
+    (resident,) = [line for line in lines if line.startswith("process_resident_memory_bytes")]
+    assert float(resident.split()[1]) > 10**7
+
+
+def test_a_tab_counts_from_its_acceptance_to_its_end() -> None:
+    seen: list[float] = []
+
+    def open_tabs() -> float:
+        return metrics().registry.get_sample_value("headlight_sessions_open") or 0
+
+    async def session(_scope: Any, _receive: Any, send: Any) -> None:
+        seen.append(open_tabs())
+        await send({"type": "websocket.accept"})
+        seen.append(open_tabs())
+        raise ConnectionError
+
+    async def send(_message: MutableMapping[str, Any]) -> None:
+        pass
+
+    async def receive() -> dict[str, Any]:
+        return {}
+
+    connection = CountedSessions(session)({"type": "websocket"}, receive, send)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ConnectionError):
+        pool.submit(asyncio.run, connection).result()
+    assert seen == [0, 1]
+    assert open_tabs() == 0
+    assert metrics().registry.get_sample_value("headlight_sessions_total") == 1

@@ -1,0 +1,116 @@
+"""Seconds of searches and runs, and how many are under way: counts for Prometheus and the log.
+
+No metric has a name or a text of a reader.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from viz.app.cache.memory import server_wide
+
+SLOW_SECONDS = 4.0
+"""Seconds of a search beyond which the log has a line on it."""
+
+SECONDS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 15.0)
+"""Bounds of the buckets from which Prometheus computes p50 and p95."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class Metrics:
+    """What is counted while the server works; made once, by `metrics`."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.sessions = Counter(
+            "headlight_sessions", "Tabs that were opened.", registry=self.registry
+        )
+        self.open_sessions = Gauge(
+            "headlight_sessions_open", "Tabs that are open.", registry=self.registry
+        )
+        self.searches = Gauge(
+            "headlight_searches", "Searches under way.", ["state"], registry=self.registry
+        )
+        self.search_seconds = Histogram(
+            "headlight_search_seconds",
+            "Seconds of a search, without those in which it waited.",
+            registry=self.registry,
+            buckets=SECONDS,
+        )
+        self.waiting_seconds = Histogram(
+            "headlight_search_waiting_seconds",
+            "Seconds in which a search waited for others.",
+            registry=self.registry,
+            buckets=SECONDS,
+        )
+        self.run_seconds = Histogram(
+            "headlight_run_seconds",
+            "Seconds of a run of a page.",
+            ["page"],
+            registry=self.registry,
+            buckets=SECONDS,
+        )
+        self.errors = Counter(
+            "headlight_errors", "Runs and jobs that failed.", registry=self.registry
+        )
+        self.refusals = Counter(
+            "headlight_refusals", "What was refused, by its reason.", ["reason"],
+            registry=self.registry,
+        )  # fmt: skip
+
+
+@server_wide
+def metrics() -> Metrics:
+    """Return the metrics of this server."""
+    return Metrics()
+
+
+@contextmanager
+def counted_search() -> Iterator[Callable[[], None]]:
+    """Count a search that waits, and runs from the call of the yielded function on."""
+    counts, began = metrics(), time.monotonic()
+    waiting, running = (counts.searches.labels(state) for state in ("waiting", "running"))
+    started: float | None = None
+
+    def start() -> None:
+        nonlocal started
+        started = time.monotonic()
+        counts.waiting_seconds.observe(started - began)
+        waiting.dec()
+        running.inc()
+
+    waiting.inc()
+    try:
+        yield start
+    finally:
+        if started is None:
+            waiting.dec()
+        else:
+            running.dec()
+            seconds = time.monotonic() - started
+            counts.search_seconds.observe(seconds)
+            if seconds > SLOW_SECONDS:
+                _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, started - began)
+
+
+@contextmanager
+def timed_run(page: str) -> Iterator[None]:
+    """Count the seconds of a run of a page, whatever ends it."""
+    with metrics().run_seconds.labels(page).time():
+        yield
+
+
+def count_refusal(reason: str) -> None:
+    """Count and log that something was refused.
+
+    Args:
+        reason: one of a few, of our own making.
+    """
+    metrics().refusals.labels(reason).inc()
+    _LOG.warning("refused: %s", reason)

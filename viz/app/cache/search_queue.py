@@ -1,0 +1,241 @@
+"""Queue of the searches of all readers: those that wait are searched together, as one batch.
+
+A step of a search reads every weight of the decoder, for one sentence or for sixteen. While nobody
+else searches, a sentence is searched at once and alone; those that come meanwhile wait for it, and
+are the next batch.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+
+from transformer import HeadlightError, Translation, Translator
+from transformer.decoding.settings import SearchSettings
+from transformer.translation.result import Partial
+from transformer.translation.search import TextSearch
+from viz.app.cache.memory import server_wide
+from viz.app.streamlit_internals import end_if_unwanted
+
+SECONDS = 8.0
+"""Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
+what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
+
+SHORT = 64
+"""Pieces of the longest source that is searched beside others."""
+
+NARROW = 8
+"""The widest beam that is searched beside others."""
+
+TOGETHER = 16
+"""Sentences of a batch, at most: more of them save little, and each waits for all."""
+
+MOST_WAITING, MOST_LONG = 64, 8
+"""Searches that wait, and long ones; whoever comes then is asked to try again."""
+
+CALM, PAUSE = 0.15, 0.05
+"""Seconds until a waiting reader hears of the search, and between one time and the next: what is
+found by then comes at once, without a flicker."""
+
+
+class BusyError(HeadlightError):
+    """More searches wait than the server will do in a reasonable time."""
+
+
+class Watcher(Protocol):
+    """What a reader sees while a search waits or runs."""
+
+    def write_place(self, place: int) -> None:
+        """Show the place in the queue, from 1."""
+
+    def write_part(self, part: Partial) -> None:
+        """Show what the search has so far."""
+
+
+@dataclass(eq=False)
+class _Request:
+    """A search that somebody waits for.
+
+    Args:
+        translator: the model.
+        text: the source.
+        settings: of the search.
+        is_watched: whether parts are wanted.
+        context: of the reader's run, with its hooks.
+        unwanted: set by the reader, who has left.
+        part: what the search has so far, until it is taken.
+        ended: set with the translation or the error.
+    """
+
+    translator: Translator
+    text: str
+    settings: SearchSettings
+    is_watched: bool
+    context: Context = field(default_factory=copy_context)
+    unwanted: bool = False
+    part: Partial | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
+    translation: Translation | None = None
+    error: Exception | None = None
+    next_part: float = field(default_factory=lambda: time.monotonic() + CALM)
+
+    @property
+    def group(self) -> object:
+        """The key of the searches that may share a batch: itself where there is none."""
+        settings = self.settings
+        is_steered = settings.prefix or settings.forbidden
+        is_hooked = self.translator.model.silenced() != {}
+        return self if is_steered or is_hooked else (id(self.translator), settings)
+
+    def finish(self, translation: Translation) -> None:
+        """Give the reader the translation."""
+        self.translation = translation
+        self.ended.set()
+
+    def fail(self, error: Exception) -> None:
+        """Give the reader the error, raised in the reader's own run."""
+        self.error = error
+        self.ended.set()
+
+
+class _Lane:
+    """Searches in the order in which they came, by one thread, which lives while some wait."""
+
+    def __init__(self, together: int, most: int) -> None:
+        self._together, self._most = together, most
+        self._waiting: deque[tuple[object, _Request]] = deque()
+        self._is_running = False
+        self._lock = threading.Lock()
+
+    def add(self, request: _Request) -> None:
+        """Let a request wait.
+
+        Raises:
+            BusyError: if too many wait already.
+        """
+        group = request.group
+        with self._lock:
+            self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
+            if (count := len(self._waiting)) >= self._most:
+                raise BusyError(
+                    f"{count} sentences wait for this server already: try again in a moment."
+                )
+            self._waiting.append((group, request))
+            if not self._is_running:
+                threading.Thread(target=self._run, name="search", daemon=True).start()
+                self._is_running = True
+
+    def place(self, request: _Request) -> int:
+        """Return how many are searched before or with a request that waits, from 1; 0 if none."""
+        with self._lock:
+            waiting = [other for _, other in self._waiting]
+        return waiting.index(request) + 1 if request in waiting else 0
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return len(self._waiting)
+
+    def _run(self) -> None:
+        torch.set_num_threads(1)  # of this thread
+        while batch := self._next_batch():
+            _search(batch)
+
+    def _next_batch(self) -> list[_Request]:
+        """Take the first request and those that it can share a batch with; none at the end."""
+        with self._lock:
+            wanted = [pair for pair in self._waiting if not pair[1].unwanted]
+            same = [pair for pair in wanted if pair[0] == wanted[0][0]][: self._together]
+            self._waiting = deque(pair for pair in wanted if pair not in same)
+            self._is_running = bool(same)
+        return [request for _, request in same]
+
+
+def _search(batch: list[_Request]) -> None:
+    """Search for all sentences of a batch; a reader who has left, or a budget, ends a search."""
+    first = batch[0]
+    end = time.thread_time() + SECONDS
+    try:
+        search = first.context.run(
+            TextSearch, first.translator, [request.text for request in batch], first.settings
+        )
+        while unfinished := search.unfinished:
+            search.step()
+            is_over = time.thread_time() > end
+            for place in unfinished:
+                if place in search.unfinished and (is_over or batch[place].unwanted):
+                    search.stop(place)
+                if place not in search.unfinished:
+                    batch[place].finish(search.translation(place))
+                elif batch[place].is_watched and time.monotonic() >= batch[place].next_part:
+                    batch[place].next_part = time.monotonic() + PAUSE
+                    batch[place].part = search.part(place)
+    except Exception as error:  # noqa: BLE001  whatever it is, the reader's run raises it
+        open_ = [request for request in batch if not request.ended.is_set()]
+        if len(batch) == 1:
+            first.fail(error)
+        else:  # of one sentence, which must not end the others
+            for request in open_:
+                _search([request])
+
+
+class SearchQueue:
+    """The searches of all readers, in two lanes, so that a paragraph keeps no sentence waiting."""
+
+    def __init__(self) -> None:
+        self._short, self._long = _Lane(TOGETHER, MOST_WAITING), _Lane(1, MOST_LONG)
+
+    @property
+    def waiting(self) -> int:
+        """The number of searches that wait."""
+        return self._short.waiting + self._long.waiting
+
+    def search(
+        self,
+        translator: Translator,
+        text: str,
+        settings: SearchSettings,
+        watcher: Watcher | None = None,
+    ) -> Translation:
+        """Search for a translation in a thread of the queue; the reader's run waits for it.
+
+        Raises:
+            BusyError: if too many wait already.
+            InputError: if the text cannot be translated as it is or under these settings.
+        """
+        is_short = len(translator.reader.text(text)) <= SHORT and settings.beam_size <= NARROW
+        lane = self._short if is_short else self._long
+        request = _Request(translator, text, settings, is_watched=watcher is not None)
+        lane.add(request)
+        calm_until = time.monotonic() + CALM
+        try:
+            while not request.ended.wait(PAUSE):
+                end_if_unwanted()
+                if watcher is not None and time.monotonic() >= calm_until:
+                    _tell(watcher, request, lane)
+        finally:
+            request.unwanted = True
+        if request.error is not None:
+            raise request.error
+        assert request.translation is not None  # it has ended
+        return request.translation
+
+
+def _tell(watcher: Watcher, request: _Request, lane: _Lane) -> None:
+    part, request.part = request.part, None
+    if part is not None:
+        watcher.write_part(part)
+    elif place := lane.place(request):
+        watcher.write_place(place)
+
+
+@server_wide
+def search_queue() -> SearchQueue:
+    """Return the searches of this server."""
+    return SearchQueue()

@@ -1,0 +1,89 @@
+"""Headers with which a browser runs no script but ours, and no stranger's page shows the app."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from transformer.errors import InputError
+
+FRAMES_VARIABLE = "HEADLIGHT_FRAME_ANCESTORS"
+"""Environment variable with the sites whose pages may show the app in a frame, beside its own."""
+
+_SITE = re.compile(r"\*|https?://(\*\.)?[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:([0-9]+|\*))?")
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+DEVICES = "camera display-capture geolocation hid microphone midi payment serial usb"
+
+
+class SecurityHeaders:
+    """Middleware that adds these headers to every answer.
+
+    Args:
+        app: the application behind it.
+        html: the page, whose inline scripts may run.
+        frames: sites whose pages may show the app in a frame, separated by spaces.
+    """
+
+    def __init__(self, app: ASGIApp, html: str, frames: str) -> None:
+        self.app = app
+        self._headers = {
+            "Content-Security-Policy": policy(html, frames),
+            "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
+            "Referrer-Policy": "same-origin",  # the address has what was typed
+            "X-Content-Type-Options": "nosniff",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, and add the headers to the answer."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def policy(html: str, frames: str) -> str:
+    """Return the Content-Security-Policy of a page.
+
+    Streamlit writes styles into the page as it runs, has a font in one of them, and computes whole
+    numbers of 64 bits in WebAssembly; a picture is saved by way of `data:` and `blob:`. Vega
+    interprets its expressions in Streamlit, so nothing needs `unsafe-eval`.
+    """
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(html))
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    directives = {
+        "default-src": "'self'",
+        "script-src": f"'self' 'wasm-unsafe-eval' {hashes}",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": f"'self' {frames}".strip(),
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
+
+
+def frames_setting() -> str:
+    """Return the sites that `HEADLIGHT_FRAME_ANCESTORS` names; "" for none.
+
+    Raises:
+        InputError: if one of them is no address of a site.
+    """
+    sites = os.environ.get(FRAMES_VARIABLE, "").split()
+    for site in sites:
+        if not _SITE.fullmatch(site):
+            raise InputError(
+                f"{FRAMES_VARIABLE} has {site!r}: write sites as https://example.org or "
+                f"https://*.example.org, with spaces between them."
+            )
+    return " ".join(sites)

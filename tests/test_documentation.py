@@ -36,6 +36,7 @@ READ: dict[str, Callable[[str], object]] = {
     "json": yaml.safe_load,
 }
 TEXT = {"markdown", "text", "{toctree}", "{include}", "{eval-rst}", "dockerfile"}
+WITH_SUBCOMMANDS = {"benchmarks", "training.evaluate", "transformer.export"}
 MARK = re.compile(r"<!-- not run: \w.+ -->")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -121,12 +122,16 @@ def test_a_command_line_is_one_that_its_parser_takes(
             for words in command_lines(block.text):
                 require_command(words)
     prose = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-    for quoted in re.findall(r"`((?:headlight|python -m|make) [^`]+)`", prose):
+    for quoted in re.findall(r"`((?:[A-Z_]+=\S+ )*(?:headlight|python -m|make) [^`]+)`", prose):
         name, *_ = command_lines(quoted.replace("\n", " "))
         if name[0] == "headlight" and not name[1].startswith("-"):
             assert name[1] in COMMANDS, quoted
         elif name[0] == "python":
             assert importlib.util.find_spec(name[2]), quoted
+            if name[2] in WITH_SUBCOMMANDS and len(name) > 3:
+                with pytest.raises(SystemExit) as left:
+                    importlib.import_module(_main_of(name[2])).main([name[3], "--help"])
+                assert left.value.code == 0, quoted
         elif name[0] == "make":
             require_command(name)
 

@@ -16,7 +16,7 @@ NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
 .DEFAULT_GOAL := help
-.PHONY: app test test-fast lint scripts bench train clean help data-given
+.PHONY: app test test-fast lint docs scripts bench train clean help data-given
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501 HOST=0.0.0.0)
@@ -42,6 +42,10 @@ lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(VENV)/bin/lint-imports --no-logo
 	$(if $(NODE),npm run --silent lint,@echo "no node: the JavaScript is not checked")
 
+docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load from elsewhere
+	$(PY) -m sphinx -q -E -n -W --keep-going -d build/doctrees docs build/docs
+	! grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' --include=*.html build/docs
+
 scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/draw/js
 	npm run --silent build
 
@@ -66,7 +70,7 @@ EXTRAS :=
 COVERS :=
 $(VENV)/.train: EXTRAS := [train]
 $(VENV)/.train: COVERS := .app
-$(VENV)/.dev:   EXTRAS := [test,lint]
+$(VENV)/.dev:   EXTRAS := [test,lint,docs]
 $(VENV)/.dev:   COVERS := .app .train
 $(VENV)/.bench: EXTRAS := [bench]
 $(VENV)/.bench: COVERS := .app .train

@@ -60,8 +60,8 @@ def missing(installed: list[dict], constraints: list[str]) -> list[str]:
         for requirement in (*asked, *pins)
         if any(part.operator == "==" and "*" not in part.version for part in requirement.specifier)
     }
-    names = {canonicalize_name(distribution["name"]) for distribution in installed} - {"headlight"}
-    return sorted(names - pinned)
+    names = {canonicalize_name(distribution["name"]) for distribution in installed}
+    return sorted(names - pinned - {"headlight-attention"})
 
 
 if __name__ == "__main__":

@@ -1,3 +1,61 @@
-"""The command `headlight`, and what its pages load in the browser."""
+"""See what every attention head of a Transformer looks at, on your own sentence.
+
+import headlight
+
+translator = headlight.Translator.load()
+trace = translator.trace("A man rides a horse.")
+headlight.explore(trace)  # in a notebook
+
+Each name is loaded from its module when it is first used (PEP 562): `import headlight` alone loads
+neither torch nor Streamlit.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformer import KINDS, AttentionTrace, HeadlightError, Translation, Translator, silence
+    from transformer.analysis import lenses
+    from transformer.analysis.alignment import align
+    from transformer.analysis.heads.removal import Removal, removed
+    from viz.notebook import explore
+    from viz.report import report
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Translator",
+    "Translation",
+    "AttentionTrace",
+    "explore",
+    "report",
+    "lenses",
+    "align",
+    "Removal",
+    "removed",
+    "silence",
+    "KINDS",
+    "HeadlightError",
+]
+
+_MODULE_OF = {
+    "lenses": "transformer.analysis.lenses",
+    "align": "transformer.analysis.alignment",
+    "Removal": "transformer.analysis.heads.removal",
+    "removed": "transformer.analysis.heads.removal",
+    "explore": "viz.notebook",
+    "report": "viz.report",
+}
+
+if not TYPE_CHECKING:  # a type checker would accept any name at all
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(_MODULE_OF.get(name, "transformer"))
+        value = module if name == "lenses" else getattr(module, name)
+        globals()[name] = value  # this function is not called for it again
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

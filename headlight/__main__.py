@@ -68,7 +68,7 @@ def _run(name: str, arguments: list[str]) -> int:
         # a plain install has what app, translate and report need
         print(
             f"headlight: {name} needs {error.name}, which is not installed: "
-            "run pip install 'headlight[train]'.",
+            "run pip install 'headlight-attention[train]'.",
             file=sys.stderr,
         )
         return 2

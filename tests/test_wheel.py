@@ -47,14 +47,14 @@ def installed(wheel, tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def command(installed) -> dict[str, object]:
-    """Options of a process that runs the wheel without the checkout, in a folder elsewhere.
+def command(installed, tmp_path_factory) -> dict[str, object]:
+    """Options of a process that runs the wheel without the checkout, in an empty folder.
 
     `-S` reads no `.pth` file, so an editable install of the checkout is not there either.
     """
     libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     path = os.pathsep.join([str(installed), *libraries])
-    return {"env": {**os.environ, "PYTHONPATH": path}, "cwd": installed.parent}
+    return {"env": {**os.environ, "PYTHONPATH": path}, "cwd": tmp_path_factory.mktemp("empty")}
 
 
 def run(command: dict, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -88,12 +88,14 @@ def test_the_code_and_its_files_are_the_wheel_s(command, installed):
         "import headlight, importlib.util, training, transformer.files.installed, viz\n"
         "for package in (headlight, transformer, training, viz): print(package.__path__[0])\n"
         "print(importlib.util.find_spec('benchmarks'), transformer.files.installed.FILES)\n"
+        "print(headlight.Translator.load().folder)\n"
     )
     ran = run(command, "-c", script)
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
         *(str(installed / package) for package in PACKAGES),
         f"None {installed / 'headlight'}",
+        str(installed / "headlight" / "assets" / "model"),
     ]
 
 

@@ -117,7 +117,7 @@ class AttentionTrace(TraceFields):
         """Make a trace from the outputs of a model of the library transformers.
 
         The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
-        texts, or ids and a `tokenizer`; of one sentence or of each of a batch.
+        texts, or ids and a `tokenizer`; of one sentence or of each of a batch::
 
             AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
             AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)

@@ -11,13 +11,13 @@ from benchmarks.sentences import SENTENCES, check
 from benchmarks.sentences.facts import Marked
 from benchmarks.sentences.report import agrees, compare
 from benchmarks.sentences.views import View
-from tests.viz.conftest import _packages_are_scanned_once
+from tests.viz.conftest import _no_package_is_scanned
 from viz.app.cache.memory import forget_server_wide
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["_packages_are_scanned_once"]  # a fixture of every test here
+__all__ = ["_no_package_is_scanned"]  # a fixture of every test here
 
 
 def wanted(view: View) -> bool:

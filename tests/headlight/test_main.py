@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import headlight
 from headlight import __main__ as command
@@ -66,12 +67,17 @@ def test_a_command_whose_extra_is_not_installed_says_what_to_install(capsys, mon
     assert main(["train"]) == 2
     assert capsys.readouterr().err == (
         "headlight: train needs a_package_that_nobody_has, which is not installed: "
-        "run pip install 'headlight[train]'.\n"
+        "run pip install 'headlight-attention[train]'.\n"
     )
 
 
 def test_the_version_and_the_script_are_the_package_s(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"headlight {headlight.__version__}\n"
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## \[(\d.*)\]", changes, re.MULTILINE)[0] == headlight.__version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == headlight.__version__
+    assert citation["cff-version"] == "1.2.0"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["scripts"] == {"headlight": "headlight.__main__:main"}

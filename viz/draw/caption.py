@@ -178,7 +178,7 @@ def lens_caption(lens: AnyLens, *, sinks: bool = True) -> str:
 @cache
 def _version() -> str:
     try:
-        return version("headlight")
+        return version("headlight-attention")
     except PackageNotFoundError:  # a checkout that is not installed
         return "(not installed)"
 

@@ -54,9 +54,8 @@ def _cells(lesson: Lesson, key: Sequence[KeyEntry]) -> Iterator[Cell]:
     sentence = first = lesson.sentence or SENTENCE
     yield (
         "code",
-        "from transformer import Translator\n"
-        "from viz.lessons.measures import Sentence, measured\n"
-        "from viz.notebook import explore\n\n"
+        "from headlight import Translator, explore\n"
+        "from viz.lessons.measures import Sentence, measured\n\n"
         f"translator = Translator.load()  # {texts['model']}\n"
         f"{_traced(sentence)}{'' if lesson.sentence else '  # ' + texts['own']}\n"
         "sentence.trace.target",

@@ -10,7 +10,7 @@ from viz.lessons.lesson import PAGES_OF_LIGHTS, Light
 from viz.lessons.measures import MEASURES
 from viz.lessons.reading import _CARD, _FRONT, parse_lesson
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "lessons.md").read_text("utf-8")
+GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "own-lesson.md").read_text("utf-8")
 
 
 def rows(heading):

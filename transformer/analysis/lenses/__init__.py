@@ -56,16 +56,14 @@ def lens(
 ) -> Floats:
     """Compute one kind of attention through one lens.
 
-    | name | value | source |
-    |---|---|---|
-    | weights | softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 | §3.2.1 |
-    | norm | ‖α_ij f(x_j)‖₂, in units of the residual stream; f in `decomposition` | there |
-    | norm_layer_norm | the same after the linearised LayerNorm | `decomposition` |
-    | norm_residual | that of all heads together, x_i on the diagonal | `decomposition` |
-    | alti | share of the output of the layer's attention, 0 to 1 | `alti` |
-    | rollout | share by weights through all layers, 0 to 1, rows sum to 1 | `rollout` |
-    | gradient | A ⊙ ∂ log P(y|x) / ∂A, in nats, signed | `gradient` |
-    | value_zeroing | 1 − cos of the layer's output without this value, 0 to 2 | `value_zeroing` |
+    - `weights`: softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 (§3.2.1).
+    - `norm`: ‖α_ij f(x_j)‖₂, in units of the residual stream; f in `decomposition`.
+    - `norm_layer_norm`: the same after the linearised LayerNorm.
+    - `norm_residual`: that of all heads together, x_i on the diagonal.
+    - `alti`: share of the output of the layer's attention, 0 to 1.
+    - `rollout`: share by weights through all layers, 0 to 1, rows sum to 1.
+    - `gradient`: A ⊙ ∂ log P(y|x) / ∂A, in nats, signed.
+    - `value_zeroing`: 1 − cos of the layer's output without this value, 0 to 2.
 
     Each lens runs the model anew over the pieces of the trace, in the precision of the model, with
     the hooks of the current context: it gives the same numbers each time.

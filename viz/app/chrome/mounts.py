@@ -4,8 +4,7 @@
 checked: a browser can send anything. `key` names the component in the session.
 
 One component draws all pictures. Its script is loaded once, by an address that changes with its
-content; a message holds no program text. Streamlit finds the script through
-`headlight/pyproject.toml`.
+content; a message holds no program text.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from transformer.files.installed import PACKAGES
 from viz.app.links import address
 from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import pin_of
@@ -33,19 +34,12 @@ T = TypeVar("T")
 
 COMPONENT = "headlight.pictures"
 SCRIPT = "headlight-*.js"
-NOT_INSTALLED = (
-    "Streamlit does not find the script of the pictures: install Headlight with `pip install -e .` "
-    "in its folder, then start the app again."
-)
 
 
 def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
     """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
-    try:
-        pictures = _pictures()
-    except StreamlitAPIException:
-        st.error(NOT_INSTALLED)
-        return
+    _register()
+    pictures = _pictures()
     if picked is None:
         pictures(key=key, data=data)
     else:
@@ -59,14 +53,23 @@ def _sent(key: str) -> object:
     return value if len(json.dumps(value, ensure_ascii=False)) <= MAX_TYPED else None
 
 
+def _register() -> None:
+    """Register the folder with the script, once in a server.
+
+    Streamlit itself looks for such folders among distributions, in the package of the same name,
+    which `headlight-attention` does not have.
+    """
+    manager = get_bidi_component_manager()
+    if manager.get_component_asset_root(COMPONENT) is None:
+        package, name = COMPONENT.split(".")
+        config = ComponentConfig(name, asset_dir="browser")
+        manifest = ComponentManifest(package, version="", components=[config])
+        manager.register_from_manifest(manifest, PACKAGES / package)
+
+
 @cache
 def _pictures() -> ComponentRenderer:
-    """Return the component that draws all pictures: the data say which.
-
-    Raises:
-        StreamlitAPIException: if Streamlit does not find the folder with the script, or no script
-            in it.
-    """
+    """Return the component that draws all pictures: the data say which."""
     # not when this module is imported: only a running app knows the folder. The shadow root keeps
     # Streamlit's styles out and these in
     return st.components.v2.component(COMPONENT, js=SCRIPT)

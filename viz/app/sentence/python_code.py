@@ -25,10 +25,11 @@ TITLE = "Python for these numbers"
 
 _MODULES = {
     "dataclasses": "replace",
+    "headlight": "KINDS AttentionTrace Translator explore lenses",
     "json": "loads",
     "pathlib": "Path",
     "training.run": "journal",
-    "transformer": "KINDS AttentionTrace TransformerConfig Translator",
+    "transformer": "TransformerConfig",
     "transformer.analysis": "source_share",
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
@@ -41,7 +42,6 @@ _MODULES = {
     "total_variation",
     "transformer.analysis.heads.removal_text": "parse_removals",
     "transformer.analysis.heads.roles": "head_roles role_scores",
-    "transformer.analysis.lenses": "NAMES lens_trace",
     "transformer.analysis.lenses.alti": "whole_model",
     "transformer.analysis.lines": "result_file",
     "transformer.analysis.lines.comparison": "compared_heads compared_sentences",
@@ -75,7 +75,6 @@ _MODULES = {
     "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",
     "viz.figures.signed_maps": "drawn_dimensions",
     "viz.figures.training": "learning_rate_chart run_chart",
-    "viz.notebook": "explore",
 }
 """Names that blocks use, by the module that has them."""
 

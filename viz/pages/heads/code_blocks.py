@@ -57,7 +57,7 @@ def _map_code(view: HeadsView, prefix: str = "") -> str:
     """Return the lines that make `axes`, and `weights` and `labels` of the open map."""
     options, kind, shown = view.options, view.kind, f"{prefix}trace"
     if options.lens != "weights":
-        shown = f"lens_trace({options.lens!r}, {prefix}translator, {shown})"
+        shown = f"lenses.lens_trace({options.lens!r}, {prefix}translator, {shown})"
     if not options.sinks:
         shown = f"without_sinks({shown}, {kind!r})"
     weights = mean_code(f"{prefix}axes.weights", options.layer, options.head)

@@ -122,15 +122,17 @@ def _erased_code(trace: AttentionTrace, seed: int) -> str:
     return f"""
         model, targets = translator.model, np.array({measured_pieces(trace).tolist()})
         drops, test = faithfulness.drops_without_each_word(model, trace), faithfulness
-        lenses = {{x: test.lens_faithfulness(translator, trace, x, drops, targets) for x in NAMES}}
+        tested = {{
+            x: test.lens_faithfulness(translator, trace, x, drops, targets) for x in lenses.NAMES
+        }}
         random = {{{RANDOM!r}: test.random_erasing(model, trace, {seed}, targets=targets)}}
-        erasing = {{name: lens.erasing for name, lens in lenses.items()}} | random
+        erasing = {{name: lens.erasing for name, lens in tested.items()}} | random
         # {TITLES["comprehensiveness"]}
         result = {{name: falls.comprehensiveness.mean(0) for name, falls in erasing.items()}}
         # {TITLES["sufficiency"]}
         result = {{name: falls.sufficiency.mean(0) for name, falls in erasing.items()}}
         # Kendall's τ
-        result = {{name: test.mean_agreement(lens.kendall) for name, lens in lenses.items()}}
+        result = {{name: test.mean_agreement(lens.kendall) for name, lens in tested.items()}}
     """
 
 

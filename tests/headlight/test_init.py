@@ -1,0 +1,37 @@
+"""The public names: each is the object of its module, and none is loaded before it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import headlight
+from transformer.analysis import lenses
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_import_alone_loads_nothing():
+    script = (
+        "import sys; import headlight; dir(headlight); "
+        "print(sorted({'numpy', 'torch', 'streamlit', 'transformer', 'viz'} & set(sys.modules)))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"
+
+
+def test_each_public_name_is_there_and_no_other():
+    assert {*headlight.__all__} <= {*dir(headlight)}
+    assert len(set(headlight.__all__)) == len(headlight.__all__) == 12
+    for name in headlight.__all__:
+        value = getattr(headlight, name)
+        assert getattr(value, "__name__", name).rpartition(".")[2] == name
+        assert vars(headlight)[name] is value  # found without `__getattr__` from now on
+    assert headlight.lenses is lenses
+    with pytest.raises(AttributeError, match="'nothing'"):
+        getattr(headlight, "nothing")  # noqa: B009 mypy knows that it is not there

@@ -37,7 +37,7 @@ NARROW = 8
 TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
 
-MOST_WAITING, MOST_LONG = 64, 8
+MOST_WAITING, MOST_LONG = 256, 8
 """Searches that wait, and long ones; whoever comes then is asked to try again."""
 
 CALM, PAUSE = 0.15, 0.05

@@ -152,12 +152,7 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     app = [sys.executable, "-m", "headlight", "app", f"--host={ADDRESS}", "--processes=1"]
     processes = [Process([*app, f"--port={port}", *options], port) for port in ports]
     servers = [f"server app{port} {ADDRESS}:{port}" for port in ports]
-    try:
-        temporary = tempfile.TemporaryDirectory(prefix="headlight-")
-    except OSError:
-        command.say("headlight app: no folder takes the balancer's configuration: set TMPDIR.")
-        return command.REFUSED
-    with temporary as folder:
+    with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
         file = Path(folder, "haproxy.cfg")
         file.write_text(balancer(joined(host, port), servers), "utf-8")
         print(f"Start the balancer, too: haproxy -f {shlex.quote(str(file))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import tempfile
 
 from headlight import processes
 from transformer.cli import command
@@ -20,6 +21,11 @@ def main(arguments: list[str] | None = None) -> int:
     options, for_streamlit = _parser().parse_known_args(arguments)
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
+    try:
+        tempfile.gettempdir()
+    except OSError:
+        command.say("headlight app: no folder takes temporary files: set TMPDIR to one.")
+        return command.REFUSED
     host, ports = options.host, [options.port]
     if options.processes > 1 and os.name == "nt":
         command.say("headlight app: on Windows, --processes 1 is all there is.")

@@ -103,10 +103,13 @@ def test_processes_are_started_again_restarted_in_turn_and_ended_together(ports,
     assert get(other) == second
     time.sleep(0.2)
     parent.send_signal(signal.SIGHUP)
-    answering = third, second
-    while answering[0] in (None, third) or answering[1] in (None, second):
-        answering = get(one), get(other)
-        assert answering != (None, None)  # one of them always answers
+
+    def renewed():
+        pair = get(one), get(other)
+        assert pair != (None, None)  # one of them always answers
+        return pair if None not in pair and pair[0] != third and pair[1] != second else None
+
+    answering = until(renewed)
     parent.send_signal(signal.SIGTERM)
     assert parent.wait(20) == 0
     for pid, _ in answering:

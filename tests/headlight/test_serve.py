@@ -66,6 +66,16 @@ def test_a_port_that_is_taken_is_refused(capsys, streamlit_arguments):
     assert not streamlit_arguments
 
 
+def test_a_machine_without_a_temporary_folder_is_refused(capsys, streamlit_arguments, monkeypatch):
+    def missing():
+        raise FileNotFoundError
+
+    monkeypatch.setattr("tempfile.gettempdir", missing)
+    assert serve.main([]) == 2
+    assert "TMPDIR" in capsys.readouterr().err
+    assert not streamlit_arguments
+
+
 @pytest.mark.parametrize("count", ["0", "65", "two", ""])
 def test_a_number_of_processes_that_is_none_is_refused(count, capsys, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_PROCESSES", count)

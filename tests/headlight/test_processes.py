@@ -93,19 +93,19 @@ def until(condition):
 
 @pytest.mark.slow
 def test_processes_are_started_again_restarted_in_turn_and_ended_together(ports, start):
-    one, other, _ = ports
-    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(one), str(other))
-    first, second = until(lambda: get(one)), until(lambda: get(other))
+    near, far, _ = ports
+    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(near), str(far))
+    first, second = until(lambda: get(near)), until(lambda: get(far))
     time.sleep(0.2)  # the parent has seen both
     os.kill(first[0], signal.SIGKILL)
-    third = until(lambda: get(one))
+    third = until(lambda: get(near))
     assert third != first
-    assert get(other) == second
+    assert get(far) == second
     time.sleep(0.2)
     parent.send_signal(signal.SIGHUP)
 
     def renewed():
-        pair = get(one), get(other)
+        pair = get(near), get(far)
         assert pair != (None, None)  # one of them always answers
         return pair if None not in pair and pair[0] != third and pair[1] != second else None
 

@@ -78,10 +78,13 @@ class Process:
                 probe.cancel()
                 answered |= self.ready.is_set()
                 self.ready.clear()
+                reason = signal.Signals(-status).name if status < 0 else f"status {status}"
+                then = "and another starts" if answered else "before it could answer"
+                command.say(
+                    f"headlight app: the process on port {self.port} ended with {reason} {then}."
+                )
                 if not answered:
-                    self._say(f"{_reason(status)} before it could answer")
                     return
-                self._say(f"{_reason(status)}, starting another")
                 await asyncio.sleep(began + START_INTERVAL - time.monotonic())
         finally:
             await self.end()
@@ -107,14 +110,6 @@ class Process:
             await asyncio.sleep(PROBE_INTERVAL)
         if self._process is not None:
             self._process.kill()
-
-    def _say(self, event: str) -> None:
-        command.say(f"headlight app: the process on port {self.port} {event}.")
-
-
-def ports_behind(port: int, count: int) -> list[int]:
-    """Return the ports of the processes behind a balancer on this one."""
-    return list(range(port + 1, port + 1 + count))
 
 
 def joined(host: str, port: int) -> str:
@@ -209,12 +204,6 @@ def answers(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _reason(status: int) -> str:
-    if status < 0:
-        return f"was ended by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
 
 
 def _die_with_parent() -> None:

@@ -31,7 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
         command.say("headlight app: on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
-        host, ports = processes.ADDRESS, processes.ports_behind(options.port, options.processes)
+        host = processes.ADDRESS
+        ports = [options.port + place for place in range(1, options.processes + 1)]
     for port in ports:
         if reason := _refusal(host, port):
             command.say(f"headlight app: port {port} cannot be opened, {reason}: choose another.")

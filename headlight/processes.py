@@ -7,7 +7,6 @@ each process has a port of its own, and a balancer stands in front of them.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ctypes
 import http.client
 import os
@@ -188,10 +187,17 @@ async def _restart(processes: Sequence[Process], wanted: asyncio.Event) -> None:
         for process in processes:
             await process.end()
             process.ready.clear()
-            with contextlib.suppress(TimeoutError):  # the others serve meanwhile
+            try:
                 await asyncio.wait_for(process.ready.wait(), SILENCE)
+            except TimeoutError:
+                command.say(
+                    f"headlight app: the process on port {process.port} does not answer: the "
+                    "others stay as they are."
+                )
+                break
             await asyncio.sleep(NOTICED)
-        command.say("headlight app: all processes were restarted.")
+        else:
+            command.say("headlight app: all processes were restarted.")
 
 
 def answers(port: int) -> bool:

@@ -21,4 +21,6 @@ class Answer(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    if os.path.exists(os.environ.get("NO_MORE_STARTS", "")):
+        sys.exit(1)
     ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()

@@ -17,8 +17,10 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 FOR_COMPOSE = "server-template app 1-8 app:8501 resolvers docker init-addr none"
 
 RUN = """
-import asyncio, sys
+import asyncio, os, sys
 from headlight import processes
+if silence := os.environ.get("SILENCE"):
+    processes.SILENCE = float(silence)
 processes.START_INTERVAL, processes.PROBE_INTERVAL, processes.NOTICED = 0.4, 0.02, 0.1
 servers = [
     processes.Process([sys.executable, *sys.argv[1].split(), port], int(port))
@@ -115,6 +117,24 @@ def test_processes_are_started_again_restarted_in_turn_and_ended_together(ports,
     for pid, _ in answering:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+@pytest.mark.slow
+def test_a_restart_stops_at_a_process_that_does_not_answer(ports, start, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_MORE_STARTS", str(tmp_path / "broken"))
+    monkeypatch.setenv("SILENCE", "3")
+    near, far, _ = ports
+    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(near), str(far))
+    until(lambda: get(near))
+    before = until(lambda: get(far))
+    time.sleep(0.2)
+    (tmp_path / "broken").touch()
+    parent.send_signal(signal.SIGHUP)
+    until(lambda: not get(near))
+    time.sleep(4)
+    assert get(far) == before
+    (tmp_path / "broken").unlink()
+    until(lambda: get(near))
 
 
 @pytest.mark.slow

@@ -205,7 +205,7 @@ def answers(port: int) -> bool:
     connection = http.client.HTTPConnection(ADDRESS, port, timeout=PROBE_TIMEOUT)
     try:
         connection.request("GET", HEALTH)
-        return connection.getresponse().status == 200
+        return connection.getresponse().status < 500  # 404 where the app has a base path
     except (OSError, http.client.HTTPException):
         return False
     finally:

@@ -69,13 +69,13 @@ def _refusal(host: str, port: int) -> str | None:
 def _listening(host: str, port: int) -> str:
     """Say in one sentence where the server listens, and who can reach it."""
     if host in EVERY_INTERFACE:
-        return f"Everybody who reaches this machine can open http://{_name()}:{port}"
+        return f"Open http://{_name()}:{port} here or anywhere that reaches this machine."
     if host == HOST:
         return (
-            f"Only this machine can open http://localhost:{port} (to share it in a room: "
-            "--host 0.0.0.0)"
+            f"Open http://localhost:{port} on this machine alone; --host 0.0.0.0 shares it in a "
+            "room."
         )
-    return f"Whoever reaches this address can open http://{processes.joined(host, port)}"
+    return f"Open http://{processes.joined(host, port)} wherever that address is reached."
 
 
 def _name() -> str:

@@ -73,7 +73,7 @@ else:  # `streamlit run` imports it for what it is to serve
     app = st.App(
         __file__,
         routes=served.routes(),
-        lifespan=served.imports_exempt,
+        lifespan=served.lifespan,
         middleware=served.middleware(),
         on_script_error=lambda _: metrics().errors.inc(),
     )

@@ -209,12 +209,12 @@ def _row(name: str, readers: list[Reader], homes: list[str], began: float) -> li
         for gone, back in zip(reader.losses, reader.returns, strict=True)
     ]
     others = [wait for reader in readers if not reader.losses for wait in reader.waits]
-    kept = sum(reader.server == home for reader, home in zip(readers, homes, strict=True))
+    faithful = sum(reader.server == home for reader, home in zip(readers, homes, strict=True))
     return [
         name,
         len(readers),
         " + ".join(map(str, sorted(Counter(homes).values()))),
-        kept,
+        faithful,
         len(lost),
         sum(bool(reader.returns) for reader in lost),
         disturbed if name != "all restart in turn" else "–",

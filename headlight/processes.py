@@ -7,7 +7,6 @@ each process has a port of its own, and a balancer stands in front of them.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ctypes
 import http.client
 import os
@@ -78,10 +77,13 @@ class Process:
                 probe.cancel()
                 answered |= self.ready.is_set()
                 self.ready.clear()
+                reason = signal.Signals(-status).name if status < 0 else f"status {status}"
+                then = "and another starts" if answered else "before it could answer"
+                command.say(
+                    f"headlight app: the process on port {self.port} ended with {reason} {then}."
+                )
                 if not answered:
-                    self._say(f"{_reason(status)} before it could answer")
                     return
-                self._say(f"{_reason(status)}, starting another")
                 await asyncio.sleep(began + START_INTERVAL - time.monotonic())
         finally:
             await self.end()
@@ -107,14 +109,6 @@ class Process:
             await asyncio.sleep(PROBE_INTERVAL)
         if self._process is not None:
             self._process.kill()
-
-    def _say(self, event: str) -> None:
-        command.say(f"headlight app: the process on port {self.port} {event}.")
-
-
-def ports_behind(port: int, count: int) -> list[int]:
-    """Return the ports of the processes behind a balancer on this one."""
-    return list(range(port + 1, port + 1 + count))
 
 
 def joined(host: str, port: int) -> str:
@@ -152,12 +146,7 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     app = [sys.executable, "-m", "headlight", "app", f"--host={ADDRESS}", "--processes=1"]
     processes = [Process([*app, f"--port={port}", *options], port) for port in ports]
     servers = [f"server app{port} {ADDRESS}:{port}" for port in ports]
-    try:
-        temporary = tempfile.TemporaryDirectory(prefix="headlight-")
-    except OSError:
-        command.say("headlight app: no folder takes the balancer's configuration: set TMPDIR.")
-        return command.REFUSED
-    with temporary as folder:
+    with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
         file = Path(folder, "haproxy.cfg")
         file.write_text(balancer(joined(host, port), servers), "utf-8")
         print(f"Start the balancer, too: haproxy -f {shlex.quote(str(file))}")
@@ -198,10 +187,17 @@ async def _restart(processes: Sequence[Process], wanted: asyncio.Event) -> None:
         for process in processes:
             await process.end()
             process.ready.clear()
-            with contextlib.suppress(TimeoutError):  # the others serve meanwhile
+            try:
                 await asyncio.wait_for(process.ready.wait(), SILENCE)
+            except TimeoutError:
+                command.say(
+                    f"headlight app: the process on port {process.port} does not answer: the "
+                    "others stay as they are."
+                )
+                break
             await asyncio.sleep(NOTICED)
-        command.say("headlight app: all processes were restarted.")
+        else:
+            command.say("headlight app: all processes were restarted.")
 
 
 def answers(port: int) -> bool:
@@ -209,17 +205,11 @@ def answers(port: int) -> bool:
     connection = http.client.HTTPConnection(ADDRESS, port, timeout=PROBE_TIMEOUT)
     try:
         connection.request("GET", HEALTH)
-        return connection.getresponse().status == 200
+        return connection.getresponse().status < 500  # 404 where the app has a base path
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
-
-
-def _reason(status: int) -> str:
-    if status < 0:
-        return f"was ended by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
 
 
 def _die_with_parent() -> None:

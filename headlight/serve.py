@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import tempfile
 
 from headlight import processes
 from transformer.cli import command
@@ -20,12 +21,18 @@ def main(arguments: list[str] | None = None) -> int:
     options, for_streamlit = _parser().parse_known_args(arguments)
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
+    try:
+        tempfile.gettempdir()
+    except OSError:
+        command.say("headlight app: no folder takes temporary files: set TMPDIR to one.")
+        return command.REFUSED
     host, ports = options.host, [options.port]
     if options.processes > 1 and os.name == "nt":
         command.say("headlight app: on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
-        host, ports = processes.ADDRESS, processes.ports_behind(options.port, options.processes)
+        host = processes.ADDRESS
+        ports = [options.port + place for place in range(1, options.processes + 1)]
     for port in ports:
         if reason := _refusal(host, port):
             command.say(f"headlight app: port {port} cannot be opened, {reason}: choose another.")
@@ -62,13 +69,13 @@ def _refusal(host: str, port: int) -> str | None:
 def _listening(host: str, port: int) -> str:
     """Say in one sentence where the server listens, and who can reach it."""
     if host in EVERY_INTERFACE:
-        return f"Everybody who reaches this machine can open http://{_name()}:{port}"
+        return f"Open http://{_name()}:{port} here or anywhere that reaches this machine."
     if host == HOST:
         return (
-            f"Only this machine can open http://localhost:{port} (to share it in a room: "
-            "--host 0.0.0.0)"
+            f"Open http://localhost:{port} on this machine alone; --host 0.0.0.0 shares it in a "
+            "room."
         )
-    return f"Whoever reaches this address can open http://{processes.joined(host, port)}"
+    return f"Open http://{processes.joined(host, port)} wherever that address is reached."
 
 
 def _name() -> str:

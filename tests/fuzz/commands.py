@@ -123,6 +123,7 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands neither wait for a server, nor serve, nor take further threads."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
+    monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
     torch.set_num_threads(1)
 
 

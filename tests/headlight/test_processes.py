@@ -17,8 +17,10 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 FOR_COMPOSE = "server-template app 1-8 app:8501 resolvers docker init-addr none"
 
 RUN = """
-import asyncio, sys
+import asyncio, os, sys
 from headlight import processes
+if silence := os.environ.get("SILENCE"):
+    processes.SILENCE = float(silence)
 processes.START_INTERVAL, processes.PROBE_INTERVAL, processes.NOTICED = 0.4, 0.02, 0.1
 servers = [
     processes.Process([sys.executable, *sys.argv[1].split(), port], int(port))
@@ -93,25 +95,46 @@ def until(condition):
 
 @pytest.mark.slow
 def test_processes_are_started_again_restarted_in_turn_and_ended_together(ports, start):
-    one, other, _ = ports
-    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(one), str(other))
-    first, second = until(lambda: get(one)), until(lambda: get(other))
+    near, far, _ = ports
+    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(near), str(far))
+    first, second = until(lambda: get(near)), until(lambda: get(far))
     time.sleep(0.2)  # the parent has seen both
     os.kill(first[0], signal.SIGKILL)
-    third = until(lambda: get(one))
+    third = until(lambda: get(near))
     assert third != first
-    assert get(other) == second
+    assert get(far) == second
     time.sleep(0.2)
     parent.send_signal(signal.SIGHUP)
-    answering = third, second
-    while answering[0] in (None, third) or answering[1] in (None, second):
-        answering = get(one), get(other)
-        assert answering != (None, None)  # one of them always answers
+
+    def renewed():
+        pair = get(near), get(far)
+        assert pair != (None, None)  # one of them always answers
+        return pair if None not in pair and pair[0] != third and pair[1] != second else None
+
+    answering = until(renewed)
     parent.send_signal(signal.SIGTERM)
     assert parent.wait(20) == 0
     for pid, _ in answering:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+@pytest.mark.slow
+def test_a_restart_stops_at_a_process_that_does_not_answer(ports, start, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_MORE_STARTS", str(tmp_path / "broken"))
+    monkeypatch.setenv("SILENCE", "3")
+    near, far, _ = ports
+    parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(near), str(far))
+    until(lambda: get(near))
+    before = until(lambda: get(far))
+    time.sleep(0.2)
+    (tmp_path / "broken").touch()
+    parent.send_signal(signal.SIGHUP)
+    until(lambda: not get(near))
+    time.sleep(4)
+    assert get(far) == before
+    (tmp_path / "broken").unlink()
+    until(lambda: get(near))
 
 
 @pytest.mark.slow

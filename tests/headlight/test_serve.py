@@ -66,6 +66,16 @@ def test_a_port_that_is_taken_is_refused(capsys, streamlit_arguments):
     assert not streamlit_arguments
 
 
+def test_a_machine_without_a_temporary_folder_is_refused(capsys, streamlit_arguments, monkeypatch):
+    def missing():
+        raise FileNotFoundError
+
+    monkeypatch.setattr("tempfile.gettempdir", missing)
+    assert serve.main([]) == 2
+    assert "TMPDIR" in capsys.readouterr().err
+    assert not streamlit_arguments
+
+
 @pytest.mark.parametrize("count", ["0", "65", "two", ""])
 def test_a_number_of_processes_that_is_none_is_refused(count, capsys, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_PROCESSES", count)
@@ -87,10 +97,10 @@ def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeyp
     monkeypatch.setattr(processes, "run", run)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert serve.main(["--processes=2", "--port=8600", "--host=0.0.0.0", "--theme.base=dark"]) == 0
-    one, other, configuration = started
-    assert [one.port, other.port] == [8601, 8602]
+    near, far, configuration = started
+    assert [near.port, far.port] == [8601, 8602]
     assert {"--host=127.0.0.1", "--processes=1", "--port=8601", "--theme.base=dark"} < {
-        *one.arguments
+        *near.arguments
     }
     assert "bind 0.0.0.0:8600\n" in configuration
     assert re.findall(r"server app\d+ (\S+)", configuration) == ["127.0.0.1:8601", "127.0.0.1:8602"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import re
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from transformer.files.reading import MIB
 from viz.app import monitoring
 from viz.app.cache.metrics import count_refusal
+from viz.app.models import menu
 from viz.app.security_headers import SecurityHeaders, frames_setting
 from viz.app.streamlit_internals import index_html, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
@@ -184,8 +186,8 @@ def _refuse(status: int, sentence: str) -> Response:
 
 
 @asynccontextmanager
-async def imports_exempt(_app: object) -> AsyncIterator[None]:
-    """Exempt all that was imported before from the search for garbage while the app is served.
+async def lifespan(_app: object) -> AsyncIterator[None]:
+    """Load the first model, and exempt all that was imported from the search for garbage.
 
     torch and the other libraries have made several hundred thousand objects by then, which live as
     long as the server: 0.2 s for each search of all generations, in which no reader is served.
@@ -194,5 +196,6 @@ async def imports_exempt(_app: object) -> AsyncIterator[None]:
     """
     gc.collect()
     gc.freeze()
+    threading.Thread(target=menu.warm_up, name="warm up", daemon=True).start()
     yield
     gc.unfreeze()

@@ -22,6 +22,7 @@ from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
 from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED, weights_files
+from transformer.decoding.fast_step import search_weights
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
@@ -136,6 +137,16 @@ def _source_language(folder: str, _state: Hashable) -> str:
 def _cache() -> ModelCache:
     """Return the models of this server."""
     return ModelCache(_limit()[0] * MIB, _read)
+
+
+def warm_up() -> None:
+    """Load the model that translates unless another is chosen, ready for the first search."""
+    offered = offered_models()
+    with (
+        suppress(CheckpointError),  # the page says what is wrong
+        in_use(offered.folders[offered.default], lambda *_: None) as translator,
+    ):
+        search_weights(translator.model)
 
 
 def models_bytes() -> int:

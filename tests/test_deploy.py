@@ -1,5 +1,6 @@
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 from headlight import serve
@@ -31,3 +32,17 @@ def test_the_table_of_settings_has_every_option_and_its_default(monkeypatch):
     rows = {row.split("|")[2].strip(" `"): row for row in GUIDE.splitlines() if "| `--" in row}
     for action in actions:
         assert action.default is None or str(action.default) in rows[action.option_strings[0]]
+
+
+def test_the_image_gets_all_that_the_package_is_made_of():
+    lines = (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {line[1:] for line in lines if line.startswith("!")} == {
+        "pyproject.toml",
+        "constraints.txt",
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+        *(path.partition("/")[0] for path in wheel["only-include"]),
+        *wheel["force-include"],
+    }

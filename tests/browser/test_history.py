@@ -40,7 +40,7 @@ def search_slowly(translator, text, *settings):
 
 ScriptRunner._run_script, cached_results.search = run_late, search_slowly
 app = st.App(
-    {str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt,
+    {str(APP)!r}, routes=served.routes(), lifespan=served.lifespan,
     middleware=served.middleware(),
 )
 """

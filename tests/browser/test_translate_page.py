@@ -39,7 +39,7 @@ def slowed(function, seconds):
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
 cached_results.score = slowed(cached_results.score, 0.25)
 app = st.App(
-    {str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt,
+    {str(APP)!r}, routes=served.routes(), lifespan=served.lifespan,
     middleware=served.middleware(),
 )
 """

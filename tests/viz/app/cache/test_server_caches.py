@@ -38,7 +38,7 @@ def log_collection(phase, info):
 
 Translator.trace_of = trace_and_log
 gc.callbacks.append(log_collection)
-app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.imports_exempt)
+app = st.App({str(APP)!r}, routes=served.routes(), lifespan=served.lifespan)
 """
 
 

@@ -10,6 +10,7 @@ import tempfile
 from headlight import processes
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
+from transformer.errors import HeadlightError
 from transformer.files.installed import FILES
 
 PORT, HOST = "8501", processes.ADDRESS
@@ -46,7 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host
     settings = [f"--{name}={value}" for name, value in given.items()]
-    streamlit(["run", str(FILES / "app.py"), *settings, *for_streamlit], prog_name="headlight app")
+    try:
+        arguments = ["run", str(FILES / "app.py"), *settings, *for_streamlit]
+        streamlit(arguments, prog_name="headlight app")
+    except HeadlightError as error:  # a setting that the app refuses
+        command.say(f"headlight app: {error}")
+        return command.REFUSED
     return 0
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from headlight import processes, serve
 from transformer.files.installed import FILES
+from viz.app import served
 
 
 @pytest.fixture
@@ -140,3 +141,10 @@ def test_the_folder_of_models_is_the_option_or_the_variable(
             serve.main(["--models", folder])
         assert left.value.code == 2
     assert "argument --models: 'none' is no folder" in capsys.readouterr().err
+
+
+def test_a_setting_that_the_app_refuses_is_a_sentence(capsys, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_FRAME_ANCESTORS", "not;a;site")
+    monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: served.middleware())
+    assert serve.main([]) == 2
+    assert capsys.readouterr().err.startswith("headlight app: HEADLIGHT_FRAME_ANCESTORS has ")

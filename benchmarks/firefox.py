@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.accessibility import SENTENCE, views
-from benchmarks.browser import BLANK, NoBrowser
+from benchmarks.browser import BLANK, PICTURES, NoBrowser
 from benchmarks.machine import describe, table
 from benchmarks.server import LARGEST_MESSAGE, served
 from transformer import HeadlightError
@@ -27,9 +27,10 @@ PATIENCE = 60.0
 """Seconds until a view is there."""
 
 SIZES = {"1280 px": (1280, 720), "390 px": (390, 844)}
-# the last part of a page is drawn, and no run is under way
-READY = """!!document.querySelector(".st-key-explanation")
-    && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
+# the last part of a page is there, no run is under way, and something is drawn
+READY = f"""!!document.querySelector(".st-key-explanation")
+    && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
+    && ({PICTURES})() > 0"""
 REFUSALS = """() => { window.refusals = []; addEventListener("securitypolicyviolation",
     (event) => refusals.push(`${event.effectiveDirective}: ${event.blockedURI}`)); }"""
 BOXES = (
@@ -90,7 +91,10 @@ class Tab:
             if time.monotonic() > end:
                 raise Failed(f"{address} is not drawn after {PATIENCE:g} s.")
             time.sleep(0.1)
-        time.sleep(1)  # a chart comes a moment later
+        before, drawn = 0, self.evaluate(f"({PICTURES})()")
+        while drawn != before:  # pictures come one by one
+            time.sleep(1)
+            before, drawn = drawn, self.evaluate(f"({PICTURES})()")
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression, as JSON has it."""

@@ -159,15 +159,18 @@ def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None
 
 def faults(page: Page, mode: Mode) -> list[str]:
     """List the serious faults of a page as it stands, in a mode."""
-    from tests.browser.app_page import THEME, until
+    from tests.browser.app_page import THEME, at_rest, until
 
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe())
     page.set_viewport_size({"width": mode.size[0], "height": mode.size[1]})
+    is_app, scheme = page.locator(".stApp").count() > 0, mode.media["color_scheme"]
+    changes = is_app and page.evaluate(THEME) != scheme
     page.emulate_media(**mode.media)  # type: ignore[arg-type]
     # forced colours have a light or dark scheme of their own
-    if page.locator(".stApp").count() and "forced_colors" not in mode.media:
-        until(page, lambda: page.evaluate(THEME), mode.media["color_scheme"])
+    if changes and "forced_colors" not in mode.media:
+        until(page, lambda: page.evaluate(THEME), scheme)
+        at_rest(page)  # Streamlit runs the page again, and what it draws anew is pale meanwhile
     serious = [
         f"{rule}: {target}, {summary}" for rule, nodes in page.evaluate(RUN)
         for target, summary in nodes

@@ -18,7 +18,7 @@ TYPED = "mein geheimer Satz"
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
-    """What the server writes to its log."""
+    """Text that the server writes to its log."""
     logger = logging.getLogger("viz")
     before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
     logger.handlers.clear()

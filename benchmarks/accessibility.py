@@ -13,6 +13,9 @@ from benchmarks.browser import BLANK, chromium
 from benchmarks.machine import describe, table
 from benchmarks.server import ROOT, served
 from transformer import InputError
+from viz.app.links.address import PRESENT
+from viz.app.links.navigation import CORPUS_VIEW
+from viz.draw.labels import PAGE_TITLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -21,6 +24,8 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 SENTENCE = "The old cat sleeps under the table."
 
 # a rule says how serious its faults are; what is not serious enough is not looked for
+STILL = """() => !document.getAnimations().some(({ playState, effect }) =>
+    playState === "running" && Number.isFinite(effect.getComputedTiming().endTime))"""
 RUN = """async () => (await axe.run(document, { resultTypes: ["violations"],
     preload: false, iframes: false,
     rules: Object.fromEntries(axe._audit.rules
@@ -99,7 +104,6 @@ def run(options: argparse.Namespace) -> int:
     with served() as server, chromium() as browser:
         for scale in sorted({mode.scale for mode in modes}):
             page = browser.new_page(device_scale_factor=scale)
-            page.add_init_script(axe())
             for number, (path, query) in enumerate(views(options.pages)):
                 visit(page, server.address, path, query)
                 for mode in modes:
@@ -113,6 +117,7 @@ def run(options: argparse.Namespace) -> int:
                     if options.screenshots:
                         file = f"{number:02} {name} {mode.name}.png".replace("/", " ")
                         page.screenshot(path=options.screenshots / file)
+                    page.emulate_media(reduced_motion="null", forced_colors="null")
             page.close()
     print(f"{describe()}, {looked} views looked at")
     print(table(("mode", "serious or critical"), counts.items()))
@@ -133,10 +138,15 @@ def axe() -> str:
 def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield path and query of every view of the app, or of some pages."""
     from tests.fuzz.views import VIEWS
+    from viz.pages import corpus
 
-    for page, queries in VIEWS.items():
+    further = {
+        "corpus": [{CORPUS_VIEW: view} for view in corpus.VIEWS],
+        "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
+    }
+    for page in PAGE_TITLES:
         if pages is None or page in pages:
-            for query in queries:
+            for query in (*VIEWS.get(page, ()), *further.get(page, ())):
                 yield ("" if page == "translate" else page), query
 
 
@@ -145,20 +155,25 @@ def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None
     from tests.browser.app_page import AT_REST, enter
 
     enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **query})}")
-    page.locator(".st-key-explanation").wait_for()  # the last that a page draws
+    page.locator(".st-key-explanation").wait_for(state="attached")  # the last of a page
     page.locator(AT_REST).wait_for()
 
 
 def faults(page: Page, mode: Mode) -> list[str]:
     """List the serious faults of a page as it stands, in a mode."""
-    from tests.browser.app_page import THEME, until
+    from tests.browser.app_page import THEME, at_rest, until
 
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe())
     page.set_viewport_size({"width": mode.size[0], "height": mode.size[1]})
-    defaults = {"reduced_motion": "no-preference", "forced_colors": "none"}
-    page.emulate_media(**{**defaults, **mode.media})  # type: ignore[arg-type]
+    is_app, scheme = page.locator(".stApp").count() > 0, mode.media["color_scheme"]
+    changes = is_app and page.evaluate(THEME) != scheme
+    page.emulate_media(**mode.media)  # type: ignore[arg-type]
     # forced colours have a light or dark scheme of their own
-    if page.locator(".stApp").count() and "forced_colors" not in mode.media:
-        until(page, lambda: page.evaluate(THEME), mode.media["color_scheme"])
+    if changes and "forced_colors" not in mode.media:
+        until(page, lambda: page.evaluate(THEME), scheme)
+        at_rest(page)  # Streamlit runs the page again, and what it draws anew is pale meanwhile
+        until(page, lambda: page.evaluate(STILL), True)  # the last colours fade
     serious = [
         f"{rule}: {target}, {summary}" for rule, nodes in page.evaluate(RUN)
         for target, summary in nodes

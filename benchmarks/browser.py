@@ -21,17 +21,25 @@ QUIET = [
     "--disable-sync",
 ]
 
-# the canvases in sight on which nothing is painted, those of the components too
-BLANK = """() => {
-    const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
-        [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);
-    return all(document).filter((element) => {
+_ALL = """const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+    [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);"""
+# how many pictures and tables of numbers are in sight, those of the components too
+PICTURES = f"""() => {{
+    {_ALL}
+    const drawn = "canvas, svg.marks, svg.main-svg, table";
+    return all(document).filter((element) => element.matches(drawn) && element.checkVisibility())
+        .length;
+}}"""
+# the canvases in sight on which nothing is painted
+BLANK = f"""() => {{
+    {_ALL}
+    return all(document).filter((element) => {{
         if (element.tagName !== "CANVAS" || !element.checkVisibility()) return false;
         if (!element.width || !element.height) return false;
         const pen = element.getContext("2d");
         return !pen.getImageData(0, 0, element.width, element.height).data.some(Boolean);
-    }).map((element) => element.closest("[class]")?.className || "a canvas");
-}"""
+    }}).map((element) => element.closest("[class]")?.className || "a canvas");
+}}"""
 
 
 class NoBrowser(HeadlightError):

@@ -18,16 +18,20 @@ from urllib.parse import urlencode
 from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.accessibility import SENTENCE, views
-from benchmarks.browser import BLANK, NoBrowser
+from benchmarks.browser import BLANK, PICTURES, NoBrowser
 from benchmarks.machine import describe, table
 from benchmarks.server import LARGEST_MESSAGE, served
 from transformer import HeadlightError
+from viz.app.links.navigation import COMPARE, CORPUS_VIEW, REMOVE_HEADS
 
-PATIENCE = 60.0
-"""Seconds until a view is there."""
+PATIENCE, MOMENT = 60.0, 10.0
+"""Seconds until a view is there, and until its first picture is."""
+
+BEGIN_WITH_A_CHOICE = ({CORPUS_VIEW: REMOVE_HEADS}, {CORPUS_VIEW: COMPARE})
+"""Views that draw nothing until the reader has chosen something."""
 
 SIZES = {"1280 px": (1280, 720), "390 px": (390, 844)}
-# the last part of a page is drawn, and no run is under way
+# the last part of a page is there, and no run is under way
 READY = """!!document.querySelector(".st-key-explanation")
     && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
 REFUSALS = """() => { window.refusals = []; addEventListener("securitypolicyviolation",
@@ -78,8 +82,8 @@ class Tab:
             viewport={"width": width, "height": height},
         )
 
-    def open(self, address: str) -> None:
-        """Open an address and wait until the view is there.
+    def open(self, address: str) -> int:
+        """Open an address, wait until the view is there, and return how many pictures it has.
 
         Raises:
             Failed: if it does not come in time.
@@ -90,7 +94,12 @@ class Tab:
             if time.monotonic() > end:
                 raise Failed(f"{address} is not drawn after {PATIENCE:g} s.")
             time.sleep(0.1)
-        time.sleep(1)  # a chart comes a moment later
+        before, drawn = 0, self.evaluate(f"({PICTURES})()")
+        end = time.monotonic() + MOMENT
+        while drawn != before or (not drawn and time.monotonic() < end):  # they come one by one
+            time.sleep(1)
+            before, drawn = drawn, self.evaluate(f"({PICTURES})()")
+        return int(drawn)
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression, as JSON has it."""
@@ -162,8 +171,10 @@ def run(options: argparse.Namespace) -> int:
             tab.resize(*SIZES[size])
             for number, (path, query) in enumerate(views(options.pages)):
                 name = " ".join([path or "translate", *query.values()])
-                tab.open(f"{server.address}/{path}?{urlencode({'text': SENTENCE, **query})}")
+                address = f"{server.address}/{path}?{urlencode({'text': SENTENCE, **query})}"
+                is_blank = not tab.open(address) and query not in BEGIN_WITH_A_CHOICE
                 faults = [
+                    *["nothing is drawn"] * is_blank,
                     *(f"blank: {place}" for place in tab.evaluate(f"({BLANK})()")),
                     *(f"refused: {text}" for text in tab.evaluate("window.refusals")),
                     *(f"error box: {text}" for text in tab.evaluate(BOXES)),

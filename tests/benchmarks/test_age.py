@@ -1,4 +1,4 @@
-"""Growth is told from blocks in the middle of noise and warm-up."""
+"""Growth of a long-lived server, apart from noise and warm-up."""
 
 from __future__ import annotations
 

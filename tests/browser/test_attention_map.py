@@ -177,3 +177,13 @@ def test_saved_files_hold_the_square_under_its_words(still, tmp_path):
     assert path.name == "headlight-i-all.svg"
     texts = {word["text"] for word in words_of(ET.parse(path).getroot())}
     assert {"w79", "k79", "<i> & all"} <= texts
+
+
+def test_a_contrast_theme_keeps_the_colours_on_its_own_paper(still):
+    weights = planted()
+    still(content(weights)).page.emulate_media(forced_colors="active", color_scheme="light")
+    page = still(content(weights))
+    drawn = map_on(page.canvas)
+    page.page.emulate_media(forced_colors="none")
+    assert drawn["table"] == ("cross", "light")
+    assert (drawn["levels"] == level_of(weights)).all()

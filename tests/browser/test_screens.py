@@ -1,13 +1,14 @@
 """Each page on a projector, on a phone, and by axe-core in both themes."""
 
 import os
+from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, THEME, enter, german, until, url
+from benchmarks import accessibility
+from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import ROLES, VIEW
 from viz.app.sentence.source_box import EXAMPLES
@@ -208,70 +209,45 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
         until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
 
 
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-WAYS = ((1440, "light"), (390, "dark"))
+MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
 VIEWS_OF_PAGES = [
     ("", {}),  # the address at which the first page stays
     *((path, {}) for path in PAGE_TITLES if path != "translate"),
     *(("roles", {VIEW: name}) for name in VIEWS if name != ROLES),
 ]
-STILL = """() => !document.getAnimations().some(({ playState, effect }) =>
-    playState === "running" && Number.isFinite(effect.getComputedTiming().endTime))"""
-# a rule says how serious its faults are; what is not serious enough is not looked for
-RUN = """async () => (await axe.run(document, { resultTypes: ["violations"],
-    preload: false, iframes: false,
-    rules: Object.fromEntries(axe._audit.rules
-        .filter(({ impact }) => impact && !["serious", "critical"].includes(impact))
-        .map(({ id }) => [id, { enabled: false }])) })).violations
-    .filter(({ impact }) => ["serious", "critical"].includes(impact))
-    .map(({ id, nodes }) => [id, nodes.map(
-        ({ target, failureSummary }) => [String(target), failureSummary])])"""
 
 
 @pytest.fixture(scope="module")
 def axe():
-    if AXE.is_file():
-        return AXE.read_text("utf-8")
+    if accessibility.AXE.is_file():
+        return
     message = "axe-core is not installed (npm ci)"
     if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
         pytest.fail(message, pytrace=False)
     pytest.skip(message)
 
 
-def faults(page, axe, ways=WAYS):
-    """List what is serious on a page as it stands, in each of these ways."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(axe)
-    serious = []
-    for wide, scheme in ways:
-        page.set_viewport_size({"width": wide, "height": 900})
-        page.emulate_media(color_scheme=scheme)
-        if page.locator(".stApp").count():
-            until(page, lambda: page.evaluate(THEME), scheme)
-            page.locator(AT_REST).wait_for()  # while a run is under way its elements are faint
-            page.wait_for_function(STILL)  # the last colours fade
-        serious += [(wide, scheme, *fault) for fault in page.evaluate(RUN)]
-    return serious
-
-
-def test_no_page_has_a_serious_fault(visit, axe):
+@pytest.mark.usefixtures("axe")
+def test_no_page_has_a_serious_fault(visit):
     serious = {}
     for number, (path, view) in enumerate(VIEWS_OF_PAGES):
         page = visit(path, text=SENTENCE, **view)
         page.locator(".st-key-explanation").wait_for()  # the last that a page draws
-        ways = WAYS[::-1] if number % 2 else WAYS  # each page begins as the one before ended
-        serious[path, *view.values()] = faults(page, axe, ways)
+        modes = MODES[::-1] if number % 2 else MODES  # each page begins as the one before ended
+        faults = [fault for mode in modes for fault in accessibility.faults(page, mode)]
+        serious[path, *view.values()] = faults
     page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(color_scheme="light")
     assert not any(serious.values()), serious
 
 
-def test_no_saved_page_has_a_serious_fault(browser, tmp_path, axe):
+@pytest.mark.usefixtures("axe")
+def test_no_saved_page_has_a_serious_fault(browser, tmp_path):
     page = browser.new_page()
     for text in (report(planted()), lines_report(many())):
         path = tmp_path / "page.html"
         path.write_text(text, "utf-8")
         page.goto(path.as_uri())
         page.locator("[role=gridcell]").first.wait_for()
-        assert faults(page, axe) == []
+        assert [fault for mode in MODES for fault in accessibility.faults(page, mode)] == []
     page.close()

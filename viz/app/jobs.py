@@ -179,11 +179,12 @@ class JobQueue:
                 return 0
             return self._waiting.index(job) + (self._running is not None)
 
-    def counts(self) -> dict[str, int]:
-        """Return how many jobs wait and run."""
+    def count(self, state: State) -> int:
+        """Return how many jobs wait, or run."""
         with self._lock:
             self._sweep()
-            return {"waiting": len(self._waiting), "running": int(self._running is not None)}
+            active = [*self._waiting, *filter(None, [self._running])]
+            return sum(job.state == state for job in active)
 
     def _sweep(self) -> None:
         """Take those out that ended while they waited."""
@@ -211,9 +212,9 @@ def _queue() -> JobQueue:
     return JobQueue()
 
 
-def counts() -> dict[str, int]:
-    """Return how many jobs of this server wait and run."""
-    return _queue().counts()
+def count(state: State) -> int:
+    """Return how many jobs of this server wait, or run."""
+    return _queue().count(state)
 
 
 def start(name: str, title: str, work: Work[T]) -> Job[T]:

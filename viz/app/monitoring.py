@@ -5,14 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
-from ipaddress import ip_address
+from functools import partial
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.metrics_core import GaugeMetricFamily
-from prometheus_client.registry import Collector
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +25,8 @@ METRICS_PATH = "_headlight/metrics"
 
 METRICS_VARIABLE = "HEADLIGHT_METRICS"
 """Environment variable that opens the metrics to other machines, where it is 1."""
+
+LOCAL = ("127.0.0.1", "::1")
 
 _LOG = logging.getLogger(__name__)
 
@@ -69,33 +68,20 @@ class CountedSessions:
                 _LOG.info("session %d ends after %.0f s", number, time.monotonic() - began)
 
 
-class _Memory(Collector):
-    """Collector of what the server holds at the moment that it is asked."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield searches and jobs by their state, and bytes by what they hold."""
-        searches = GaugeMetricFamily("headlight_searches", "Searches.", labels=["state"])
-        work = GaugeMetricFamily("headlight_jobs", "Jobs in the background.", labels=["state"])
-        for family, counts in ((searches, search_queue().counts()), (work, jobs.counts())):
-            for state, count in counts.items():
-                family.add_metric([state], count)
-        memory = GaugeMetricFamily("headlight_bytes", "Bytes that are held.", labels=["of"])
-        for name, size in (
-            ("results", shared_cache().size),
-            ("models", models_bytes()),
-            ("uploads", uploaded_bytes()),
-        ):
-            memory.add_metric([name], size)
-        yield from (searches, work, memory)
-
-
 @server_wide
 def _registry() -> CollectorRegistry:
-    """Return the registry of this server, with what it holds and the process."""
-    registry = metrics().registry
-    registry.register(_Memory())
-    ProcessCollector(registry=registry)
-    return registry
+    """Return the registry of this server, with what it holds when it is asked, and the process."""
+    counts = metrics()
+    held = {
+        "results": lambda: shared_cache().size, "models": models_bytes, "uploads": uploaded_bytes,
+    }  # fmt: skip
+    for name, size in held.items():
+        counts.bytes.labels(name).set_function(size)
+    for state in ("waiting", "running"):
+        counts.jobs.labels(state).set_function(partial(jobs.count, state))
+        counts.searches.labels(state).set_function(partial(search_queue().count, state))
+    ProcessCollector(registry=counts.registry)
+    return counts.registry
 
 
 def answer(request: Request) -> Response:
@@ -106,11 +92,7 @@ def answer(request: Request) -> Response:
     return Response(encode(_registry()), headers={"Content-Type": kind})
 
 
-def _is_local(request: HTTPConnection) -> bool:
+def _is_local(request: Request) -> bool:
     """Return whether a request comes from this machine, and through no proxy on it."""
-    if request.client is None or {"forwarded", "x-forwarded-for"} & {*request.headers}:
-        return False
-    try:
-        return ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
+    proxied = {"forwarded", "x-forwarded-for"} & {*request.headers}
+    return not proxied and request.client is not None and request.client.host in LOCAL

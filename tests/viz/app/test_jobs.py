@@ -280,3 +280,14 @@ def test_a_session_reaches_its_own_job_alone() -> None:
     assert not drawn.get("progress")
     until(lambda: third.state == "running")
     third.cancel()
+
+
+def test_jobs_that_wait_and_run_are_counted(add: Callable[..., Job]) -> None:
+    go_on = threading.Event()
+    first = add(lambda report, _: go_on.wait(10))
+    until(lambda: first.state == "running")
+    second = add(lambda report, _: None)
+    assert [first.queue.count(state) for state in ("waiting", "running")] == [1, 1]
+    go_on.set()
+    until(lambda: second.state == "done")
+    assert first.queue.count("waiting") == 0

@@ -18,7 +18,7 @@ TYPED = "mein geheimer Satz"
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
-    """Lines of the log of a server."""
+    """Text that the server writes to its log."""
     logger = logging.getLogger("viz")
     before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
     logger.handlers.clear()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -23,42 +24,23 @@ _LOG = logging.getLogger(__name__)
 
 
 class Metrics:
-    """Counts of what the server does; made once, by `metrics`."""
+    """Counts of the server while it works; made once, by `metrics`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.sessions = Counter(
-            "headlight_sessions", "Tabs that were opened.", registry=self.registry
-        )
-        self.open_sessions = Gauge(
-            "headlight_sessions_open", "Tabs that are open.", registry=self.registry
-        )
-        self.search_seconds = Histogram(
-            "headlight_search_seconds",
-            "Seconds of a search, without those in which it waited.",
-            registry=self.registry,
-            buckets=SECONDS,
-        )
-        self.waiting_seconds = Histogram(
-            "headlight_search_waiting_seconds",
-            "Seconds in which a search waited for others.",
-            registry=self.registry,
-            buckets=SECONDS,
-        )
-        self.run_seconds = Histogram(
-            "headlight_run_seconds",
-            "Seconds of a run of a page.",
-            ["page"],
-            registry=self.registry,
-            buckets=SECONDS,
-        )
-        self.errors = Counter(
-            "headlight_errors", "Runs and jobs that failed.", registry=self.registry
-        )
-        self.refusals = Counter(
-            "headlight_refusals", "What was refused, by its reason.", ["reason"],
-            registry=self.registry,
-        )  # fmt: skip
+        made = partial(Histogram, registry=self.registry, buckets=SECONDS)
+        self.search_seconds = made("headlight_search_seconds", "Seconds of a search by itself.")
+        self.waiting_seconds = made("headlight_search_waiting_seconds", "Seconds until it began.")
+        self.run_seconds = made("headlight_run_seconds", "Seconds of a run of a page.", ["page"])
+        gauge = partial(Gauge, registry=self.registry)
+        self.searches = gauge("headlight_searches", "Searches under way.", ["state"])
+        self.open_sessions = gauge("headlight_sessions_open", "Tabs that are open.")
+        self.jobs = gauge("headlight_jobs", "Jobs in the background.", ["state"])
+        self.bytes = gauge("headlight_bytes", "Bytes that are held.", ["of"])
+        counter = partial(Counter, registry=self.registry)
+        self.sessions = counter("headlight_sessions", "Tabs that were opened.")
+        self.errors = counter("headlight_errors", "Runs and jobs that failed.")
+        self.refusals = counter("headlight_refusals", "Refusals by their reason.", ["reason"])
 
 
 @server_wide

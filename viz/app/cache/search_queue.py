@@ -12,7 +12,7 @@ import time
 from collections import deque
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 
@@ -43,6 +43,9 @@ MOST_WAITING, MOST_LONG = 256, 8
 CALM, PAUSE = 0.15, 0.05
 """Seconds until a waiting reader hears of the search, and between one time and the next: what is
 found by then comes at once, without a flicker."""
+
+
+State = Literal["waiting", "running"]
 
 
 class BusyError(HeadlightError):
@@ -147,10 +150,10 @@ class _Lane:
             waiting = [other for _, other in self._waiting]
         return waiting.index(request) + 1 if request in waiting else 0
 
-    def counts(self) -> tuple[int, int]:
-        """Return how many requests wait, and how many are searched for now."""
+    def count(self, state: State) -> int:
+        """Return how many requests wait, or are searched for now."""
         with self._lock:
-            return len(self._waiting), self._running
+            return len(self._waiting) if state == "waiting" else self._running
 
     def _run(self) -> None:
         torch.set_num_threads(1)  # of this thread
@@ -203,10 +206,9 @@ class SearchQueue:
     def __init__(self) -> None:
         self._short, self._long = _Lane(TOGETHER, MOST_WAITING), _Lane(1, MOST_LONG)
 
-    def counts(self) -> dict[str, int]:
-        """Return how many searches wait and run."""
-        lanes = self._short.counts(), self._long.counts()
-        return dict(zip(("waiting", "running"), map(sum, zip(*lanes, strict=True)), strict=True))
+    def count(self, state: State) -> int:
+        """Return how many searches wait, or run."""
+        return self._short.count(state) + self._long.count(state)
 
     def search(
         self,

@@ -36,7 +36,7 @@ const ruler = () => (pen ??= penOf(make("canvas")));
  * @param {Element} root @returns {Theme} */
 export function readTheme(root) {
   // only an element of the page knows which colour `Canvas` or a variable is there
-  const probe = make("span", { hidden: "", style: "forced-color-adjust: none" });
+  const probe = make("span", { hidden: "" });
   root.append(probe);
   /** @param {string} name */
   const color = (name) => {

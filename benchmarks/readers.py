@@ -97,13 +97,16 @@ def run(options: argparse.Namespace) -> None:
         mine, texts = texts[: readers * count], texts[readers * count :]
         pairs = list(zip(mine, translator.translate_lines(mine), strict=True))
         with _server(options.processes) as server:
+            before = server.processor_time()
             waits = asyncio.run(
                 _all(server, pages, [pairs[i::readers] for i in range(readers)], options.every)
             )
+            spent = server.processor_time() - before
         print(
-            f"{readers} at once, {len(waits)} sentences: translation after "
+            f"{readers} at once, {len(pairs)} sentences: translation after "
             f"{_shown([wait.translation for wait in waits])}, page complete after "
-            f"{_shown([wait.page for wait in waits])}",
+            f"{_shown([wait.page for wait in waits])}; {1e3 * spent / len(pairs):.0f} ms of "
+            f"processor time each",
             flush=True,
         )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
+import torch
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
@@ -91,6 +92,7 @@ def run(options: argparse.Namespace) -> None:
         f"{describe()}, page /{options.page}, processes: {options.processes}, "
         f"{options.every:g} s of thought"
     )
+    torch.set_num_threads(1)
     translator = Translator.load()
     pages = PAGES if options.page == EVERY else [options.page]
     for readers in options.readers:

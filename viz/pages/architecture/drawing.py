@@ -119,9 +119,7 @@ def show(row: DeltaGenerator) -> None:
         "Click a box to open it: the numbers are those of this sentence and its translation. A "
         "line past a box adds what came in to what comes out (residual connection); the line "
         "between the stacks carries the encoder's output to each decoder layer; dots stand for "
-        "layers that are not drawn.",
-        paper="§3.1, Figure 1",
-        code=(Transformer.forward,),
+        "layers that are not drawn." + sources("§3.1, Figure 1", Transformer.forward)
     )
     box = boxes[opened]
     output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import HeadlightError, Translator
 from transformer.analysis.lines.measured import MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
 from viz.app.models import menu
@@ -43,8 +43,8 @@ def show() -> None:
         return
     explain(
         "Each line is translated and measured once. The server remembers the numbers until it "
-        "needs the memory, and gives them to nobody who does not have the same lines.",
-        code=(measure_lines,),
+        "needs the memory, and gives them to nobody who does not have the same lines."
+        + sources("", measure_lines)
     )
 
 

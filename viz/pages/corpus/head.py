@@ -14,7 +14,7 @@ from transformer.analysis.lines.search import deciles
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import link_parameters, pick_head
 from viz.app.chrome.small_maps import draw_small_map
@@ -69,9 +69,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
         "The lines are ordered by the measure and cut into tenths; of each tenth the line nearest "
         "to its middle is drawn, so that typical lines are seen and not only the best. Weights say "
         "where the head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & "
-        "Pinter 2019).",
-        paper="§3.2.1, equation 1",
-        code=(measure_lines, deciles, head_tokens),
+        "Pinter 2019)." + sources("§3.2.1, equation 1", measure_lines, deciles, head_tokens)
     )
     return f"""
         head = {head_code(head)}

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.lines.measured import Floats, LinePair, MeasuredLines
@@ -77,14 +76,8 @@ def head_tokens(
 @torch.inference_mode()
 def _weights(model: Transformer, batch: ForcedPair, place: Head) -> Floats:
     """Return the weights of one head, `[sentence, query, key]`."""
-    cache: dict[str, Tensor] = {}
-
-    def keep(value: Tensor, name: str) -> None:
-        cache[name] = value
-
     point = f"{attention_name(place.kind, place.layer)}.hook_pattern"
-    with model.hooks({point: keep}):
-        model(batch.source, batch.target)
+    _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)
     weights: Floats = cache[point][:, place.head].double().cpu().numpy()
     return weights
 

@@ -63,7 +63,6 @@ FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 
 _LAST = "forming_last"
 """Name in the session state of the drawn run and its last step."""
-"""Name in the session state of whether the slider moves by itself."""
 
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""

@@ -148,11 +148,7 @@ class Job(Generic[T]):
 
 
 class JobQueue:
-    """The job that runs and those that wait for it, in the order in which they came.
-
-    Args:
-        clock: gives seconds.
-    """
+    """The job that runs and those that wait for it, in the order in which they came."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -219,10 +215,7 @@ def counts() -> dict[str, int]:
 def start(name: str, title: str, work: Work[T]) -> Job[T]:
     """Start work for this session, and cancel the job of this name that it has.
 
-    Args:
-        name: name of the job in the session.
-        title: what it does, on the screen.
-        work: computes the result.
+    The title says on the screen what it does.
     """
     if (earlier := current(name)) is not None:
         earlier.cancel()

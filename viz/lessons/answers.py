@@ -27,13 +27,7 @@ _CHECKSUM = 64  # digits of a SHA-256
 
 
 class GivenAnswer(NamedTuple):
-    """An answer that a reader gave.
-
-    Args:
-        given: the reader's.
-        answer: the right one.
-        right: whether they agree.
-    """
+    """An answer that a reader gave, the right one, and whether they agree."""
 
     given: str
     answer: str

@@ -42,12 +42,7 @@ SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
 
 
 class Sentence:
-    """A sentence with its translation, and the model that wrote it.
-
-    Args:
-        translator: the model.
-        trace: its attention over the sentence and the translation.
-    """
+    """A sentence with its translation and its trace, and the model that wrote it."""
 
     def __init__(self, translator: Translator, trace: AttentionTrace) -> None:
         self.translator = translator

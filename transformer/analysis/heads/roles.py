@@ -165,11 +165,7 @@ def _seen_keys(seen: Cells) -> npt.NDArray[np.int64]:
 
 
 def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
-    """Find the keys of the cells that are largest in both row and column, by row.
-
-    Args:
-        weights: `[query, key]`.
-    """
+    """Find the keys of the cells that are largest in row and column of `[query, key]`, by row."""
     best_key = weights.argmax(-1)  # [query]
     mutual = weights.argmax(0)[best_key] == np.arange(len(weights))
     keys: npt.NDArray[np.int64] = best_key[mutual]

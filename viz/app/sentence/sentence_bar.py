@@ -60,13 +60,7 @@ class BarTranslation(NamedTuple):
 
 
 class BarSentence(NamedTuple):
-    """The sentence in the bar as most pictures take it.
-
-    Args:
-        translator: that made the translation.
-        translation: of the sentence.
-        trace: of the translation.
-    """
+    """The sentence in the bar as most pictures take it, with the model that translated it."""
 
     translator: Translator
     translation: Translation

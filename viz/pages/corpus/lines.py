@@ -158,9 +158,7 @@ def own_lines(
 def _fields(translator: Translator, key: str | None) -> None:
     """Draw the fields of lines and references, and those of a result file.
 
-    Args:
-        translator: the model.
-        key: key of the measurement that is shown, if there is one.
+    The key names the measurement that is shown, if there is one.
     """
     problems: list[object] = []
     left, right = st.columns(2, gap="medium")

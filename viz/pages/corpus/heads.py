@@ -26,9 +26,9 @@ X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
 """Names in the URL."""
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+def show(translator: Translator, measured: Measured) -> str:
     """Draw the scatter of all heads, then their table."""
-    measured = Measured(key, lines)
+    lines = measured.lines
     table = heads_table(lines, means_of(measured))
     names = list(lines.head_values)
     with controls_row("corpus-heads-controls"):

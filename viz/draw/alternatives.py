@@ -65,7 +65,6 @@ def encode_editor(
     forced: int = 0,
     by_hand: bool = False,
     languages: Languages,
-    caption: Sequence[str] = (),
 ) -> bytes:
     """Encode a text with the probabilities of its pieces.
 
@@ -76,7 +75,6 @@ def encode_editor(
         forced: how many leading pieces were forced.
         by_hand: whether a person wrote the text, not the model.
         languages: of the model; the text is in the target's.
-        caption: what the text was made from.
 
     Raises:
         ValueError: if a probability is none, or more pieces are forced than there are.
@@ -120,7 +118,7 @@ def encode_editor(
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
     return encode_picture(
         "translation_editor",
-        caption,
+        (),
         meta,
         {
             "spans": places.reshape(-1, 2),

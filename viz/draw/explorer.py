@@ -185,15 +185,10 @@ def _as_array(content: bytes) -> npt.NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Packing:
-    """Number format of packed weights.
+    """Number format of packed weights."""
 
-    Args:
-        dtype: of the numbers, one of `wire.DTYPES`.
-        unit: what a number counts; 1 where they are the weights themselves.
-    """
-
-    dtype: str = "float32"
-    unit: float = 1.0
+    dtype: str = "float32"  # of the numbers, one of `wire.DTYPES`
+    unit: float = 1.0  # what a number counts; 1 where they are the weights themselves
 
     @property
     def exact(self) -> bool:

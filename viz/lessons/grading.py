@@ -15,15 +15,10 @@ _GERMAN = {YES: "ja", NO: "nein"}
 
 
 class Answer(NamedTuple):
-    """The right answer to a card on a sentence.
+    """The right answer to a card on a sentence."""
 
-    Args:
-        text: as it is shown.
-        value: what was measured, or the text of the right choice.
-    """
-
-    text: str
-    value: Value
+    text: str  # as it is shown
+    value: Value  # what was measured, or the text of the right choice
 
 
 def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:

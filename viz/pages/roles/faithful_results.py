@@ -52,17 +52,11 @@ class LensResult(NamedTuple):
 
 
 class ErasingResult(NamedTuple):
-    """Result of erasing words from one sentence, for the lenses that were computed.
+    """Result of erasing words from one sentence, for the lenses that were computed."""
 
-    Args:
-        pieces: numbers of measured pieces and of all pieces.
-        random: result of words in random order.
-        lenses: result of each computed lens.
-    """
-
-    pieces: tuple[int, int]
-    random: Curves
-    lenses: dict[LensName, LensResult]
+    pieces: tuple[int, int]  # numbers of measured pieces and of all pieces
+    random: Curves  # of words in random order
+    lenses: dict[LensName, LensResult]  # those that were computed
 
     @property
     def missing(self) -> tuple[LensName, ...]:

@@ -28,16 +28,11 @@ _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
 @dataclass(frozen=True)
 class EditorPiece:
-    """A piece of the translation, and what the model held probable in its place.
+    """A piece of the translation, and what the model held probable in its place."""
 
-    Args:
-        text: as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence.
-        log_prob: given the source and all pieces before it, natural logarithm.
-        others: the other pieces of this place with their probabilities, most probable first.
-    """
-
-    text: str
-    log_prob: float
+    text: str  # as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence
+    log_prob: float  # given the source and all pieces before it, natural logarithm
+    # the other pieces of this place with their probabilities, most probable first
     others: tuple[tuple[str, float], ...] = ()
 
 

@@ -27,16 +27,12 @@ MOST_PAIRS = 200
 
 @dataclass(frozen=True, eq=False)
 class HeadTokens:
-    """Sums of one head's weights over the lines, the largest first.
+    """Sums of one head's weights over the lines, the largest first."""
 
-    Args:
-        keys: columns `key`, `weight` (sum over all rows), `share` (of all weight), `count` (times
-            that it could be seen by a row) and `mean` (weight each time).
-        pairs: the same by `query` and `key`.
-    """
-
+    # columns `key`, `weight` (sum over all rows), `share` (of all weight), `count` (times that it
+    # could be seen by a row) and `mean` (weight each time)
     keys: pd.DataFrame
-    pairs: pd.DataFrame
+    pairs: pd.DataFrame  # the same by `query` and `key`
 
 
 def head_tokens(

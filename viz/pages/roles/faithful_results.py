@@ -39,15 +39,11 @@ piece takes ten passes."""
 
 
 class LensResult(NamedTuple):
-    """Result of one lens on one sentence, means over the measured pieces.
+    """Result of one lens on one sentence, means over the measured pieces."""
 
-    Args:
-        curves: fall of log P at each fraction, of which one sentence has no interval.
-        kendall: agreement with the fall of log P without each word, 0 for a piece with equal falls;
-            None where they are equal for every piece.
-    """
-
-    curves: Curves
+    curves: Curves  # fall of log P at each fraction, of which one sentence has no interval
+    # agreement with the fall of log P without each word, 0 for a piece with equal falls; None where
+    # they are equal for every piece
     kendall: float | None
 
 

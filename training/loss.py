@@ -38,7 +38,6 @@ def label_smoothed_loss(
     projection: Tensor,
     labels: Tensor,
     epsilon_ls: float,
-    pad: int = PAD,
     chunk: int | None = None,
 ) -> Tensor:
     """Sum over the real positions of the cross-entropy against smoothed labels.
@@ -51,7 +50,6 @@ def label_smoothed_loss(
         projection: `[vocab_size, d_model]`, the shared matrix.
         labels: `[...]`, the pieces to be predicted.
         epsilon_ls: ε.
-        pad: token id whose rows are left out.
         chunk: positions projected at one time; as the device likes it, unless given.
 
     Returns:
@@ -63,7 +61,7 @@ def label_smoothed_loss(
     flat = decoded.reshape(-1, decoded.size(-1))
     chunk = chunk or positions_at_once(projection)
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        flat, projection, labels.reshape(-1), epsilon_ls, pad, chunk
+        flat, projection, labels.reshape(-1), epsilon_ls, chunk
     )
     return loss
 
@@ -81,7 +79,6 @@ def r_drop_loss(
     labels: Tensor,
     epsilon_ls: float,
     weight: float,
-    pad: int = PAD,
 ) -> Tensor:
     """Compute the loss of R-Drop (Wu et al. 2021, arXiv:2106.14448). Not in the paper.
 
@@ -95,7 +92,6 @@ def r_drop_loss(
         labels: `[batch, target]`.
         epsilon_ls: label smoothing ε_ls.
         weight: α of R-Drop.
-        pad: token id whose rows are left out.
 
     Returns:
         A scalar in nats, float32.
@@ -107,14 +103,14 @@ def r_drop_loss(
     for start in range(0, len(flat), size):
         chunk = slice(start, start + size)
         total += checkpoint(
-            _r_drop_chunk, halves[:, chunk], projection, flat[chunk], epsilon_ls, weight, pad,
+            _r_drop_chunk, halves[:, chunk], projection, flat[chunk], epsilon_ls, weight,
             use_reentrant=False, preserve_rng_state=False,
         )  # fmt: skip
     return total
 
 
 def _r_drop_chunk(
-    decoded: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float, pad: int
+    decoded: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float
 ) -> Tensor:
     """Compute the loss of one chunk, whose logits are recomputed in the backward pass."""
     log_p = F.log_softmax(F.linear(decoded, projection).float(), dim=-1)  # [2, chunk, vocab]
@@ -124,7 +120,7 @@ def _r_drop_chunk(
     # KL both ways: Σ (P_1 - P_2) (log P_1 - log P_2)
     divergence = ((first.exp() - second.exp()) * (first - second)).sum(-1)  # [chunk]
     # padding is multiplied by 0: selecting the real positions would wait for the GPU
-    loss: Tensor = ((smoothed.mean(0) + weight * divergence / 4) * (labels != pad)).sum()
+    loss: Tensor = ((smoothed.mean(0) + weight * divergence / 4) * (labels != PAD)).sum()
     return loss
 
 
@@ -144,7 +140,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         projection: Tensor,
         labels: Tensor,
         epsilon: float,
-        pad: int,
         chunk_size: int,
     ) -> Tensor:
         device = x.device.type  # the matrix products are in the type of autocast, where it is on
@@ -152,7 +147,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         dtype = torch.get_autocast_dtype(device) if is_autocast else x.dtype
         # sums of many small numbers: never in less than float32
         exact = torch.promote_types(dtype, torch.float32)
-        real = (labels != pad).to(exact)[:, None]  # [position, 1]
+        real = (labels != PAD).to(exact)[:, None]  # [position, 1]
         x_real, mean_W = x.to(exact) * real, projection.to(exact).mean(0)
         x_low, W = x_real.to(dtype), projection.to(dtype)
         needs_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
@@ -187,4 +182,4 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         grad_x, grad_W = ctx.saved_tensors
         (scale,) = grad_output  # the loss is a scalar
         x_dtype, W_dtype = ctx.dtypes
-        return (grad_x * scale).to(x_dtype), (grad_W * scale).to(W_dtype), None, None, None, None
+        return (grad_x * scale).to(x_dtype), (grad_W * scale).to(W_dtype), None, None, None

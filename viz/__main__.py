@@ -23,7 +23,6 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_BEAM_SIZE, SearchSettings
-from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
 from transformer.translation.batch import Line, LineSearch, Result, usable_cores
 from transformer.translation.result import Candidate, Translation
@@ -58,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
     _refuse_contradictions(options)
     if options.lines is not None:
         return _write_lines(options, _explorer_options(options))
-    _save(options.out, _page(options))
+    command.save(options.out, _page(options))
     return 0
 
 
@@ -75,14 +74,6 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
     if options.beam is not None and (options.target is not None or options.targets is not None):
         raise InputError("A given translation is not searched for: leave out --beam.")
-
-
-def _save(path: Path, page: str) -> None:
-    try:
-        # a character that is no text, such as half an emoji, is to stop no report
-        write_file(path, page.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _page(options: argparse.Namespace) -> str:
@@ -154,7 +145,7 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
     content = page.html(
         title=arguments.title, theme=arguments.theme, made_by=made_by, left_out=left_out
     )
-    _save(arguments.out, content)
+    command.save(arguments.out, content)
     return status
 
 

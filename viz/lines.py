@@ -66,21 +66,15 @@ _BODY = """<p>{about}</p>
 
 @dataclass(frozen=True, eq=False)
 class SentenceRecord:
-    """One sentence as the page holds it; the trace itself need not be kept.
+    """One sentence as the page holds it; the trace itself need not be kept."""
 
-    Args:
-        number: of its line, from 1; the page's address names it.
-        listed: the number and more for the list, as `js/lines/data.js` reads it.
-        blocks: what the page carries for the explorer, by the ends of their names: "" for the
-            message, and `.cross.2.5` for a head that is unpacked by itself.
-        opens: kind of the head that is open first.
-    """
-
-    number: int
-    listed: list[Any]
+    number: int  # of its line, from 1; the page's address names it
+    listed: list[Any]  # the number and more for the list, as `js/lines/data.js` reads it
+    # what the page carries for the explorer, by the ends of their names: "" for the message, and
+    # `.cross.2.5` for a head that is unpacked by itself
     blocks: Mapping[str, str]
     heads: Mapping[Kind, SentenceHeads]
-    opens: Kind
+    opens: Kind  # kind of the head that is open first
     notes: tuple[str, ...]
 
 

@@ -66,13 +66,8 @@ class TraceFiles:
                 if ending == "npz":
                     name_lens(trace, self.lens).save(path)
                     continue
-                frame = lens_frame(trace, self.lens, sinks=self.sinks)
-                if ending == "csv":
-                    write_file(path, csv_bytes(frame))
-                    continue
-                rows = io.BytesIO()
-                frame.to_parquet(rows, index=False)
-                write_file(path, rows.getvalue())
+                to_bytes = csv_bytes if ending == "csv" else parquet_bytes
+                write_file(path, to_bytes(lens_frame(trace, self.lens, sinks=self.sinks)))
         except OSError as error:
             raise HeadlightError(unwritable(error, self.folder)) from error
 
@@ -88,6 +83,13 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
     return frame.to_csv(index=False).encode("utf-8-sig", errors="replace")
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """Write rows as Parquet."""
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    return content.getvalue()
 
 
 def column(lens: AnyLens, *, sinks: bool) -> str:

@@ -29,17 +29,11 @@ def round_up(length: int, multiple: int) -> int:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentence pairs as tensors, padded on the right.
+    """Sentence pairs as tensors, padded on the right."""
 
-    Args:
-        source: `[batch, source]`, ending with `</s>`.
-        target: `[batch, target]`, beginning with `<s>`: what the decoder reads (§3.1).
-        labels: `[batch, target]`, ending with `</s>`: what the decoder is to predict.
-    """
-
-    source: Tensor
-    target: Tensor
-    labels: Tensor
+    source: Tensor  # `[batch, source]`, ending with `</s>`
+    target: Tensor  # `[batch, target]`, beginning with `<s>`: what the decoder reads (§3.1)
+    labels: Tensor  # `[batch, target]`, ending with `</s>`: what the decoder is to predict
 
     def to(self, device: torch.device) -> Batch:
         """Copy the batch to another device."""

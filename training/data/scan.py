@@ -25,18 +25,14 @@ KEPT, TOO_LONG, UNLIKE, REPEATED = range(4)
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Limits that a pair must keep; None sets no limit.
+    """Limits that a pair must keep; None sets no limit."""
 
-    Args:
-        longest_words: pairs with more words on a side, as spaces part them; None drops none.
-        ratio: pairs of which one side has more than so many times the words of the other; None
-            drops none. Where a side is empty there is no ratio.
-        drop_duplicates: pairs that came before, both sides alike.
-    """
-
+    # pairs with more words on a side, as spaces part them; None drops none
     longest_words: int | None = None
+    # pairs of which one side has more than so many times the words of the other; None drops none.
+    # Where a side is empty there is no ratio.
     ratio: float | None = None
-    drop_duplicates: bool = False
+    drop_duplicates: bool = False  # pairs that came before, both sides alike
 
     def names(self) -> dict[int, str]:
         """Name each reason that is checked."""

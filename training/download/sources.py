@@ -20,19 +20,12 @@ class Archive:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """A parallel text inside archives.
+    """A parallel text inside archives."""
 
-    Args:
-        split: `train` becomes `train.en` and `train.de`; texts of one split follow each other.
-        english: an archive, and behind a slash the file inside it.
-        german: likewise; the same file means columns, English first, parted by tabs.
-        pairs: how many there are, as published; None where it is not known.
-    """
-
-    split: str
-    english: str
-    german: str
-    pairs: int | None = None
+    split: str  # `train` becomes `train.en` and `train.de`; texts of one split follow each other
+    english: str  # an archive, and behind a slash the file inside it
+    german: str  # likewise; the same file means columns, English first, parted by tabs
+    pairs: int | None = None  # how many there are, as published; None where it is not known
 
 
 @dataclass(frozen=True, kw_only=True)

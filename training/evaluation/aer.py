@@ -63,19 +63,12 @@ def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[
 
 @dataclass
 class Counts:
-    """Links shared by an alignment A and gold links, summed over sentences.
+    """Links shared by an alignment A and gold links, summed over sentences."""
 
-    Args:
-        links: |A|.
-        sure: |S|.
-        found_sure: |A ∩ S|.
-        found_possible: |A ∩ P|.
-    """
-
-    links: float = 0
-    sure: float = 0
-    found_sure: float = 0
-    found_possible: float = 0
+    links: float = 0  # |A|
+    sure: float = 0  # |S|
+    found_sure: float = 0  # |A ∩ S|
+    found_possible: float = 0  # |A ∩ P|
 
     def add(self, links: Collection[Link], gold: GoldLinks) -> None:
         """Count one more sentence."""

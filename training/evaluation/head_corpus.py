@@ -52,11 +52,6 @@ def line_pairs(text: ParallelText, encoded: EncodedText) -> list[LinePair]:
 @torch.inference_mode()
 def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Tensor]:
     """Average the output z of every head over all positions, `[layer, head, d_v]`."""
-    cache: dict[str, Tensor] = {}
-
-    def keep(value: Tensor, name: str) -> None:
-        cache[name] = value
-
     points = {
         kind: [
             f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.stack(kind).N)
@@ -65,10 +60,10 @@ def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Te
     }
     sums: dict[Kind, Tensor] = dict.fromkeys(KINDS, torch.zeros(()))
     positions = dict.fromkeys(KINDS, 0)
-    hooks = dict.fromkeys((name for names in points.values() for name in names), keep)
     for _, batch in batches_of(model, pairs):
-        with model.hooks(hooks):
-            model(batch.source, batch.target)
+        _, cache = model.run_with_cache(
+            batch.source, batch.target, names=lambda name: name.endswith("hook_z")
+        )
         for kind, names in points.items():
             real = (batch.source if kind == "encoder_self" else batch.written) != PAD
             z = torch.stack([cache[name] for name in names]).double()  # [layer, batch, head, q, v]

@@ -51,33 +51,20 @@ _FOREIGN = (
 
 @dataclass(frozen=True)
 class Progress:
-    """From where a run began, and how far it has come.
+    """From where a run began, and how far it has come."""
 
-    Args:
-        step: updates made.
-        epoch: the epoch it is in, from 0.
-        batch: updates of that epoch that are done.
-        seconds: time spent on steps so far.
-        best_loss: lowest validation loss yet; None before the first validation.
-        without_gain: validations since then that were not better.
-        unlogged_tokens: target tokens since the last loss in the log.
-        unlogged_seconds: time spent on their steps.
-        length_multiple: what the lengths of its batches are padded to multiples of. The order of
-            the text depends on it, so a run keeps it on whatever device it goes on; 0 in a state
-            of earlier versions.
-        started_from: SHA-256 of the weights that it began with; empty if it drew its own.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    seconds: float = 0.0
-    best_loss: float | None = None
-    without_gain: int = 0
-    unlogged_tokens: int = 0
-    unlogged_seconds: float = 0.0
+    step: int = 0  # updates made
+    epoch: int = 0  # the epoch it is in, from 0
+    batch: int = 0  # updates of that epoch that are done
+    seconds: float = 0.0  # time spent on steps so far
+    best_loss: float | None = None  # lowest validation loss yet; None before the first validation
+    without_gain: int = 0  # validations since then that were not better
+    unlogged_tokens: int = 0  # target tokens since the last loss in the log
+    unlogged_seconds: float = 0.0  # time spent on their steps
+    # what the lengths of its batches are padded to multiples of. The order of the text depends on
+    # it, so a run keeps it on whatever device it goes on; 0 in a state of earlier versions.
     length_multiple: int = 0
-    started_from: str = ""
+    started_from: str = ""  # SHA-256 of the weights that it began with; empty if it drew its own
 
     def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
         """Return the progress after one more update, of `tokens` target tokens."""

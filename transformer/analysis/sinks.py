@@ -82,10 +82,7 @@ def share_on_sinks(
 ) -> npt.NDArray[np.float64]:
     """Compute the share of each head's weight on sinks, mean over the rows that count.
 
-    Args:
-        trace: the trace with its sinks.
-        kind: the kind of attention.
-        rows: number of first rows that are averaged; all unless given.
+    Of the rows, the first `rows` are averaged; all unless given.
 
     Returns:
         `[layer, head]`, 0 to 1; NaN where there is no head. A row of zeros counts as 0.

@@ -18,15 +18,10 @@ MOST_BYTES = 4_096
 
 @dataclass(frozen=True)
 class Domain:
-    """The text that a model knows.
+    """The text that a model knows."""
 
-    Args:
-        made_for: that text in words, such as `short everyday English sentences`.
-        least_log_prob: log p per piece, in nats, that translations of such text stay above.
-    """
-
-    made_for: str
-    least_log_prob: float
+    made_for: str  # that text in words, such as `short everyday English sentences`
+    least_log_prob: float  # log p per piece, in nats, that translations of such text stay above
 
     def notice(self, best: Hypothesis, forced: int = 0, without: Sequence[str] = ()) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.

@@ -7,8 +7,10 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from transformer.errors import HeadlightError, one_line, unwritable
+from transformer.errors import HeadlightError, InputError, one_line, unwritable
+from transformer.files.atomic import write_file
 
 REFUSED, INTERRUPTED = 2, 130
 """Exit statuses: something is wrong with what was asked; Ctrl-C."""
@@ -45,6 +47,18 @@ def say(sentence: str) -> None:
     """Print one line to standard error, if there is one."""
     if sys.stderr is not None:
         print(one_line(sentence), file=sys.stderr)
+
+
+def save(path: Path, text: str) -> None:
+    """Write the text of a command to a file; a character that is none, such as half an emoji, as ?.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    try:
+        write_file(path, text.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise InputError(unwritable(error, path)) from error
 
 
 def _discard_output() -> None:

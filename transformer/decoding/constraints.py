@@ -70,15 +70,10 @@ class Constraints:
 
 
 class PrefixState(NamedTuple):
-    """The state of a prefix that decides which pieces may follow it.
+    """The state of a prefix that decides which pieces may follow it."""
 
-    Args:
-        open_word: the end of the prefix, as `ForbiddenWords.open_word` returns it.
-        place: the number of characters of the `TextPrefix` that are written.
-    """
-
-    open_word: str
-    place: int
+    open_word: str  # the end of the prefix, as `ForbiddenWords.open_word` returns it
+    place: int  # the number of characters of the `TextPrefix` that are written
 
 
 EMPTY = PrefixState("", 0)

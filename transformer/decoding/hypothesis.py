@@ -130,41 +130,28 @@ become one of the n best; `limit`: the length limit; `stopped`: the caller stopp
 
 @dataclass(frozen=True)
 class Node:
-    """One prefix that the search ranked: that of its parent and one more piece.
+    """One prefix that the search ranked: that of its parent and one more piece."""
 
-    Args:
-        parent: index of the shorter prefix; none for the first piece of a translation.
-        piece: its last token.
-        log_prob: log P of that piece after its parent, in nats.
-        total: log P of the prefix.
-        step: pieces of the prefix.
-        state: whether it was extended, ended with `</s>`, was dropped, or stands without its end.
-        reason: why it was dropped or has no end; empty otherwise.
-        score: log P of a hypothesis over the length penalty; None for a prefix that is none.
-    """
-
-    parent: int | None
-    piece: int
-    log_prob: float
-    total: float
-    step: int
+    parent: int | None  # index of the shorter prefix; none for the first piece of a translation
+    piece: int  # its last token
+    log_prob: float  # log P of that piece after its parent, in nats
+    total: float  # log P of the prefix
+    step: int  # pieces of the prefix
+    # whether it was extended, ended with `</s>`, was dropped, or stands without its end
     state: State
-    reason: Reason = ""
+    reason: Reason = ""  # why it was dropped or has no end; empty otherwise
+    # log P of a hypothesis over the length penalty; None for a prefix that is none
     score: float | None = None
 
 
 @dataclass(frozen=True)
 class SearchTree:
-    """The prefixes that one sentence's search ranked, parents before their children.
+    """The prefixes that one sentence's search ranked, parents before their children."""
 
-    Args:
-        nodes: the pieces of a forced prefix first, then at each step the refused continuations
-            and the 2 K best that are left, best first.
-        best: index of the leaf that is the translation.
-    """
-
+    # the pieces of a forced prefix first, then at each step the refused continuations and the 2 K
+    # best that are left, best first
     nodes: tuple[Node, ...]
-    best: int
+    best: int  # index of the leaf that is the translation
 
     def path(self, index: int) -> tuple[int, ...]:
         """Return the indices of the nodes from the first piece to this node."""

@@ -26,22 +26,15 @@ from transformer.errors import InputError, NotFiniteError
 
 @dataclass(slots=True)
 class Prefix:
-    """The prefix of one beam: its parent's pieces and one more.
+    """The prefix of one beam: its parent's pieces and one more."""
 
-    Args:
-        parent: the shorter prefix; None for the prefix without a piece.
-        row: its place among the K rows of its sentence.
-        node: its index in the recorded tree.
-        written: the state by which `Bans` decides what may follow.
-    """
-
-    parent: Prefix | None
+    parent: Prefix | None  # the shorter prefix; None for the prefix without a piece
     piece: int
     log_prob: float
     total: float
-    row: int = 0
-    node: int | None = None
-    written: PrefixState = EMPTY
+    row: int = 0  # its place among the K rows of its sentence
+    node: int | None = None  # its index in the recorded tree
+    written: PrefixState = EMPTY  # the state by which `Bans` decides what may follow
 
     def chain(self) -> list[Prefix]:
         """List the prefixes of one piece, of two, and so on up to this one."""

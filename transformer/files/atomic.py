@@ -28,15 +28,11 @@ _NEW, _OLD = "new", "old"
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A kind of folder that this program writes, and may replace.
+    """A kind of folder that this program writes, and may replace."""
 
-    Args:
-        name: the noun for errors, such as `checkpoint`.
-        checksums: reads from such a folder the SHA-256 of each file that was written there, by
-            name, or None where any content may be replaced; it may raise on any other folder.
-    """
-
-    name: str
+    name: str  # the noun for errors, such as `checkpoint`
+    # reads from such a folder the SHA-256 of each file that was written there, by name, or None
+    # where any content may be replaced; it may raise on any other folder
     checksums: Callable[[Path], Mapping[str, str | None]]
 
 

@@ -48,22 +48,16 @@ Result: TypeAlias = T | InputError | None
 
 @dataclass(frozen=True)
 class LineSearch(Generic[T]):
-    """Settings and callbacks of a translation line by line.
+    """Settings and callbacks of a translation line by line."""
 
-    Args:
-        loaded: the model that reads and searches.
-        settings: of every search.
-        finish: makes of a line and its hypotheses, best first, what is wanted of it; it may raise
-            InputError.
-        threads: searches at once, each in a copy of the caller's context, where the hooks are; 1
-            searches in the caller's own thread. With more, `torch.set_num_threads(1)` is wanted.
-        progress: takes the number of lines of each batch that is done.
-    """
-
-    loaded: LoadedModel
-    settings: SearchSettings
+    loaded: LoadedModel  # the model that reads and searches
+    settings: SearchSettings  # of every search
+    # makes of a line and its hypotheses, best first, what is wanted of it; it may raise InputError
     finish: Callable[[Line, list[Hypothesis]], T]
+    # searches at once, each in a copy of the caller's context, where the hooks are; 1 searches in
+    # the caller's own thread. With more, `torch.set_num_threads(1)` is wanted.
     threads: int = 1
+    # takes the number of lines of each batch that is done
     progress: Callable[[int], None] = lambda _count: None
 
     def results(

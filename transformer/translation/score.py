@@ -119,13 +119,7 @@ def most_probable_others(
     """List at each place the most probable pieces beside the one that is written.
 
     Pieces that a search never writes, such as `<pad>`, are left out; a small vocabulary may have
-    fewer than `count` others.
-
-    Args:
-        tokenizer: the tokenizer of the translation.
-        log_p: `[target, vocab]`.
-        written: `[target]` token ids.
-        count: the number of pieces at each place.
+    fewer than `count` others. `log_p` is `[target, vocab]`, and `written`, `[target]`, token ids.
 
     Returns:
         `[target][count]`, by falling probability.

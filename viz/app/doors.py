@@ -27,11 +27,9 @@ sentence offers it.
 
 
 def show(place: DeltaGenerator, page: str) -> None:
-    """Draw the line into its place, on the first page alone; after the bar, whose address it has.
+    """Draw the line into its place above the bar, on the first page alone.
 
-    Args:
-        place: an empty container above the bar.
-        page: path of the page.
+    It is drawn after the bar, whose address it has; `page` is the path of the page.
     """
     first, *_ = STOPS
     if page != first:

@@ -56,31 +56,20 @@ class JobEnded(BaseException):
 
 @dataclass(eq=False)
 class Job(Generic[T]):
-    """Work with its state, its progress and, in the end, its result or its error.
+    """Work with its state, its progress and, in the end, its result or its error."""
 
-    Args:
-        name: name in its session.
-        title: what it does, on the screen.
-        session: the session that owns it.
-        queue: where it waits.
-        work: what computes the result; None once it is over, so that nothing is held by it.
-        state: the last one is final.
-        progress: parts that are done, of how many, and what is being done.
-        result: the result where it is done.
-        error: a sentence where it failed or was out of time, or "".
-        began: time by the clock of the queue; likewise of its end.
-    """
-
-    name: str
-    title: str
-    session: str
-    queue: JobQueue
+    name: str  # name in its session
+    title: str  # what it does, on the screen
+    session: str  # the session that owns it
+    queue: JobQueue  # where it waits
+    # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
-    state: State = "waiting"
+    state: State = "waiting"  # the last one is final
+    # parts that are done, of how many, and what is being done
     progress: tuple[int, int, str] = (0, 1, "")
-    result: T | None = None
-    error: str = ""
-    began: float | None = None
+    result: T | None = None  # the result where it is done
+    error: str = ""  # a sentence where it failed or was out of time, or ""
+    began: float | None = None  # time by the clock of the queue; likewise of its end
     ended: float | None = None
     _away_since: float | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -148,11 +137,7 @@ class Job(Generic[T]):
 
 
 class JobQueue:
-    """The job that runs and those that wait for it, in the order in which they came.
-
-    Args:
-        clock: gives seconds.
-    """
+    """The job that runs and those that wait for it, in the order in which they came."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -220,10 +205,7 @@ def count(state: State) -> int:
 def start(name: str, title: str, work: Work[T]) -> Job[T]:
     """Start work for this session, and cancel the job of this name that it has.
 
-    Args:
-        name: name of the job in the session.
-        title: what it does, on the screen.
-        work: computes the result.
+    The title says on the screen what it does.
     """
     if (earlier := current(name)) is not None:
         earlier.cancel()

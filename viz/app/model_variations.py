@@ -20,25 +20,15 @@ BASE, BIG = "base", "big"
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One row of Table 3.
+    """One row of Table 3."""
 
-    Args:
-        letter: of its group, or `base` or `big`.
-        shape: what is printed in the row; what is not is as in the base row.
-        perplexity: per piece, on newstest2013.
-        bleu: on newstest2013.
-        millions: of parameters, where the paper prints them.
-        steps: thousands, where the paper prints them.
-        learned: row (E), with learned positions instead of sinusoids.
-    """
-
-    letter: str
-    shape: Mapping[str, float]
-    perplexity: float
-    bleu: float
-    millions: int | None = None
-    steps: int | None = None
-    learned: bool = False
+    letter: str  # of its group, or `base` or `big`
+    shape: Mapping[str, float]  # what is printed in the row; what is not is as in the base row
+    perplexity: float  # per piece, on newstest2013
+    bleu: float  # on newstest2013
+    millions: int | None = None  # of parameters, where the paper prints them
+    steps: int | None = None  # thousands, where the paper prints them
+    learned: bool = False  # row (E), with learned positions instead of sinusoids
 
     @property
     def change(self) -> tuple[str, float | str]:
@@ -106,23 +96,14 @@ COMPARED_FIELDS = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "
 
 @dataclass(frozen=True)
 class TrainedRow:
-    """One model that was trained here.
+    """One model that was trained here."""
 
-    Args:
-        name: of its folder.
-        config: its shape.
-        parameters: that it learns; 0 where its log does not say.
-        steps: that it was trained for.
-        perplexity: per piece of the validation text, at the last validation.
-        bleu: of greedy translations of it.
-    """
-
-    name: str
-    config: TransformerConfig
-    parameters: int
-    steps: int
-    perplexity: float
-    bleu: float
+    name: str  # of its folder
+    config: TransformerConfig  # its shape
+    parameters: int  # that it learns; 0 where its log does not say
+    steps: int  # that it was trained for
+    perplexity: float  # per piece of the validation text, at the last validation
+    bleu: float  # of greedy translations of it
 
 
 def read(folder: Path) -> TrainedRow | str:

@@ -28,16 +28,11 @@ _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
 @dataclass(frozen=True)
 class EditorPiece:
-    """A piece of the translation, and what the model held probable in its place.
+    """A piece of the translation, and what the model held probable in its place."""
 
-    Args:
-        text: as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence.
-        log_prob: given the source and all pieces before it, natural logarithm.
-        others: the other pieces of this place with their probabilities, most probable first.
-    """
-
-    text: str
-    log_prob: float
+    text: str  # as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence
+    log_prob: float  # given the source and all pieces before it, natural logarithm
+    # the other pieces of this place with their probabilities, most probable first
     others: tuple[tuple[str, float], ...] = ()
 
 
@@ -65,7 +60,6 @@ def encode_editor(
     forced: int = 0,
     by_hand: bool = False,
     languages: Languages,
-    caption: Sequence[str] = (),
 ) -> bytes:
     """Encode a text with the probabilities of its pieces.
 
@@ -76,7 +70,6 @@ def encode_editor(
         forced: how many leading pieces were forced.
         by_hand: whether a person wrote the text, not the model.
         languages: of the model; the text is in the target's.
-        caption: what the text was made from.
 
     Raises:
         ValueError: if a probability is none, or more pieces are forced than there are.
@@ -120,7 +113,7 @@ def encode_editor(
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
     return encode_picture(
         "translation_editor",
-        caption,
+        (),
         meta,
         {
             "spans": places.reshape(-1, 2),

@@ -28,20 +28,14 @@ MOST_ROWS, MOST_COLUMNS = 64, 512
 
 @dataclass(frozen=True)
 class DrawnBox:
-    """One box with what stands in it.
+    """One box with what stands in it."""
 
-    Args:
-        name: its place in the drawing, one of those in `js/architecture/plan.js`.
-        shape: of what leaves it, such as `12 × 256`.
-        label: what a screen reader says, one sentence.
-        values: `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a
-            kind; None where nothing is drawn.
-    """
-
-    name: str
+    name: str  # its place in the drawing, one of those in `js/architecture/plan.js`
     title: str
-    shape: str
-    label: str
+    shape: str  # of what leaves it, such as `12 × 256`
+    label: str  # what a screen reader says, one sentence
+    # `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a kind; None
+    # where nothing is drawn
     values: NDArray[np.float32] | None = None
     kind: Kind | None = None
 

@@ -28,26 +28,16 @@ FORCED = "Subwords on grey are forced."
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A prefix that a search looked at, by its last piece.
+    """A prefix that a search looked at, by its last piece."""
 
-    Args:
-        parent: place of the prefix without that piece in the list; None for a first piece.
-        text: the piece as the tokenizer writes it, `▁` for a space.
-        log_prob: log P of the piece given what stands before it, in nats.
-        total: log P of the whole prefix, in nats.
-        step: of the search, from 1.
-        reason: a sentence that says why it was dropped, or "".
-        score: of a finished hypothesis, log P over the length penalty.
-    """
-
-    parent: int | None
-    text: str
-    log_prob: float
-    total: float
-    step: int
+    parent: int | None  # place of the prefix without that piece in the list; None for a first piece
+    text: str  # the piece as the tokenizer writes it, `▁` for a space
+    log_prob: float  # log P of the piece given what stands before it, in nats
+    total: float  # log P of the whole prefix, in nats
+    step: int  # of the search, from 1
     state: State
-    reason: str = ""
-    score: float | None = None
+    reason: str = ""  # a sentence that says why it was dropped, or ""
+    score: float | None = None  # of a finished hypothesis, log P over the length penalty
 
 
 def encode_tree(

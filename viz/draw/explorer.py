@@ -46,17 +46,13 @@ _FAST = 1  # weights hardly become smaller at any other level, and it takes long
 
 @dataclass(frozen=True)
 class EncodedPage:
-    """Contents of a page: the message and, for large traces, each head apart.
+    """Contents of a page: the message and, for large traces, each head apart."""
 
-    Args:
-        message: what is unpacked at once, gzip in base64.
-        heads: the weights of each head that is unpacked when it is opened, by a name such as
-            `cross.2.5`, those that are open first in front; none where the message has them all.
-        notes: sentences on words that stay in pieces, and on numbers that are rounded.
-    """
-
-    message: str
+    message: str  # what is unpacked at once, gzip in base64
+    # the weights of each head that is unpacked when it is opened, by a name such as `cross.2.5`,
+    # those that are open first in front; none where the message has them all
     heads: Mapping[str, str] = field(default_factory=dict)
+    # sentences on words that stay in pieces, and on numbers that are rounded
     notes: tuple[str, ...] = ()
 
 
@@ -185,15 +181,10 @@ def _as_array(content: bytes) -> npt.NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Packing:
-    """Number format of packed weights.
+    """Number format of packed weights."""
 
-    Args:
-        dtype: of the numbers, one of `wire.DTYPES`.
-        unit: what a number counts; 1 where they are the weights themselves.
-    """
-
-    dtype: str = "float32"
-    unit: float = 1.0
+    dtype: str = "float32"  # of the numbers, one of `wire.DTYPES`
+    unit: float = 1.0  # what a number counts; 1 where they are the weights themselves
 
     @property
     def exact(self) -> bool:

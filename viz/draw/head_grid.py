@@ -32,29 +32,22 @@ LARGEST = 128
 
 @dataclass(frozen=True)
 class GridPart:
-    """Every head of one kind.
-
-    Args:
-        weights: `[layer, head, query, key]`, 0 to 1.
-        roles: `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing.
-        values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
-        together: whether there is one map for all heads of a layer.
-        counts: heads of each layer, where not every layer has as many as `weights` has room for;
-            one without any is not drawn.
-        causal: whether a decoder's position sees no later one; of no other kind does it say
-            anything.
-        amount: what a square of a map holds, in a word.
-    """
+    """Every head of one kind."""
 
     kind: Kind
-    weights: NDArray[np.float32]
+    weights: NDArray[np.float32]  # `[layer, head, query, key]`, 0 to 1
     labels: Labels
+    # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
     roles: Sequence[Sequence[str]] = ()
+    # `[layer, head]`, the measure by which the maps are sorted; shown at each of them
     values: NDArray | None = None
-    together: bool = False
+    together: bool = False  # whether there is one map for all heads of a layer
+    # heads of each layer, where not every layer has as many as `weights` has room for; one without
+    # any is not drawn
     counts: Sequence[int] = ()
+    # whether a decoder's position sees no later one; of no other kind does it say anything
     causal: bool = True
-    amount: str = "weight"
+    amount: str = "weight"  # what a square of a map holds, in a word
 
     def heads_of(self, layer: int) -> int:
         """Return the number of heads of a layer."""

@@ -65,44 +65,34 @@ class SecondMap(NamedTuple):
 
 @dataclass(frozen=True)
 class ExplorerOptions:
-    """Choices of the Heads page for one trace; layers and heads count from 0.
+    """Choices of the Heads page for one trace; layers and heads count from 0."""
 
-    Args:
-        kind: of the map that is open first; cross-attention, or what is there, unless given.
-        layer: of that map; None for the mean over layers. Where layer 0 has no attention, as in a
-            hybrid model, it is the first that has.
-        head: None for the mean over heads, and where the lens does not tell heads apart.
-        words: whole words instead of pieces.
-        special: whether special tokens such as `<s>` and `</s>` are shown.
-        kinds: shown in the grid; None for all that are there.
-        layers: shown in the grid; None for all.
-        sort: one of `SORTS`, the order of the heads in the grid.
-        threshold: weights below it are not drawn.
-        over: layer and head of those whose ribbons lie over the open one's, of the same kind.
-        step: of the decoder; what it had not written then is left out. None for all of them.
-        compared: a second map; it stands under the open one, with their difference.
-        lens: the lens through which the trace is seen: `lens_trace` made it.
-        sinks: whether special tokens and punctuation have their weight; else their columns are
-            empty, and each row is scaled to the rest.
-        rows: the word by which ribbons name a row of the decoder, of the two that its map shows;
-            None for the one that is usual for the kind.
-    """
-
+    # of the map that is open first; cross-attention, or what is there, unless given
     kind: Kind | None = None
+    # of that map; None for the mean over layers. Where layer 0 has no attention, as in a hybrid
+    # model, it is the first that has.
     layer: int | None = 0
+    # None for the mean over heads, and where the lens does not tell heads apart
     head: int | None = 0
-    words: bool = False
-    special: bool = True
-    kinds: tuple[Kind, ...] | None = None
-    layers: tuple[int, ...] | None = None
-    sort: str = LAYER_ORDER
+    words: bool = False  # whole words instead of pieces
+    special: bool = True  # whether special tokens such as `<s>` and `</s>` are shown
+    kinds: tuple[Kind, ...] | None = None  # shown in the grid; None for all that are there
+    layers: tuple[int, ...] | None = None  # shown in the grid; None for all
+    sort: str = LAYER_ORDER  # one of `SORTS`, the order of the heads in the grid
     scale: Scale = "linear"
-    threshold: float = 0.0
+    threshold: float = 0.0  # weights below it are not drawn
+    # layer and head of those whose ribbons lie over the open one's, of the same kind
     over: tuple[tuple[int, int], ...] = ()
+    # of the decoder; what it had not written then is left out. None for all of them.
     step: int | None = None
+    # a second map; it stands under the open one, with their difference
     compared: SecondMap | None = None
-    lens: AnyLens = "weights"
+    lens: AnyLens = "weights"  # the lens through which the trace is seen: `lens_trace` made it
+    # whether special tokens and punctuation have their weight; else their columns are empty, and
+    # each row is scaled to the rest
     sinks: bool = True
+    # the word by which ribbons name a row of the decoder, of the two that its map shows; None for
+    # the one that is usual for the kind
     rows: Row | None = None
 
 

@@ -24,10 +24,7 @@ MOST_NAMED = 6
 def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
     """Say which share of its weight a kind gives to sinks, which the open head, and what they are.
 
-    Args:
-        trace: the trace with its sinks, seen through the lens of the options.
-        kind: the kind of attention of the open map.
-        options: layer, head and step of that map.
+    The trace has its sinks, and is seen through the lens of the options, which name the open map.
     """
     tokens = [quoted(token) for token in display_tokens(sink_tokens(trace, kind))]
     if not tokens:

@@ -40,17 +40,13 @@ PADDING = SPECIAL[PAD]
 
 @dataclass(frozen=True, eq=False)
 class MaskGrid:
-    """The mask of one sentence.
-
-    Args:
-        why: `[query, key]`, "seen", or what hides the key: "later", "padding" or "both".
-        labels: the tokens along both axes, `<pad>` included.
-        names: of the rows in a sentence, as `row_names` has them; by default, of English ones.
-    """
+    """The mask of one sentence."""
 
     title: str
+    # `[query, key]`, "seen", or what hides the key: "later", "padding" or "both"
     why: NDArray[np.str_]
-    labels: Labels
+    labels: Labels  # the tokens along both axes, `<pad>` included
+    # of the rows in a sentence, as `row_names` has them; by default, of English ones
     names: Sequence[str] = ()
 
 

@@ -22,48 +22,33 @@ from viz.draw.labels import SCREEN_NAMES, head_name
 
 @dataclass(frozen=True)
 class Heads:
-    """All heads of one kind.
-
-    Args:
-        axes: as the page shows them.
-        whole: the same with special tokens, by which heads are measured and named.
-        absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
-            which are not shown; None where all are shown.
-        counts: heads of each layer, which need not all have as many.
-        lens: through which they are seen; one that does not tell heads apart leaves one of them.
-        sinks: whether sinks have their weight; else each row is scaled to the rest.
-    """
+    """All heads of one kind."""
 
     kind: Kind
-    axes: LabelledWeights
-    whole: LabelledWeights
+    axes: LabelledWeights  # as the page shows them
+    whole: LabelledWeights  # the same with special tokens, by which heads are measured and named
+    # `[layer, head]`, the mean share of a row's weight that went to special tokens which are not
+    # shown; None where all are shown
     absorbed: npt.NDArray[np.float64] | None
-    counts: tuple[int, ...]
+    counts: tuple[int, ...]  # heads of each layer, which need not all have as many
+    # through which they are seen; one that does not tell heads apart leaves one of them
     lens: AnyLens = "weights"
-    sinks: bool = True
+    sinks: bool = True  # whether sinks have their weight; else each row is scaled to the rest
 
 
 @dataclass(frozen=True)
 class OpenMap:
-    """One map with its labels.
+    """One map with its labels."""
 
-    Args:
-        title: such as `layer 3 · mean of 8 heads · cross-attention · norms`.
-        weights: `[query, key]`.
-        reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
-        absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
-            where all are.
-        sinks: as `Heads` has them.
-    """
-
-    title: str
-    weights: Weights
+    title: str  # such as `layer 3 · mean of 8 heads · cross-attention · norms`
+    weights: Weights  # `[query, key]`
     labels: Labels
-    reads: tuple[str, ...] | None
+    reads: tuple[str, ...] | None  # `[query]`, as `LabelledWeights` has them, and so `writes`
     writes: tuple[str, ...] | None
+    # the mean share of a row's weight that goes to tokens which are not shown; None where all are
     absorbed: float | None
     lens: AnyLens = "weights"
-    sinks: bool = True
+    sinks: bool = True  # as `Heads` has them
 
 
 def heads_of_kind(

@@ -100,12 +100,9 @@ def curve_color(
 
 
 def named_color(field: str, colors: Mapping[str, str], **legend: Any) -> alt.Color:
-    """Return the colour of each name in a column, with a legend above.
+    """Return the colour of each name in a column, with a legend above in the same order.
 
-    Args:
-        field: name of the column.
-        colors: colours by name, in the order of the legend.
-        legend: further settings of `alt.Legend`.
+    `legend` are further settings of `alt.Legend`.
     """
     scale = alt.Scale(domain=list(colors), range=list(colors.values()))
     settings: dict[str, Any] = {"title": None, "orient": "top"}
@@ -117,11 +114,8 @@ def pair_encoding(
 ) -> tuple[alt.Color, alt.Shape, alt.Size]:
     """Return colour, shape and size of two kinds of marks, both seen where they coincide.
 
-    Args:
-        field: name of the column.
-        colors: colours of the two, by name.
-        sizes: areas of the two, in square pixels.
-        legend: further settings of `alt.Legend`.
+    Their names stand in a column; sizes are areas in square pixels, and `legend` are further
+    settings of `alt.Legend`.
     """
     shared: dict[str, Any] = {"legend": alt.Legend(**{"title": None, "orient": "top"} | legend)}
     shapes, areas = (

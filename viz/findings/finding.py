@@ -24,21 +24,13 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is worth seeing on a sentence: where, how much or what changed, never why.
+    """One thing that is worth seeing on a sentence: where, how much or what changed, never why."""
 
-    Args:
-        text: one plain sentence.
-        claims: the numbers of the sentence.
-        strength: how much it is worth seeing, from 0 to 1, by which findings are ranked.
-        page: path of the page that shows it.
-        choices: its parameters in the URL.
-    """
-
-    text: str
-    claims: tuple[Claim, ...]
-    strength: float
-    page: str
-    choices: Mapping[str, str] = field(default_factory=dict)
+    text: str  # one plain sentence
+    claims: tuple[Claim, ...]  # the numbers of the sentence
+    strength: float  # how much it is worth seeing, from 0 to 1, by which findings are ranked
+    page: str  # path of the page that shows it
+    choices: Mapping[str, str] = field(default_factory=dict)  # its parameters in the URL
 
 
 def head_choices(head: Head) -> dict[str, str]:

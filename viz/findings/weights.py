@@ -75,17 +75,13 @@ def word_cells(trace: AttentionTrace) -> npt.NDArray[np.bool_] | None:
     if not len(trace.cross) or not trace.writes_known:
         return None
     labels = trace.labels("cross")
-    spelt = [np.array([_spelling(token) for token in tokens]) for tokens in labels]
+    spelt = [np.array([t.removeprefix(WORD_START).casefold() for t in tokens]) for tokens in labels]
     for whole in (True, False):
         queries, keys = (_are_words(tokens, trace.special, whole=whole) for tokens in labels)
         cells: npt.NDArray[np.bool_] = queries[:, None] & keys & (spelt[0][:, None] != spelt[1])
         if cells.any():
             return cells
     return None
-
-
-def _spelling(token: str) -> str:
-    return token.removeprefix(WORD_START).casefold()
 
 
 def _are_words(

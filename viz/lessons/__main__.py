@@ -14,8 +14,6 @@ import torch
 from transformer import InputError, Translator
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
-from transformer.errors import unwritable
-from transformer.files.atomic import write_file
 from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
@@ -64,14 +62,14 @@ def _check(options: argparse.Namespace) -> int:
 
 def _handout(options: argparse.Namespace) -> int:
     lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
-    key = list(answer_key(lesson, translator))
-    _save(options.out, handout(lesson, key, Origin.from_translator(translator, "", "").made_by))
+    made_by = Origin.from_translator(translator, "", "").made_by
+    command.save(options.out, handout(lesson, list(answer_key(lesson, translator)), made_by))
     return 0
 
 
 def _notebook(options: argparse.Namespace) -> int:
     lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
-    _save(options.out, notebook(lesson, list(answer_key(lesson, translator))))
+    command.save(options.out, notebook(lesson, list(answer_key(lesson, translator))))
     return 0
 
 
@@ -82,7 +80,7 @@ def _puzzles(options: argparse.Namespace) -> int:
     if puzzles:
         made_by = Origin.from_translator(translator, "", "").made_by
         bundled = translator.folder == BUNDLED
-        _save(options.out, puzzle_file(puzzles, bundled, made_by))
+        command.save(options.out, puzzle_file(puzzles, bundled, made_by))
     if len(puzzles) < options.count:
         command.say(
             f"{NAME}: {counted(len(puzzles), 'puzzle')} of {options.count} could be made of "
@@ -111,7 +109,7 @@ def _collect(options: argparse.Namespace) -> int:
         problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
         print("\n".join(table.lines()))
         if options.out:
-            _save(options.out, table.csv())
+            command.save(options.out, table.csv())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)
@@ -121,14 +119,6 @@ def _say(problems: Sequence[str]) -> int:
     for problem in problems:
         command.say(f"{NAME}: {problem}")
     return command.REFUSED if problems else 0
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        # a character that is no text, such as half an emoji, is to stop no file
-        write_file(path, text.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise InputError(unwritable(error, path)) from error
 
 
 def _parser() -> Parser:

@@ -16,20 +16,13 @@ from viz.lessons.measures import Sentence
 
 
 class KeyEntry(NamedTuple):
-    """A card with its answer.
-
-    Args:
-        card: the card.
-        sentence: the sentence that it is about; None where it is the reader's own.
-        answer: the right answer; None without a question, for the reader's own sentence, and with
-            a problem.
-        problem: a sentence on why the card cannot be asked with this model, or "".
-    """
+    """A card with its answer."""
 
     card: Card
-    sentence: Sentence | None
+    sentence: Sentence | None  # the sentence that it is about; None where it is the reader's own
+    # the right answer; None without a question, for the reader's own sentence, and with a problem
     answer: Answer | None
-    problem: str
+    problem: str  # a sentence on why the card cannot be asked with this model, or ""
 
 
 def answer_key(lesson: Lesson, translator: Translator) -> Iterator[KeyEntry]:

@@ -27,13 +27,7 @@ _CHECKSUM = 64  # digits of a SHA-256
 
 
 class GivenAnswer(NamedTuple):
-    """An answer that a reader gave.
-
-    Args:
-        given: the reader's.
-        answer: the right one.
-        right: whether they agree.
-    """
+    """An answer that a reader gave, the right one, and whether they agree."""
 
     given: str
     answer: str
@@ -42,25 +36,15 @@ class GivenAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of a reader to a lesson.
+    """Answers of a reader to a lesson."""
 
-    Args:
-        lesson: name of the lesson.
-        lesson_sha256: of the lesson file.
-        sentence: the sentence that the last answer was about, or "".
-        model: name of the model.
-        model_sha256: of the manifest of its checkpoint, or "".
-        reader: name that the reader typed.
-        answers: by card; None where the reader gave none.
-    """
-
-    lesson: str
-    lesson_sha256: str
-    sentence: str
-    model: str
-    model_sha256: str
-    reader: str
-    answers: tuple[GivenAnswer | None, ...]
+    lesson: str  # name of the lesson
+    lesson_sha256: str  # of the lesson file
+    sentence: str  # the sentence that the last answer was about, or ""
+    model: str  # name of the model
+    model_sha256: str  # of the manifest of its checkpoint, or ""
+    reader: str  # name that the reader typed
+    answers: tuple[GivenAnswer | None, ...]  # by card; None where the reader gave none
 
     @property
     def right(self) -> int:

@@ -15,15 +15,10 @@ _GERMAN = {YES: "ja", NO: "nein"}
 
 
 class Answer(NamedTuple):
-    """The right answer to a card on a sentence.
+    """The right answer to a card on a sentence."""
 
-    Args:
-        text: as it is shown.
-        value: what was measured, or the text of the right choice.
-    """
-
-    text: str
-    value: Value
+    text: str  # as it is shown
+    value: Value  # what was measured, or the text of the right choice
 
 
 def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
@@ -43,13 +38,7 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 
 
 def is_right(card: Card, given: str, answer: Answer) -> bool:
-    """Return whether an answer is right: the same word, or a number within the tolerance.
-
-    Args:
-        card: the card.
-        given: what the reader chose or typed.
-        answer: the right one.
-    """
+    """Return whether what the reader gave is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
         return _plain(given) in (_plain(answer.text), _plain(in_language(answer, "de")))
     number = read_number(given)

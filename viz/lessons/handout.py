@@ -49,13 +49,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
 def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str) -> str:
-    """Make the page.
-
-    Args:
-        lesson: the lesson.
-        key: its answers.
-        made_by: program and model that computed them.
-    """
+    """Make the page of a lesson; `made_by` names program and model that computed the answers."""
     texts = TEXTS[lesson.language]
     about = f"{texts['goal']}: {lesson.goal} · {texts['minutes'].format(lesson.minutes)}"
     questions = [

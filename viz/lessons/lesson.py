@@ -35,15 +35,10 @@ PAGES_OF_LIGHTS: Mapping[str, tuple[str, ...]] = {
 
 
 class View(NamedTuple):
-    """A view of the app, which a link opens.
+    """A view of the app, which a link opens."""
 
-    Args:
-        page: path of the page.
-        choices: its parameters in the URL, each with its values.
-    """
-
-    page: str
-    choices: Mapping[str, Sequence[str]]
+    page: str  # path of the page
+    choices: Mapping[str, Sequence[str]]  # its parameters in the URL, each with its values
 
     @property
     def url(self) -> str:
@@ -64,74 +59,43 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurement:
-    """A named number or word of the reader's sentence; see `viz.lessons.measures`.
-
-    Args:
-        measure: its name.
-        arguments: the values of its arguments, such as a head.
-        tolerance: largest difference of a right answer from the value, where that is a number.
-        line: of the answer in the file, from 1.
-    """
+    """A named number or word of the reader's sentence; see `viz.lessons.measures`."""
 
     measure: str
-    arguments: Mapping[str, object]
-    tolerance: float
-    line: int = field(default=0, compare=False)
+    arguments: Mapping[str, object]  # the values of its arguments, such as a head
+    tolerance: float  # largest difference of a right answer from the value, where that is a number
+    line: int = field(default=0, compare=False)  # of the answer in the file, from 1
 
 
 @dataclass(frozen=True)
 class Card:
-    """One claim of a lesson, with a view to open and a question to answer.
-
-    Args:
-        title: its heading.
-        text: Markdown without HTML.
-        line: of its heading in the file, from 1.
-        view: the view that the reader opens, if any.
-        light: the place that is highlighted, if any.
-        ask: the question, or "".
-        choices: the answers to choose from, if any.
-        answer: what is measured for the right answer; None where `choices` has it.
-        reveal: Markdown that is shown after an answer; `{answer}` stands for the right one.
-    """
+    """One claim of a lesson, with a view to open and a question to answer."""
 
     title: str
-    text: str
-    line: int
-    view: View | None = None
-    light: Light | None = None
-    ask: str = ""
-    choices: tuple[Choice, ...] = ()
+    text: str  # Markdown without HTML
+    line: int  # of its heading in the file, from 1
+    view: View | None = None  # the view that the reader opens, if any
+    light: Light | None = None  # the place that is highlighted, if any
+    ask: str = ""  # the question, or ""
+    choices: tuple[Choice, ...] = ()  # the answers to choose from, if any
+    # what is measured for the right answer; None where `choices` has it
     answer: Measurement | None = None
-    reveal: str = ""
+    reveal: str = ""  # Markdown that is shown after an answer; `{answer}` stands for the right one
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson file.
+    """A lesson file."""
 
-    Args:
-        name: of the file without its ending, which the URL has.
-        title: its title.
-        goal: what the reader can do after it, in one sentence.
-        minutes: that it takes.
-        language: in which it is written.
-        model: "bundled" where it holds for the bundled model alone, else "any".
-        sentence: the sentence that its answers are about, or "" for the reader's own.
-        notes: Markdown for the teacher, in the handout alone.
-        text: Markdown before the first card.
-        cards: at least one.
-        checksum: SHA-256 of the file, "" where the text came from none.
-    """
-
-    name: str
+    name: str  # of the file without its ending, which the URL has
     title: str
-    goal: str
-    minutes: int
-    language: Language
-    cards: tuple[Card, ...] = field(repr=False)
+    goal: str  # what the reader can do after it, in one sentence
+    minutes: int  # that it takes
+    language: Language  # in which it is written
+    cards: tuple[Card, ...] = field(repr=False)  # at least one
+    # "bundled" where it holds for the bundled model alone, else "any"
     model: Literal["bundled", "any"] = "any"
-    sentence: str = ""
-    notes: str = ""
-    text: str = ""
-    checksum: str = ""
+    sentence: str = ""  # the sentence that its answers are about, or "" for the reader's own
+    notes: str = ""  # Markdown for the teacher, in the handout alone
+    text: str = ""  # Markdown before the first card
+    checksum: str = ""  # SHA-256 of the file, "" where the text came from none

@@ -42,12 +42,7 @@ SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
 
 
 class Sentence:
-    """A sentence with its translation, and the model that wrote it.
-
-    Args:
-        translator: the model.
-        trace: its attention over the sentence and the translation.
-    """
+    """A sentence with its translation and its trace, and the model that wrote it."""
 
     def __init__(self, translator: Translator, trace: AttentionTrace) -> None:
         self.translator = translator
@@ -125,19 +120,13 @@ def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number or a word that is computed from a sentence.
+    """A number or a word that is computed from a sentence."""
 
-    Args:
-        compute: of a sentence and the arguments.
-        arguments: by name, the function that parses its value and raises ValueError.
-        tolerance: largest difference of a right answer, unless a card says another.
-        digits: decimals that are shown; None for a learning rate.
-    """
-
-    compute: Callable[[Sentence, Arguments], Value]
+    compute: Callable[[Sentence, Arguments], Value]  # of a sentence and the arguments
+    # by name, the function that parses its value and raises ValueError
     arguments: Mapping[str, Callable[[object], object]]
-    tolerance: float = 0.01
-    digits: int | None = 2
+    tolerance: float = 0.01  # largest difference of a right answer, unless a card says another
+    digits: int | None = 2  # decimals that are shown; None for a learning rate
 
     def text(self, value: Value) -> str:
         """Format a value."""

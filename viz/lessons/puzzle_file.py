@@ -53,13 +53,7 @@ _STACKS: Mapping[str, str] = {
 
 
 def puzzle_file(puzzles: Sequence[Puzzle], bundled: bool, made_by: str) -> str:
-    """Write puzzles as a lesson file.
-
-    Args:
-        puzzles: at least one.
-        bundled: whether the model is the bundled one.
-        made_by: program and model.
-    """
+    """Write puzzles, at least one, as a lesson file; `made_by` are program and model in words."""
     fields = {
         "title": "Puzzles",
         "goal": "Find out from the pictures what a head does.",

@@ -37,19 +37,12 @@ Values = dict[str, float]
 
 
 class PuzzleKind(NamedTuple):
-    """A kind of question.
+    """A kind of question."""
 
-    Args:
-        names: lists what it can name on a sentence.
-        values: computes the value of every choice there is.
-        clear: smallest value of a right choice.
-        faint: largest value of a wrong one.
-    """
-
-    names: Callable[[Sentence, Random], list[Names]]
-    values: Callable[[Sentence, Names], Values]
-    clear: float
-    faint: float
+    names: Callable[[Sentence, Random], list[Names]]  # lists what it can name on a sentence
+    values: Callable[[Sentence, Names], Values]  # computes the value of every choice there is
+    clear: float  # smallest value of a right choice
+    faint: float  # largest value of a wrong one
 
     def sides(self, values: Values) -> tuple[list[str], list[str]]:
         """Return the choices that are clearly right, and those that are clearly wrong."""

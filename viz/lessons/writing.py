@@ -14,13 +14,7 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 class SavedView(NamedTuple):
-    """A view with a name, and one sentence on it.
-
-    Args:
-        name: title of its card.
-        text: plain sentence, or "".
-        view: page and choices.
-    """
+    """A view with a name, which is the title of its card, and one plain sentence on it, or ""."""
 
     name: str
     text: str
@@ -28,12 +22,7 @@ class SavedView(NamedTuple):
 
 
 def lesson_file(title: str, views: Sequence[SavedView]) -> str:
-    """Write views as a lesson file that `read_lesson` reads.
-
-    Args:
-        title: of the lesson.
-        views: at least one.
-    """
+    """Write views, at least one, as a lesson file that `read_lesson` reads."""
     front = {"title": title, "goal": title, "minutes": max(1, len(views) // 2), "language": "en"}
     parts = [f"---\n{_yaml(front)}---\n"]
     for saved in views:

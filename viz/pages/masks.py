@@ -24,7 +24,7 @@ from transformer.text.languages import Languages
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_choice
@@ -174,9 +174,14 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
     explain(
         "Each row is a position, each column a token that it may see or not. Shorter sentences "
         f"are padded to the longest. {which_mask[kind]} A hidden score gets −∞ added before the "
-        "softmax, so its weight is exactly 0.",
-        paper="§3.2.3, equation 1",
-        code=(padding_mask, causal_mask, padding_and_causal_mask, attention_scores),
+        "softmax, so its weight is exactly 0."
+        + sources(
+            "§3.2.3, equation 1",
+            padding_mask,
+            causal_mask,
+            padding_and_causal_mask,
+            attention_scores,
+        )
     )
 
 
@@ -195,9 +200,7 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
         explain(
             "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
             "in front. With the causal mask, each prediction depends on earlier tokens alone, so "
-            "all positions are trained in one pass.",
-            paper="§3.1",
-            code=(batch_traces,),
+            "all positions are trained in one pass." + sources("§3.1", batch_traces)
         )
 
 
@@ -290,9 +293,7 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     explain(
         f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} This mask is removed in all "
         "layers; the others stay. The loss is −log probability of the next subword, in nats. All "
-        "are means over the batch, without the rows of padding.",
-        paper="§3.2.3",
-        code=(leak,),
+        "are means over the batch, without the rows of padding." + sources("§3.2.3", leak)
     )
 
 

@@ -10,7 +10,7 @@ from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, whole_number
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
@@ -83,9 +83,7 @@ def show() -> None:
             "The rate rises linearly for *warmup* steps to "
             r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
             "straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without "
-            "weight decay.",
-            paper="§5.3, equation 3",
-            code=(learning_rate,),
+            "weight decay." + sources("§5.3, equation 3", learning_rate)
         )
     show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
 

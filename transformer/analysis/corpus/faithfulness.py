@@ -80,15 +80,11 @@ def lens_faithfulness(
 
 
 def random_erasing(
-    model: Transformer,
-    trace: AttentionTrace,
-    seed: int = 0,
-    orders: int = RANDOM_ORDERS,
-    targets: Numbers | None = None,
+    model: Transformer, trace: AttentionTrace, seed: int = 0, targets: Numbers | None = None
 ) -> Erasing:
     """Erase the words in random orders, and average over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
-    some = np.argsort(draw.random((orders, len(trace.target_pieces), words)), axis=-1)
+    some = np.argsort(draw.random((RANDOM_ORDERS, len(trace.target_pieces), words)), axis=-1)
     results = [erase(model, trace, order, targets) for order in some]
     return Erasing(
         np.mean([result.comprehensiveness for result in results], axis=0),

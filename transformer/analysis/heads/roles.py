@@ -51,7 +51,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     What a row lacks to 1 lies on tokens that are not shown, and counts against every role. Where
     all tokens are shown and rows may have another sum, pass them through `in_shares` first.
     """
-    if _counted_rows(axes, kind) < LEAST_ROWS:
+    if len(axes.labels.queries) - first_row(axes, kind) < LEAST_ROWS:
         return [[""] * axes.weights.shape[1] for _ in axes.weights]
     scores = {
         name: values / (SPREAD_THRESHOLD if name == "spread" else ROLE_THRESHOLDS[name])
@@ -64,10 +64,6 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
         [names[number] if there else "" for number, there in zip(*layer, strict=True)]
         for layer in zip(strongest, axes.has_head, strict=True)
     ]
-
-
-def _counted_rows(axes: LabelledWeights, kind: Kind) -> int:
-    return len(axes.labels.queries) - first_row(axes, kind)
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
@@ -165,11 +161,7 @@ def _seen_keys(seen: Cells) -> npt.NDArray[np.int64]:
 
 
 def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
-    """Find the keys of the cells that are largest in both row and column, by row.
-
-    Args:
-        weights: `[query, key]`.
-    """
+    """Find the keys of the cells that are largest in row and column of `[query, key]`, by row."""
     best_key = weights.argmax(-1)  # [query]
     mutual = weights.argmax(0)[best_key] == np.arange(len(weights))
     keys: npt.NDArray[np.int64] = best_key[mutual]

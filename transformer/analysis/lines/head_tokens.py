@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.lines.measured import Floats, LinePair, MeasuredLines
@@ -28,16 +27,12 @@ MOST_PAIRS = 200
 
 @dataclass(frozen=True, eq=False)
 class HeadTokens:
-    """Sums of one head's weights over the lines, the largest first.
+    """Sums of one head's weights over the lines, the largest first."""
 
-    Args:
-        keys: columns `key`, `weight` (sum over all rows), `share` (of all weight), `count` (times
-            that it could be seen by a row) and `mean` (weight each time).
-        pairs: the same by `query` and `key`.
-    """
-
+    # columns `key`, `weight` (sum over all rows), `share` (of all weight), `count` (times that it
+    # could be seen by a row) and `mean` (weight each time)
     keys: pd.DataFrame
-    pairs: pd.DataFrame
+    pairs: pd.DataFrame  # the same by `query` and `key`
 
 
 def head_tokens(
@@ -77,14 +72,8 @@ def head_tokens(
 @torch.inference_mode()
 def _weights(model: Transformer, batch: ForcedPair, place: Head) -> Floats:
     """Return the weights of one head, `[sentence, query, key]`."""
-    cache: dict[str, Tensor] = {}
-
-    def keep(value: Tensor, name: str) -> None:
-        cache[name] = value
-
     point = f"{attention_name(place.kind, place.layer)}.hook_pattern"
-    with model.hooks({point: keep}):
-        model(batch.source, batch.target)
+    _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)
     weights: Floats = cache[point][:, place.head].double().cpu().numpy()
     return weights
 

@@ -19,18 +19,14 @@ SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class HeadMeans:
-    """Means of every head over the lines.
+    """Means of every head over the lines."""
 
-    Args:
-        values: by the names of `HEAD_MEASURES`, each with its 95 % interval, `[head]`; NaN where
-            the kind has no such measure.
-        roles: the role of each head, "" where nothing dominates.
-        p: by measure of `TESTED`, p of the hypothesis that the mean is 0, corrected for all heads,
-            `[head]`.
-    """
-
+    # by the names of `HEAD_MEASURES`, each with its 95 % interval, `[head]`; NaN where the kind has
+    # no such measure
     values: Mapping[str, Interval]
-    roles: tuple[str, ...]
+    roles: tuple[str, ...]  # the role of each head, "" where nothing dominates
+    # by measure of `TESTED`, p of the hypothesis that the mean is 0, corrected for all heads,
+    # `[head]`
     p: Mapping[str, Floats]
 
 

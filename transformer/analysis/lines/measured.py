@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, MEASURES
+from transformer.analysis.corpus.corpus_roles import MEASURES, most_frequent_offsets
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 
@@ -113,8 +113,7 @@ class MeasuredLines:
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
         """The offset with the most maxima of each head, `[head]`."""
-        best: npt.NDArray[np.int64] = self.offset_counts.argmax(-1) - LARGEST_OFFSET
-        return best
+        return most_frequent_offsets(self.offset_counts)
 
     def counts(self, name: str, kind: Kind) -> Floats:
         """Return what each sentence counts in the mean of a head's measure, `[sentence]`."""

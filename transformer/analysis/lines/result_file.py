@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import ge
 from typing import Any
 
@@ -183,7 +183,8 @@ def _require_same(translator: Translator, lines: MeasuredLines) -> None:
     Raises:
         InputError: if a score differs from that of the file.
     """
-    for row in _spread(len(lines)):
+    count = len(lines)
+    for row in {int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))}:
         scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())
         stored = float(lines.sentence_values[LOG_P][row])
         if not abs(scored - stored) <= NATS:
@@ -191,7 +192,3 @@ def _require_same(translator: Translator, lines: MeasuredLines) -> None:
                 f"Line {lines.pairs[row].number:,} has log p {stored:.3f} per subword in the file, "
                 f"and {scored:.3f} by this model: measure the lines again."
             )
-
-
-def _spread(count: int) -> Sequence[int]:
-    return sorted({int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))})

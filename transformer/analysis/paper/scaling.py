@@ -109,11 +109,11 @@ def _covariance(x: Floats) -> Floats:
     return covariance
 
 
-def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:
+def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:
     """Measure the variance of q·k for components that are drawn from N(0, 1), `[width]`."""
     draw = np.random.default_rng(0)
     variances = []
     for width in widths:
-        q, k = draw.standard_normal((2, samples, int(width)))
+        q, k = draw.standard_normal((2, 4096, int(width)))
         variances.append((q * k).sum(-1).var())
     return np.array(variances)

@@ -20,17 +20,11 @@ _FLAGS = ("lstrip", "rstrip", "single_word")
 
 @dataclass(frozen=True)
 class AddedTokens:
-    """Tokens that are cut out of a text before SentencePiece sees it.
+    """Tokens that are cut out of a text before SentencePiece sees it."""
 
-    Args:
-        path: the file that lists them.
-        numbers: Marian's number of each by its text.
-        special: those that no decoded text shows.
-    """
-
-    path: Path
-    numbers: Mapping[str, int]
-    special: frozenset[str]
+    path: Path  # the file that lists them
+    numbers: Mapping[str, int]  # Marian's number of each by its text
+    special: frozenset[str]  # those that no decoded text shows
 
     @classmethod
     def read(cls, folder: Path, values: Any, digest: hashlib._Hash) -> AddedTokens:

@@ -42,18 +42,12 @@ _CODE = re.compile(r">>([^<>\s]+)<<")
 
 @dataclass(frozen=True)
 class MarianVocabulary:
-    """The pieces of one language, or of both that share one, under our ids.
+    """The pieces of one language, or of both that share one, under our ids."""
 
-    Args:
-        texts: the text of each piece by our id: our special pieces, then all others in Marian's
-            order.
-        numbers: Marian's number of each piece by its text.
-        added: the tokens that are no pieces of SentencePiece.
-    """
-
+    # the text of each piece by our id: our special pieces, then all others in Marian's order
     texts: tuple[str, ...]
-    numbers: Mapping[str, int]
-    added: AddedTokens
+    numbers: Mapping[str, int]  # Marian's number of each piece by its text
+    added: AddedTokens  # the tokens that are no pieces of SentencePiece
 
     @classmethod
     def read(

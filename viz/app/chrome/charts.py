@@ -19,7 +19,7 @@ altair.data_transformers.disable_max_rows()
 
 
 def altair_chart(
-    chart: altair.TopLevelMixin,
+    chart: altair.TopLevelMixin | dict[str, Any],
     *,
     alt: str,
     key: str | None = None,
@@ -28,9 +28,11 @@ def altair_chart(
 ) -> None:
     """Draw a chart not compared with the schema of Vega-Lite, which takes up to half of the time.
 
-    Its tables travel in the message, so they are small; `alt` says what it shows.
+    Its tables travel in the message, so they are small; `alt` says what it shows. What `spec_of`
+    gave may stand for the chart, and stays as it is.
     """
-    draw_spec(spec_of(chart), alt=alt, key=key, on_select=on_select, width=width)
+    spec = chart if isinstance(chart, dict) else spec_of(chart)
+    st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 
 def plotly_chart(figure: Figure, *, key: str, alt: str) -> None:
@@ -43,18 +45,6 @@ def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """Return the chart with its data and the theme of the app, as a browser draws it."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
-
-
-def draw_spec(
-    spec: dict[str, Any],
-    *,
-    alt: str,
-    key: str | None = None,
-    on_select: Literal["ignore", "rerun"] | Callable[[], None] = "ignore",
-    width: Literal["stretch", "content"] = "stretch",
-) -> None:
-    """Draw what `spec_of` gave, which stays as it is."""
-    st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 
 def picked_point(state: object) -> Mapping[str, object]:

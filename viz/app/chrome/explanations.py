@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -23,16 +23,10 @@ def as_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", apart)
 
 
-def explain(text: str, *, paper: str = "", code: Sequence[Callable[..., object]] = ()) -> None:
-    """Draw two or three sentences on what a page shows, in our own Markdown, never user input.
-
-    Args:
-        text: the sentences.
-        paper: where the paper has it, such as `§3.1, equation 1`.
-        code: functions that compute it.
-    """
+def explain(text: str) -> None:
+    """Draw two or three sentences on what a page shows, in our own Markdown, never user input."""
     with st.container(key="explanation"):
-        st.markdown((text + sources(paper, *code)).strip())
+        st.markdown(text)
 
 
 def sources(paper: str, *functions: Callable[..., object]) -> str:

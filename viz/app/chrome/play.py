@@ -11,10 +11,7 @@ import streamlit as st
 def play_button(slider: str, values: Sequence[int], index: int) -> None:
     """Draw the button that moves a slider on, a value each second, to the last.
 
-    Args:
-        slider: its key.
-        values: all values of the slider, in order.
-        index: place of the one that is shown.
+    The slider is named by its key, and `index` is the place of the value that it shows.
     """
     state, name, is_last = st.session_state, f"{slider}.playing", index == len(values) - 1
     playing = state[name] = bool(state.get(name)) and not is_last

@@ -18,11 +18,7 @@ _VARIABLES = "HEADLIGHT_"
 
 
 def without_paths(error: object) -> str:
-    """Replace the server's folders in an error by their names, and log the error with its paths.
-
-    Args:
-        error: an error, or its sentence.
-    """
+    """Replace the server's folders in an error, or its sentence, by their names; log the paths."""
     logged = sentence = str(error)
     for folder in sorted(_folders(), key=lambda folder: len(str(folder)), reverse=True):
         sentence = sentence.replace(str(folder), folder.name)

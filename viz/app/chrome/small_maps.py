@@ -11,14 +11,7 @@ from viz.figures.small_map import small_map
 
 
 def draw_small_map(trace: AttentionTrace, head: Head, *, key: str, alt: str) -> None:
-    """Draw where a head looks, in the colour of its kind.
-
-    Args:
-        trace: the trace of the sentence.
-        head: the head.
-        key: name of the chart in the session.
-        alt: description for screen readers.
-    """
+    """Draw where a head looks in a sentence, in the colour of its kind."""
     axes = by_pieces(trace, head.kind)
     chart = small_map(
         axes.weights[head.layer, head.head],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from viz.trace_files import csv_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 
 def table_downloads(table: pd.DataFrame, name: str) -> None:
@@ -26,10 +25,3 @@ def table_downloads(table: pd.DataFrame, name: str) -> None:
                 key=f"download-{name}-{ending}",
                 on_click="ignore",
             )
-
-
-def parquet_bytes(table: pd.DataFrame) -> bytes:
-    """Write rows as Parquet."""
-    content = io.BytesIO()
-    table.to_parquet(content, index=False)
-    return content.getvalue()

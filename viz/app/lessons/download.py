@@ -18,13 +18,9 @@ from viz.lessons.grading import is_right
 
 
 def draw_download(lesson: Lesson, place: Progress, translator: Translator, source: str) -> None:
-    """Draw a field for the reader's name, and the button that downloads the answers.
+    """Draw a field for the reader's name, and the button that downloads the answers so far.
 
-    Args:
-        lesson: the lesson.
-        place: the answers so far.
-        translator: the model.
-        source: the reader's sentence.
+    `source` is the reader's sentence.
     """
     texts = TEXTS[lesson.language]
     typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)

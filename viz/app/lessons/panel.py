@@ -273,7 +273,8 @@ def _ways_on(lesson: Lesson, place: Progress, number: str) -> None:
     last = len(lesson.cards) - 1
     if place.card == last and any(place.answers) and (sentence := _sentence()) is not None:
         draw_download(lesson, place, sentence.translator, sentence.trace.source)
-    if lesson.model == "bundled" and _other_model():
+    bar = sentence_bar.current()
+    if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
         st.caption(texts["model"])
 
 
@@ -294,9 +295,3 @@ def _next(lesson: Lesson, place: Progress, label: str) -> None:
         on_click=progress.open_card,
         args=(place.card + 1,),
     )
-
-
-def _other_model() -> bool:
-    """Return whether the bar has another model than the bundled one."""
-    bar = sentence_bar.current()
-    return bar is not None and bar.translator.folder != BUNDLED

@@ -18,17 +18,11 @@ SHOWN = "?"
 
 
 class Progress(NamedTuple):
-    """Place in a lesson.
+    """Place in a lesson."""
 
-    Args:
-        lesson: name of the lesson.
-        card: number of the open card, from 0.
-        answers: what was answered, by card; "" where nothing was.
-    """
-
-    lesson: str
-    card: int
-    answers: tuple[str, ...]
+    lesson: str  # name of the lesson
+    card: int  # number of the open card, from 0
+    answers: tuple[str, ...]  # what was answered, by card; "" where nothing was
 
     def answer(self, card: int) -> str:
         """Return what was answered to a card, from 0."""

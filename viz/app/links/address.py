@@ -112,8 +112,7 @@ what stands in it. A run can be ended before it has."""
 def prepare(page: str) -> None:
     """Put what the widgets of a page are to read into the address; the first thing of a run.
 
-    Args:
-        page: its path.
+    The page is named by its path.
     """
     raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
     left, linked, own = raw.rpartition(f"{LINKED}=")
@@ -152,11 +151,8 @@ def link_query(
 def clamp_number(name: str, most: int) -> None:
     """Clamp a number that counts from 1 to its range before a widget reads it from the address.
 
-    The widget would replace a number out of its range by its default.
-
-    Args:
-        name: of the widget, in the address.
-        most: the largest number that the widget takes.
+    The widget of that name, which takes `most` at the most, would put its default in the place of a
+    number out of its range.
     """
     try:
         given = int(st.query_params.get(name, ""))
@@ -170,11 +166,8 @@ def clamp_number(name: str, most: int) -> None:
 def choose_by_number(name: str, options: Sequence[str]) -> None:
     """Let a link choose an option by the number that it begins with, whatever comes after it.
 
-    A link that was made earlier may call the same row otherwise.
-
-    Args:
-        name: of the widget, in the address.
-        options: what the widget offers, each after its number from 1 and a blank.
+    A link that was made earlier may call the same row otherwise. Each option that the widget of
+    that name offers begins with its number, from 1, and a blank.
     """
     given = st.query_params.get(name, "")
     number = given.partition(" ")[0]
@@ -245,11 +238,8 @@ def length_problem() -> str:
 def name_shown(container: DeltaGenerator, url_path: str) -> None:
     """Name the address that the page now shows; the last thing of a run.
 
-    `js/history.js` reads it: whether a run for Back or Forward has come to its end.
-
-    Args:
-        container: where it stands, unseen.
-        url_path: of the page, as the address has it.
+    `js/history.js` reads it, unseen in its container: whether a run for Back or Forward has come to
+    its end.
     """
     restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way

@@ -14,17 +14,11 @@ PAUSE = 2.0
 
 @dataclass
 class History(Generic[T]):
-    """The states of one reader.
+    """The states of one reader."""
 
-    Args:
-        now: the last that was seen; None before the first.
-        before: the oldest first.
-        undone: the one to be redone next last.
-    """
-
-    now: T | None = None
-    before: list[T] = field(default_factory=list)
-    undone: list[T] = field(default_factory=list)
+    now: T | None = None  # the last that was seen; None before the first
+    before: list[T] = field(default_factory=list)  # the oldest first
+    undone: list[T] = field(default_factory=list)  # the one to be redone next last
     _typed: str = ""
     _at: float = 0.0
 

@@ -206,15 +206,11 @@ _OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
 
 @dataclass(frozen=True)
 class OfferedModels:
-    """Models that can be chosen now.
+    """Models that can be chosen now."""
 
-    Args:
-        folders: by name; the first one translates unless another is chosen.
-        problem: a sentence on a folder of models that cannot be read, or "".
-    """
-
+    # by name; the first one translates unless another is chosen
     folders: Mapping[str, Path] = field(default_factory=dict)
-    problem: str = ""
+    problem: str = ""  # a sentence on a folder of models that cannot be read, or ""
 
     @property
     def default(self) -> str:

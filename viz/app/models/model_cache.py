@@ -40,18 +40,12 @@ class _Entry:
 
 @dataclass
 class _Loading:
-    """A model on its way.
-
-    Args:
-        users: that wait for it.
-        read: bytes that are read, and of how many.
-        entry: once it is there, and counts its users itself.
-    """
+    """A model on its way."""
 
     future: Future[_Entry] = field(default_factory=Future)
-    users: int = 0
-    read: tuple[int, int] = (0, 1)
-    entry: _Entry | None = None
+    users: int = 0  # that wait for it
+    read: tuple[int, int] = (0, 1)  # bytes that are read, and of how many
+    entry: _Entry | None = None  # once it is there, and counts its users itself
 
 
 class ModelCache:

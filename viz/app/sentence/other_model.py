@@ -18,18 +18,12 @@ from viz.draw.labels import quoted
 
 
 class OtherModel(NamedTuple):
-    """A model with which the bar's is compared.
+    """A model with which the bar's is compared."""
 
-    Args:
-        name: in the menu.
-        text: the bar's, as this model is to read it.
-        same_target: whether both translate it into one language, as far as they say.
-    """
-
-    name: str
+    name: str  # in the menu
     translator: Translator
-    text: str
-    same_target: bool
+    text: str  # the bar's, as this model is to read it
+    same_target: bool  # whether both translate it into one language, as far as they say
 
 
 def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:

@@ -39,26 +39,17 @@ _CHOSEN = "search_request.chosen"
 
 
 class SearchRequest(NamedTuple):
-    """Request of a reader to the search.
+    """Request of a reader to the search."""
 
-    Args:
-        text: to be translated, as it was typed.
-        beam_size: hypotheses that the search follows.
-        alpha: α of the length penalty.
-        prefix: the pieces with which the translation begins, separated by blanks.
-        forbid: words that the translation must not contain, as they were typed.
-        edited: the translation as a person wrote it, a blank where all of it was deleted; ""
-            for the model's own.
-        model: the name of the one that translates.
-    """
-
-    text: str
-    beam_size: int = BEAM_SIZE
-    alpha: float = PAPERS_ALPHA
-    prefix: str = ""
-    forbid: str = ""
+    text: str  # to be translated, as it was typed
+    beam_size: int = BEAM_SIZE  # hypotheses that the search follows
+    alpha: float = PAPERS_ALPHA  # α of the length penalty
+    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
+    forbid: str = ""  # words that the translation must not contain, as they were typed
+    # the translation as a person wrote it, a blank where all of it was deleted; "" for the model's
+    # own
     edited: str = ""
-    model: str = ""
+    model: str = ""  # the name of the one that translates
 
     @property
     def pieces(self) -> tuple[str, ...]:

@@ -44,29 +44,17 @@ line in which somebody types."""
 
 
 class BarTranslation(NamedTuple):
-    """The translation in the bar, and what it was found with.
-
-    Args:
-        requested: what was to be found.
-        used: the same without what could not be done.
-        notices: plain sentences on what a reader should know.
-    """
+    """The translation in the bar, and what it was found with."""
 
     translator: Translator
     translation: Translation
-    requested: SearchRequest
-    used: SearchRequest
-    notices: tuple[str, ...]
+    requested: SearchRequest  # what was to be found
+    used: SearchRequest  # the same without what could not be done
+    notices: tuple[str, ...]  # plain sentences on what a reader should know
 
 
 class BarSentence(NamedTuple):
-    """The sentence in the bar as most pictures take it.
-
-    Args:
-        translator: that made the translation.
-        translation: of the sentence.
-        trace: of the translation.
-    """
+    """The sentence in the bar as most pictures take it, with the model that translated it."""
 
     translator: Translator
     translation: Translation
@@ -74,14 +62,10 @@ class BarSentence(NamedTuple):
 
 
 class _Loaded(NamedTuple):
-    """The model of the bar, or why there is none.
-
-    Args:
-        languages: of the last one, where there is none.
-    """
+    """The model of the bar, or why there is none."""
 
     translator: Translator | None
-    languages: Languages
+    languages: Languages  # of the last one, where there is none
     problem: str
 
 

@@ -39,34 +39,21 @@ ACTIVATIONS: dict[Activation, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the drawing.
+    """One box of the drawing."""
 
-    Args:
-        name: name in the URL and in the drawing's plan; begins with the stack.
-        title: text on the box.
-        heading: title where it is open.
-        equation: equation in LaTeX.
-        text: description in Markdown, one or two sentences.
-        code: functions that compute it.
-        paper: sections of the paper that describe it; "" for none.
-        value: name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens.
-        module: dotted name of the module or parameter; "" without parameters.
-        pages: URL paths of the pages that explain it.
-        kind: kind of attention, which gives the colour.
-        inside: further values with a displayed shape: title and name in `Flow.values`.
-    """
-
-    name: str
-    title: str
-    heading: str
-    equation: str
-    text: str
-    code: tuple[Callable[..., object], ...]
-    paper: str = ""
+    name: str  # name in the URL and in the drawing's plan; begins with the stack
+    title: str  # text on the box
+    heading: str  # title where it is open
+    equation: str  # equation in LaTeX
+    text: str  # description in Markdown, one or two sentences
+    code: tuple[Callable[..., object], ...]  # functions that compute it
+    paper: str = ""  # sections of the paper that describe it; "" for none
+    # name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens
     value: str = ""
-    module: str = ""
-    pages: tuple[str, ...] = ()
-    kind: Kind | None = None
+    module: str = ""  # dotted name of the module or parameter; "" without parameters
+    pages: tuple[str, ...] = ()  # URL paths of the pages that explain it
+    kind: Kind | None = None  # kind of attention, which gives the colour
+    # further values with a displayed shape: title and name in `Flow.values`
     inside: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -103,6 +103,7 @@ def show(row: DeltaGenerator) -> None:
         return sent if isinstance(sent, str) and sent in boxes else None
 
     picture, details = st.columns([2, 1], gap="large")
+    shown = ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
     with picture:
         data = encode_architecture(
             [_drawn(scene, box) for box in boxes.values()],
@@ -110,7 +111,7 @@ def show(row: DeltaGenerator) -> None:
             layer=layers,
             selected=opened,
             opens="arch-opened",
-            caption=origin_of(trace).caption(f"layers {_drawn_layers(layers)}."),
+            caption=origin_of(trace).caption(f"layers {shown}."),
         )
         mount_choice("arch-drawing", data, box_name, open_box)
     with details:
@@ -119,20 +120,13 @@ def show(row: DeltaGenerator) -> None:
         "Click a box to open it: the numbers are those of this sentence and its translation. A "
         "line past a box adds what came in to what comes out (residual connection); the line "
         "between the stacks carries the encoder's output to each decoder layer; dots stand for "
-        "layers that are not drawn.",
-        paper="§3.1, Figure 1",
-        code=(Transformer.forward,),
+        "layers that are not drawn." + sources("§3.1, Figure 1", Transformer.forward)
     )
     box = boxes[opened]
     output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
     if scene.values(box) is None:
         output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
     show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
-
-
-def _drawn_layers(layers: Mapping[str, int]) -> str:
-    """Name the layer of each stack that is drawn, which count from 0."""
-    return ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
 
 
 def _drawn(scene: Scene, box: Box) -> DrawnBox:

@@ -24,7 +24,7 @@ from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import pick_layer
 from viz.app.chrome.mounts import mount
@@ -97,9 +97,7 @@ def show(row: DeltaGenerator) -> None:
         "Compare the two: layer norm takes mean and variance over the features of each token, "
         "batch norm over all tokens of the batch for each feature. With batch norm, a translation "
         "would depend on the sentences beside it, and on padding. Both are drawn without gain and "
-        "bias. The paper has layer norm.",
-        paper="§3.1",
-        code=(AddAndNorm.forward,),
+        "bias. The paper has layer norm." + sources("§3.1", AddAndNorm.forward)
     )
     show_code(
         batch_code(traces),

@@ -22,7 +22,7 @@ from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
@@ -98,9 +98,8 @@ def show(row: DeltaGenerator) -> None:
         _total(config, presets, formula, counted)
         explain(
             "Change a size to see what it costs. Each number is counted twice: by formula, and in "
-            f"the model itself. {vocabulary} {_paper_gaps()}",
-            paper="§3.4, Table 3",
-            code=(parameters_by_formula, meta_model),
+            f"the model itself. {vocabulary} {_paper_gaps()}"
+            + sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     show_code(f"""
         config = {config!r}

@@ -13,7 +13,7 @@ from transformer.config import TransformerConfig
 from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.model_variations import (
     BASE,
     BIG,
@@ -57,9 +57,7 @@ def show() -> None:
     st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
         "Table 2 compares the Transformer with the best models of its day; each row of Table 3 "
-        "changes one thing of the base model.",
-        paper="§6.1, §6.2",
-        code=(TransformerConfig,),
+        "changes one thing of the base model." + sources("§6.1, §6.2", TransformerConfig)
     )
     show_code("""
         # Models trained here

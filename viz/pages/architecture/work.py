@@ -26,7 +26,7 @@ from transformer.analysis.paper.costs import (
 from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
@@ -78,9 +78,8 @@ def show() -> None:
         "What one layer costs for n tokens of width d, with a kernel of k and a neighbourhood of "
         "r. Attention compares all tokens with all: its work grows with n², but no token waits for "
         "the one before. Memory is not in the paper's table: each head keeps a weight for each "
-        "pair of tokens. The formulas leave out constant factors, the measurements do not.",
-        paper="§4, Table 1",
-        code=(MultiHeadAttention.attend,),
+        "pair of tokens. The formulas leave out constant factors, the measurements do not."
+        + sources("§4, Table 1", MultiHeadAttention.attend)
     )
     field = "seconds" if quantity == WORK else "bytes"
     table = f"""

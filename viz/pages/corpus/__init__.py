@@ -7,17 +7,17 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError, Translator
-from transformer.analysis.lines.measured import MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
 from viz.app.models import menu
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import load_call, show_code
 from viz.pages.corpus import compare, head, heads, lines, removal, search
+from viz.pages.corpus.measurements import Measured
 
-VIEWS: dict[str, Callable[[Translator, MeasuredLines, str], str]] = {
+VIEWS: dict[str, Callable[[Translator, Measured], str]] = {
     ALL_HEADS: heads.show,
     ONE_HEAD: head.show,
     REMOVE_HEADS: removal.show,
@@ -38,13 +38,13 @@ def show() -> None:
     with top:
         worth_seeing.ask("corpus", view)
     if (measured := lines.show(translator, chosen)) is not None:
-        code = VIEWS[view](translator, measured.lines, measured.key)
+        code = VIEWS[view](translator, measured)
         show_code(_lines_code(chosen), code)
         return
     explain(
         "Each line is translated and measured once. The server remembers the numbers until it "
-        "needs the memory, and gives them to nobody who does not have the same lines.",
-        code=(measure_lines,),
+        "needs the memory, and gives them to nobody who does not have the same lines."
+        + sources("", measure_lines)
     )
 
 

@@ -30,6 +30,7 @@ from viz.draw.labels import capitalised, head_title
 from viz.figures.changes import differences_chart
 from viz.pages.corpus import job_result
 from viz.pages.corpus.lines_table import lines_table, number_formats
+from viz.pages.corpus.measurements import Measured
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -41,13 +42,6 @@ MOST_HEADS, MOST_LINES = 12, 20
 _LARGEST = min(MOST_BYTES, LARGEST_UPLOAD)
 
 
-class Second(NamedTuple):
-    """Second measurement of the lines, and what names it in the memo."""
-
-    key: Hashable
-    lines: MeasuredLines
-
-
 class OpenedFile(NamedTuple):
     """Result file of this session, whose lines are in the memo."""
 
@@ -56,8 +50,9 @@ class OpenedFile(NamedTuple):
     is_checked: bool
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
-    """Draw the view of lines that the model measured; the key names them in the memo."""
+def show(translator: Translator, measured: Measured) -> str:
+    """Draw the view of lines that the model measured."""
+    key, lines = measured
     folders = {
         name: folder
         for name, folder in offered_models().folders.items()
@@ -89,7 +84,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
     return "" if second is None else _code(lines, second, name if which == MODEL_HERE else None)
 
 
-def _code(lines: MeasuredLines, second: Second, model: str | None) -> str:
+def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
     """Return the code of both comparisons; the second measurement is a model's or a file's."""
     texts = "{pair.number: pair.source for pair in lines.pairs}"
     measured = f"""
@@ -111,7 +106,7 @@ def _code(lines: MeasuredLines, second: Second, model: str | None) -> str:
     )
 
 
-def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Second | None:
+def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
     """Draw the button that measures the lines with a model of the app; return what it gave."""
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
@@ -125,10 +120,10 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
         lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
         "Measure these lines with it",
     )
-    return None if second is None else Second(second_key, second)
+    return None if second is None else Measured(second_key, second)
 
 
-def _opened_file(translator: Translator, lines: MeasuredLines) -> Second | None:
+def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | None:
     """Draw the field of a result file; return what the last file has that could be read."""
     st.text("Open the result of the same lines with another model, which this command writes:")
     st.code(COMMAND, language=None, wrap_lines=True)
@@ -147,7 +142,7 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Second | None:
         return None
     checked = "" if opened.is_checked else " Not checked: its model is not open here."
     st.text(f"Second: {opened.name}, {len(second):,} lines.{checked}")
-    return Second(opened.key, second)
+    return Measured(opened.key, second)
 
 
 def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
@@ -164,7 +159,7 @@ def _open(translator: Translator, lines: MeasuredLines, name: str, content: byte
     st.session_state[OPENED] = OpenedFile(name, key, is_checked)
 
 
-def _draw(lines: MeasuredLines, second: Second, key: Hashable) -> None:
+def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
     """Draw both comparisons, of heads only where these are in the same places.
 
     Raises:

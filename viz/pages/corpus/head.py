@@ -14,7 +14,7 @@ from transformer.analysis.lines.search import deciles
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import link_parameters, pick_head
 from viz.app.chrome.small_maps import draw_small_map
@@ -41,25 +41,26 @@ AT_ONCE = 300
 _IN_ROW = 5
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+def show(translator: Translator, measured: Measured) -> str:
     """Draw one head over all lines."""
-    measured = Measured(key, lines)
+    lines = measured.lines
     with controls_row("corpus-head-controls"):
         head = pick_head(translator, link_parameters(*first_head(measured)))
         names = lines.measures_of([head])
-        name = menu("Measure", names, MEASURE, index=names.index(_first(names)), width=220)
+        first = names.index(COST if COST in names else "confidence")
+        name = menu("Measure", names, MEASURE, index=first, width=220)
     column, means = lines.places[head], means_of(measured)
     mean = [format_number(float(values[column]), 3) for values in means.values[name]]
     with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
         st.subheader(f"{head_title(*head)} · {means.roles[column] or MIXED}", anchor=False)
         navigation.link("heads", "where it looks in your sentence", link_parameters(*head))
     st.text(f"{name} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
-    _sentences(translator, lines, key, head, name)
+    _sentences(translator, measured, head, name)
     left, middle, right = st.columns([4, 3, 4], gap="medium")
     with left:
         _distances(lines, head)
     with middle:
-        tokens = _tokens(translator, lines, key, head)
+        tokens = _tokens(translator, measured, head)
     if tokens is not None:
         with middle:
             _token_table("Tokens that get most", tokens.keys, ["key"])
@@ -69,9 +70,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
         "The lines are ordered by the measure and cut into tenths; of each tenth the line nearest "
         "to its middle is drawn, so that typical lines are seen and not only the best. Weights say "
         "where the head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & "
-        "Pinter 2019).",
-        paper="§3.2.1, equation 1",
-        code=(measure_lines, deciles, head_tokens),
+        "Pinter 2019)." + sources("§3.2.1, equation 1", measure_lines, deciles, head_tokens)
     )
     return f"""
         head = {head_code(head)}
@@ -88,14 +87,9 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
     """
 
 
-def _first(names: list[str]) -> str:
-    return COST if COST in names else "confidence"
-
-
-def _sentences(
-    translator: Translator, lines: MeasuredLines, key: str, head: Head, name: str
-) -> None:
+def _sentences(translator: Translator, measured: Measured, head: Head, name: str) -> None:
     """Draw a line of each tenth with its small map, the smallest values first."""
+    lines = measured.lines
     values = lines.values_of(head, name)
     groups = deciles(values)
     with st.container(key="corpus-tenths"):
@@ -108,17 +102,17 @@ def _sentences(
                         f"{number + 1} of {len(groups)} · {name} {format_number(values[row], 3)} · "
                         f"line {lines.pairs[row].number:,}"
                     )
-                    _sentence(translator, lines, key, head, row, number)
+                    _sentence(translator, measured, head, row, number)
 
 
 def _sentence(
-    translator: Translator, lines: MeasuredLines, key: str, head: Head, row: int, number: int
+    translator: Translator, measured: Measured, head: Head, row: int, number: int
 ) -> None:
-    pair = lines.pairs[row]
+    pair = measured.lines.pairs[row]
     if max(len(pair.source_ids), len(pair.target_ids)) > LONGEST:
         st.caption("Too long for a small map.")
     else:
-        trace = memo(("line", key, row), lambda: trace_of(translator, pair))
+        trace = memo(("line", measured.key, row), lambda: trace_of(translator, pair))
         draw_small_map(
             trace,
             head,
@@ -150,10 +144,9 @@ def _distances(lines: MeasuredLines, head: Head) -> None:
         )
 
 
-def _tokens(
-    translator: Translator, lines: MeasuredLines, key: str, head: Head
-) -> HeadTokens | None:
+def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadTokens | None:
     """Return the tokens that get most; None where the reader has not asked for them yet."""
+    key, lines = measured
     name = "head tokens", key, head
     if len(lines) > AT_ONCE:
         tokens: HeadTokens | None = job_result.get_or_offer(

@@ -12,7 +12,7 @@ from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLin
 from transformer.analysis.lines.significance import holm, permutation_p
 from transformer.kinds import KIND_NAMES
 from viz.app.chrome.charts import altair_chart, picked_point
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import link_parameters, open_head, pick_head
 from viz.app.chrome.table_downloads import table_downloads
@@ -26,9 +26,9 @@ X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
 """Names in the URL."""
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
+def show(translator: Translator, measured: Measured) -> str:
     """Draw the scatter of all heads, then their table."""
-    measured = Measured(key, lines)
+    lines = measured.lines
     table = heads_table(lines, means_of(measured))
     names = list(lines.head_values)
     with controls_row("corpus-heads-controls"):
@@ -58,9 +58,7 @@ def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
         "interval a bootstrap over the lines (Efron 1979). The p of “loss without” says how often "
         "as large a mean comes from random signs of the lines' changes, corrected by Holm's method "
         "for all heads. All of it says where a head looked and what changed without it, never why "
-        "the model decided.",
-        paper="§3.2.2",
-        code=(head_means, heads_table, permutation_p, holm),
+        "the model decided." + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
     return f"""
         table = heads_table(lines, head_means(lines))

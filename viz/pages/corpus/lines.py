@@ -56,21 +56,13 @@ _FEW = "corpus.few"
 
 @dataclass(frozen=True)
 class OwnLines:
-    """Lines of a reader, with what is needed to measure them again.
+    """Lines of a reader, with what is needed to measure them again."""
 
-    Args:
-        key: key of the measurement in the memo.
-        model: identity of the model that measured them.
-        texts: the lines.
-        references: translations by people, a line each, if there are any.
-        costs: whether the cost of each head is measured.
-    """
-
-    key: str
-    model: object
+    key: str  # key of the measurement in the memo
+    model: object  # identity of the model that measured them
     texts: tuple[str, ...]
-    references: tuple[str, ...] | None
-    costs: bool
+    references: tuple[str, ...] | None  # translations by people, a line each, if there are any
+    costs: bool  # whether the cost of each head is measured
 
 
 def choose(translator: Translator) -> str:
@@ -158,9 +150,7 @@ def own_lines(
 def _fields(translator: Translator, key: str | None) -> None:
     """Draw the fields of lines and references, and those of a result file.
 
-    Args:
-        translator: the model.
-        key: key of the measurement that is shown, if there is one.
+    The key names the measurement that is shown, if there is one.
     """
     problems: list[object] = []
     left, right = st.columns(2, gap="medium")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ TOO_LARGE = (
 class Measured(NamedTuple):
     """Measured lines with their key in the memo."""
 
-    key: str
+    key: Hashable
     lines: MeasuredLines
 
 

@@ -53,9 +53,10 @@ class TriedSet(NamedTuple):
     control_p: float
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
-    """Draw the view of lines that the model measured; the key names them in the memo."""
-    heads = _choose_heads(translator, Measured(key, lines))
+def show(translator: Translator, measured: Measured) -> str:
+    """Draw the view of lines that the model measured."""
+    key, lines = measured
+    heads = _choose_heads(translator, measured)
     result_key = "lines without heads", key, heads
     without: LinesWithout | None = None
     if not heads:

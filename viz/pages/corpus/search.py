@@ -67,9 +67,10 @@ PRESETS: dict[str, tuple[str, str]] = {
 """Measure and order by what the reader looks for."""
 
 
-def show(translator: Translator, lines: MeasuredLines, key: str) -> str:
-    """Draw the view of lines that the model measured; the key names them in the memo."""
-    name, ascending, head = _choose_order(translator, Measured(key, lines))
+def show(translator: Translator, measured: Measured) -> str:
+    """Draw the view of lines that the model measured."""
+    key, lines = measured
+    name, ascending, head = _choose_order(translator, measured)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
     values = (

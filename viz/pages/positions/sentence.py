@@ -29,7 +29,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart, plotly_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
@@ -92,9 +92,8 @@ def embeddings() -> None:
                 if sinusoidal
                 else ". The positions of this model are learned. "
             )
-            + "Purple is above 0, olive below; the darkest also stands for larger values.",
-            paper="§3.4, §3.5",
-            code=(Embedding.forward,),
+            + "Purple is above 0, olive below; the darkest also stands for larger values."
+            + sources("§3.4, §3.5", Embedding.forward)
         )
     show_code(f"""
         parts = positions.embedding_parts(translator.model, trace, {stack!r})
@@ -140,9 +139,7 @@ def beyond() -> None:
             f"The sentence is put k positions later; distances within it stay the same. The model "
             f"has seen only the positions of its training sentences (their length is not "
             f"recorded), and takes up to {config.max_length:,} subwords. The curves are the log "
-            f"probability of the original translation. {MARKS}",
-            paper="§3.5",
-            code=(rotation,),
+            f"probability of the original translation. {MARKS}" + sources("§3.5", rotation)
         )
     edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
     with candidates:
@@ -196,9 +193,7 @@ def without() -> None:
             f"Attention alone knows no order: without positions, the encoder cannot tell two "
             f"sentences of the same subwords apart. The decoder still knows which subwords came "
             f"before, by its mask. The curves are the log probability of each subword of the "
-            f"original translation. {MARKS}",
-            paper="§3.2.3, §3.5",
-            code=(Embedding.forward,),
+            f"original translation. {MARKS}" + sources("§3.2.3, §3.5", Embedding.forward)
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}

@@ -22,7 +22,7 @@ from transformer.analysis.paper.positions import (
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart, plotly_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.app.sentence.python_code import show_code
@@ -90,9 +90,8 @@ def encoding() -> None:
             "Each column is added to the token at one position; each pair of rows is the sine and "
             f"cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
             "bottom. Purple is above 0, olive below. "
-            f"Of more than {MOST_DIMENSIONS} dimensions only some are drawn, as the axis says.",
-            paper="§3.5",
-            code=(sinusoidal_positions,),
+            f"Of more than {MOST_DIMENSIONS} dimensions only some are drawn, as the axis says."
+            + sources("§3.5", sinusoidal_positions)
         )
     show_code(f"""
         # Encoding
@@ -149,9 +148,8 @@ def curves() -> None:
         explain(
             r"Each wavelength, $2\pi \cdot 10000^{2i/d_\text{model}}$, is the same factor longer "
             f"than the one before. The last is {waves[-1]:,.2f}, below "
-            r"10000 · 2π, because it has $2i = d_\text{model} - 2$.",
-            paper="§3.5",
-            code=(positions.wavelengths,),
+            r"10000 · 2π, because it has $2i = d_\text{model} - 2$."
+            + sources("§3.5", positions.wavelengths)
         )
     show_code(f"""
         waves = positions.wavelengths({size.d_model})
@@ -197,9 +195,7 @@ def similarity() -> None:
             r"The product depends on the distance alone, as "
             r"$\sin a \sin b + \cos a \cos b = \cos(a - b)$; here "
             r"$\omega_i = 10000^{-2i/d_\text{model}}$. It is largest, half of d_model, at distance "
-            "0, and the same forwards and back.",
-            paper="§3.5",
-            code=(positions.similarity,),
+            "0, and the same forwards and back." + sources("§3.5", positions.similarity)
         )
     show_code(f"""
         length, d_model = {length}, {size.d_model}
@@ -248,9 +244,8 @@ def rotation() -> None:
         explain(
             f"Compare the two columns on the right: the matrix $M_k$ turns each pair of dimensions "
             r"by the angle $\omega_i k$, whatever the position. The errors are the largest over "
-            f"{size.d_model} dimensions and positions 0 to {size.length - 1}.",
-            paper="§3.5",
-            code=(positions.rotation,),
+            f"{size.d_model} dimensions and positions 0 to {size.length - 1}."
+            + sources("§3.5", positions.rotation)
         )
     show_code(f"""
         # Rotation
@@ -347,9 +342,7 @@ def learned() -> None:
             "A model with learned positions adds a row of a table instead of the waves. Rows "
             "beyond the longest training sentence are still the random numbers that they began as: "
             "no more alike than chance (grey band, ± 2/√d_model). The waves go on there: see "
-            "“Shift positions”.",
-            paper="§3.5, Table 3, row E",
-            code=(Embedding.__init__,),
+            "“Shift positions”." + sources("§3.5, Table 3, row E", Embedding.__init__)
         )
     show_code(f"""
         table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}

@@ -208,22 +208,14 @@ _ROW, _TOP = 26, 28  # CSS pixels: height of a layer, and of the labels above th
 
 @dataclass(frozen=True)
 class Cell:
-    """One head on the map.
-
-    Args:
-        head: the head.
-        value: share of the deepest colour, 0 to 1, or -1 to 1 for signed measures; None where there
-            is none.
-        text: text of the cell, drawn as secondary where it is `faint`.
-        description: text of the tooltip, and of the table for screen readers.
-        faint: whether nothing dominates.
-    """
+    """One head on the map."""
 
     head: Head
+    # share of the deepest colour, 0 to 1, or -1 to 1 for signed measures; None where there is none
     value: float | None
-    text: str
-    description: str
-    faint: bool = False
+    text: str  # text of the cell, drawn as secondary where it is `faint`
+    description: str  # text of the tooltip, and of the table for screen readers
+    faint: bool = False  # whether nothing dominates
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:

@@ -39,30 +39,20 @@ piece takes ten passes."""
 
 
 class LensResult(NamedTuple):
-    """Result of one lens on one sentence, means over the measured pieces.
+    """Result of one lens on one sentence, means over the measured pieces."""
 
-    Args:
-        curves: fall of log P at each fraction, of which one sentence has no interval.
-        kendall: agreement with the fall of log P without each word, 0 for a piece with equal falls;
-            None where they are equal for every piece.
-    """
-
-    curves: Curves
+    curves: Curves  # fall of log P at each fraction, of which one sentence has no interval
+    # agreement with the fall of log P without each word, 0 for a piece with equal falls; None where
+    # they are equal for every piece
     kendall: float | None
 
 
 class ErasingResult(NamedTuple):
-    """Result of erasing words from one sentence, for the lenses that were computed.
+    """Result of erasing words from one sentence, for the lenses that were computed."""
 
-    Args:
-        pieces: numbers of measured pieces and of all pieces.
-        random: result of words in random order.
-        lenses: result of each computed lens.
-    """
-
-    pieces: tuple[int, int]
-    random: Curves
-    lenses: dict[LensName, LensResult]
+    pieces: tuple[int, int]  # numbers of measured pieces and of all pieces
+    random: Curves  # of words in random order
+    lenses: dict[LensName, LensResult]  # those that were computed
 
     @property
     def missing(self) -> tuple[LensName, ...]:

@@ -22,7 +22,7 @@ from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
-from viz.app.chrome.charts import draw_spec, spec_of
+from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
@@ -268,7 +268,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
     )
     # most clicks leave the place on the curve as it was
     state = "curve", report_state(translator), measure, at
-    draw_spec(
+    altair_chart(
         memo(state, lambda: spec_of(curve_chart(curve, at))),
         key="removal-curve",
         alt="BLEU of the model over the number of removed heads.",

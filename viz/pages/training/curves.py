@@ -13,7 +13,7 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.problems import without_paths
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import listing
@@ -94,9 +94,8 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             "Compare each curve with itself: the training loss, $-\\sum_v q(v)\\log p(v)$, has "
             "smoothed labels (ε of the run; 0.1 in the paper) and the term of R-Drop, if any; the "
             "validation loss has neither. Learning rate: the broad dashed line was planned, the "
-            "thin one used; a factor other than 1 and a fall to 0 at the end are not in the paper.",
-            paper="§5.3, equation 3, §5.4",
-            code=(learning_rate,),
+            "thin one used; a factor other than 1 and a fall to 0 at the end are not in the paper."
+            + sources("§5.3, equation 3, §5.4", learning_rate)
         )
     left, right = st.columns(2, gap="large")
     perplexity = run_chart(

@@ -23,7 +23,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount_grid, mount_map
@@ -63,7 +63,6 @@ FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 
 _LAST = "forming_last"
 """Name in the session state of the drawn run and its last step."""
-"""Name in the session state of whether the slider moves by itself."""
 
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
@@ -213,9 +212,7 @@ def _pictures(
     explain(
         "Move the slider, or press Play: every head on one sentence that the run saved with its "
         f"translation, while the model learns. The word under a map says what the head does most. "
-        f"{describe_forming(traces)}",
-        paper="§3.2.2",
-        code=(head_roles,),
+        f"{describe_forming(traces)}" + sources("§3.2.2", head_roles)
     )
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"

@@ -14,9 +14,9 @@ from viz.app.chrome.charts import spec_of
 def script() -> None:
     import streamlit as st
 
-    from viz.app.chrome.charts import draw_spec
+    from viz.app.chrome.charts import altair_chart
 
-    draw_spec(st.session_state["spec"], key="chart", alt="A line.")
+    altair_chart(st.session_state["spec"], key="chart", alt="A line.")
 
 
 def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:

@@ -19,11 +19,10 @@ from transformer.analysis.lines.means import head_means, heads_table
 from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
-from viz.app.chrome.table_downloads import parquet_bytes
 from viz.figures.head_scatter import PICKED
 from viz.pages.corpus import heads as module
 from viz.pages.corpus.heads import clicked_head
-from viz.trace_files import csv_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 pytestmark = pytest.mark.slow
 

@@ -17,11 +17,10 @@ from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.analysis.lines.means import sentences_table
 from transformer.analysis.lines.measured import DIAGONAL, LEAST_CERTAIN, UNUSED, MeasuredLines
-from viz.app.chrome.table_downloads import parquet_bytes
 from viz.app.links import address
 from viz.pages.corpus.lines_table import ticked_row
 from viz.pages.corpus.search import PRESET, matching_table
-from viz.trace_files import csv_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 __all__ = ["measured", "measured_folder", "view"]
 

@@ -57,25 +57,6 @@ import { within } from "../core/text.js";
  * @property {SummaryPart[]} parts
  */
 
-/** @param {import("../core/wire.js").Message} message @returns {LinesData} */
-export function read({ meta, arrays, shapes }) {
-  /** @param {any} part */
-  const partOf = (part) => ({
-    ...part,
-    columns: shapes[`${part.kind}.profile`][1],
-    profile: arrays[`${part.kind}.profile`],
-    palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
-  });
-  return {
-    ...meta,
-    sentences: meta.sentences.map(
-      /** @param {any[]} row */
-      ([number, source, target, logP, length, unlike, sides]) =>
-        ({ number, source, target, logP, length, unlike, sides })),
-    parts: meta.parts.map(partOf),
-  };
-}
-
 /** List the heads of a part in the order in which they stand, by their numbers in it.
  * @param {SummaryPart} part
  * @param {string | null} measure by which they are sorted, largest first; null for by layer */

@@ -44,7 +44,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
     here = Path(__file__).parent
     items.sort(
-        key=lambda item: (
-            places[item.path], here in item.path.parents and _has_other_code(item)
-        )
+        key=lambda item: (places[item.path], here in item.path.parents and _has_other_code(item))
     )

@@ -15,8 +15,12 @@ SERVING = [
     "streamlit.web.cli",
     "streamlit.web.server.starlette.starlette_server",
     "altair",
+    "anyio._backends._asyncio",
     "transformer.translator",
     "viz.app.served",
+    "viz.app.doors",
+    "viz.app.lessons.panel",
+    "viz.app.presentation",
     *(f"viz.pages.{path}" for path in PAGE_TITLES),
 ]
 

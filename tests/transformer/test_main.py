@@ -170,6 +170,7 @@ def test_a_last_line_without_an_end_is_translated(run):
     assert run(stdin=b"The dog waits.") == run(stdin=b"The dog waits.\n")
 
 
+@pytest.mark.slow
 def test_more_lines_than_are_translated_at_once_keep_their_order(run, translator, pairs):
     german = {"": ""} | {
         pair.english: translator.translate(pair.english, beam_size=1).text for pair in pairs[:9]
@@ -321,6 +322,7 @@ def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arg
     assert "Line " not in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_no_line_depends_on_the_number_of_threads(run, pairs, engine):
     lines = "\n".join(pair.english for pair in pairs[::9]).encode()

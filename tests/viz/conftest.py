@@ -1,6 +1,7 @@
 """Fixtures that make the app quick where it runs without a browser."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -23,9 +24,25 @@ def _remembers_no_other_code(request: pytest.FixtureRequest) -> Iterator[None]:
     It is forgotten before and after a test that may put other code in the place of the app's, which
     is one that asks for `monkeypatch`, itself or through a fixture.
     """
-    has_other_code = "monkeypatch" in request.fixturenames
+    has_other_code = _has_other_code(request.node)
     if has_other_code:
         forget_server_wide()
     yield
     if has_other_code:
         forget_server_wide()
+
+
+def _has_other_code(item: pytest.Item) -> bool:
+    return "monkeypatch" in getattr(item, "fixturenames", ())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests that put other code in place of the app's come last in their modules.
+
+    Each of them empties what the app remembers, which the others would have to compute anew.
+    """
+    places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
+    here = Path(__file__).parent
+    items.sort(
+        key=lambda item: (places[item.path], here in item.path.parents and _has_other_code(item))
+    )

@@ -41,6 +41,7 @@ def blocks_of(page):
     return {int(n): text for n, text in re.findall(r'id="line-(\d+)">([^<]*)<', page)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threads, monkeypatch):
     monkeypatch.setattr(command_line, "CHUNK", 3)  # several

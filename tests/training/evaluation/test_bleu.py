@@ -75,6 +75,7 @@ def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return printed.err
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_sacrebleu_itself(
     checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

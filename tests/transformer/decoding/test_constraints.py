@@ -102,6 +102,7 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
     assert {h.tokens: h.score for h in hypotheses} == pytest.approx(allowed, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [1, 5])
 def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K):
     texts = LETTERS
@@ -206,6 +207,7 @@ def test_a_piece_is_refused_where_the_model_would_end_a_forbidden_word_there(
     assert bans.likely_ends_forbidden((4,), EMPTY, left) == ends
 
 
+@pytest.mark.slow
 def test_people_with_different_constraints_do_not_meet():
     model = build(vocab_size=12, ending=1)
     texts = LETTERS

@@ -32,20 +32,26 @@ def batch(sources):
     return torch.tensor([row + [PAD] * (width - len(row)) for row in sources])
 
 
-# the search once more, as simply as it can be said: no cache, no batch, no tensors
+# the search once more, as simply as it can be said: no cache, no tensors
 
 
 def next_log_probs(model, source, written):
     """{piece: log P} for all that may be written next, from the whole model."""
-    return _next_log_probs(model, tuple(source), tuple(written))
+    *before, last = BOS, *written
+    return _after_each(model, tuple(source), tuple(before))[last]
 
 
-@functools.lru_cache(maxsize=10_000)  # one beginning belongs to many searches
+@functools.lru_cache(maxsize=2_000)  # one beginning belongs to many searches
 @torch.no_grad()
-def _next_log_probs(model, source, written):
-    logits = model(torch.tensor([source]), torch.tensor([[BOS, *written]]))[0, -1]
-    log_p = logits.log_softmax(-1).tolist()
-    return {piece: p for piece, p in enumerate(log_p) if piece not in (PAD, UNK, BOS)}
+def _after_each(model, source, before):
+    """For each last piece; a search asks for most of them, and all take little more than one."""
+    pieces = range(model.config.vocab_size)
+    targets = torch.tensor([[*before, piece] for piece in pieces])
+    logits = model(torch.tensor([source]).expand(len(targets), -1), targets)[:, -1]
+    return [
+        {piece: p for piece, p in enumerate(log_p) if piece not in (PAD, UNK, BOS)}
+        for log_p in logits.log_softmax(-1).tolist()
+    ]
 
 
 def plain_greedy(model, source, limit):

@@ -125,6 +125,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path, change) -> None:
         AttentionTrace.load(path)
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_more_than_it_may_is_not_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, a=np.zeros(2**24))  # 128 MiB in 130 kB

@@ -27,6 +27,7 @@ def flat(search, texts, **options):
     return [result for block in search.results(texts, **options) for result in block]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_text_is_that_of_one_by_one_whatever_the_threads(translator, pairs, threads):
     texts = [pairs[7 * n].english[: 9 + 5 * (n % 9)] if n % 7 else " " for n in range(28)]

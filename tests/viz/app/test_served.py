@@ -85,6 +85,7 @@ def _serve(answer: Connection) -> None:
     answer.send(counts)
 
 
+@pytest.mark.slow
 def test_what_was_imported_is_not_searched_while_the_app_is_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -16,6 +16,7 @@ from viz.findings import PAGES, Claim, findings, passes
 from viz.findings.training import heads_form, peak, steepest_rise
 
 
+@pytest.mark.slow
 def test_every_number_is_true_of_a_model_that_learnt_nothing(
     translator: Translator, pairs: list[Pair]
 ) -> None:

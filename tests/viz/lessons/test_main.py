@@ -102,6 +102,7 @@ def test_the_name_of_a_lesson_is_no_path(lesson, lesson_file, tmp_path, capsys):
     assert "has no lesson" in output.err
 
 
+@pytest.mark.slow
 def test_files_are_written(lesson_file, tmp_path, capsys):
     page, cells = tmp_path / "lesson.html", tmp_path / "lesson.ipynb"
     assert main(["handout", str(lesson_file), "-o", str(page)]) == 0
@@ -111,6 +112,7 @@ def test_files_are_written(lesson_file, tmp_path, capsys):
     assert main(["handout", str(lesson_file), "-o", str(tmp_path / "no" / "x.html")]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "status"), [(1, 0), (2, 0)])
 def test_fewer_puzzles_are_said(tmp_path, capsys, count, status):
     lines, out = tmp_path / "lines", tmp_path / "puzzles.md"

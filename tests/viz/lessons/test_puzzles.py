@@ -140,6 +140,7 @@ def test_the_command_s_search_is_the_same_each_time(bundled):
     assert parts[0] == parts[1]
 
 
+@pytest.mark.slow
 def test_few_and_strange_lines_give_what_there_is(bundled):
     lines = ["", "A dog sleeps.", "A dog sleeps.", "x" * 100_000, "\ud800"]
     assert [puzzle.source for puzzle in find_puzzles(bundled, lines, 10)] == ["A dog sleeps."]

@@ -196,6 +196,7 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
     assert len(GOOD) < MAX_BYTES
 
 
+@pytest.mark.slow
 def test_aliases_that_multiply_take_no_time(tmp_path: Path) -> None:
     levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     start = time.monotonic()

@@ -306,6 +306,7 @@ def test_a_file_gives_back_what_was_measured(planted, translator, lines, own_lin
         result_file.from_bytes(worse, planted)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, texts) -> None:
     for call in (
         lambda: measure_lines(translator, ["", " "]),

@@ -61,6 +61,7 @@ def _run(question: Coroutine[Any, Any, T]) -> T:
         return thread.submit(asyncio.run, question).result()
 
 
+@pytest.mark.slow
 def test_no_session_empties_the_caches_of_others(
     host: str, log: Path, translator: Translator
 ) -> None:
@@ -78,6 +79,7 @@ def test_no_session_empties_the_caches_of_others(
     assert log.read_text("utf-8").count(TRACED) == 1
 
 
+@pytest.mark.slow
 def test_runs_do_not_search_what_the_server_remembers(host: str, log: Path) -> None:
     async def read(runs: int) -> int:
         async with session(host) as reader:

@@ -383,6 +383,7 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
     assert namespace["result"] == (HOSTILE, ['▁"""', "\\'", "</s>"])
 
 
+@pytest.mark.slow
 def test_a_hostile_sentence_on_the_page_is_traced_as_it_was_typed(serve) -> None:
     text = 'He said """no\\n""" and \'it\' \\'
     for code in blocks(serve("roles", checkpoint=BUNDLED, text=text, roles_view=WHY)).values():

@@ -75,6 +75,7 @@ def test_lines_match_every_pattern_of_a_link(
     assert {*shown(app)} == numbers if numbers else not app.dataframe
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["dog(", "[", "(?P<", "^(.|.)+(?<=x)$"])
 def test_a_pattern_that_is_wrong_or_endless_is_one_sentence(
     view: Callable[..., AppTest], pattern: str

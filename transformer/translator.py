@@ -21,7 +21,7 @@ from transformer.translation.batch import LineSearch
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Partial, Translation
 from transformer.translation.score import Scored
-from transformer.translation.search import TextSearch
+from transformer.translation.search import Source, TextSearch
 
 
 class Translator(LoadedModel):
@@ -71,7 +71,7 @@ class Translator(LoadedModel):
             InputError: if there is nothing to translate, or more than the model accepts; if what
                 is forced or forbidden leaves no translation; if a number is out of its range.
         """
-        search = TextSearch(self, [text], SearchSettings(**arguments))
+        search = self._text_search(text, SearchSettings(**arguments))
         while search.unfinished:
             search.step()
             if search.unfinished and should_stop():
@@ -97,7 +97,10 @@ class Translator(LoadedModel):
             InputError: as `translate` does; at once, unless it takes steps to see that no
                 continuation is left.
         """
-        return TextSearch(self, [text], SearchSettings(**arguments)).parts(should_stop)
+        return self._text_search(text, SearchSettings(**arguments)).parts(should_stop)
+
+    def _text_search(self, text: str, settings: SearchSettings) -> TextSearch:
+        return TextSearch(self, [Source(text, self.reader.text(text))], settings)
 
     def score(
         self,

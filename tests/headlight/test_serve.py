@@ -1,6 +1,7 @@
 import os
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,9 @@ def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeyp
 
     monkeypatch.setattr(processes, "run", run)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert serve.main(["--processes=2", "--port=8600", "--host=0.0.0.0", "--theme.base=dark"]) == 0
+    words = ["--processes=2", "--port=8600", "--host=0.0.0.0", "--theme.base=dark"]
+    with ThreadPoolExecutor(1) as thread:  # without the event loop of a browser test
+        assert thread.submit(serve.main, words).result() == 0
     near, far, configuration = started
     assert [near.port, far.port] == [8601, 8602]
     assert {"--host=127.0.0.1", "--processes=1", "--port=8601", "--theme.base=dark"} < {

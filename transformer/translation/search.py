@@ -5,16 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from transformer.decoding import BeamSearch
 from transformer.decoding.settings import SearchSettings
 from transformer.errors import NotFiniteError
 from transformer.masks import pad_sequences
+from transformer.text.tokenizer import Piece
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translation.result import Candidate, Partial, Translation
 
 T = TypeVar("T")
+
+
+class Source(NamedTuple):
+    """A text, and its pieces with `</s>` last, as `LoadedModel.reader` reads it."""
+
+    text: str
+    pieces: list[Piece]
 
 
 class TextSearch:
@@ -27,15 +35,16 @@ class TextSearch:
         InputError: as `Translator.translate` does.
     """
 
-    def __init__(self, loaded: LoadedModel, texts: Sequence[str], settings: SearchSettings) -> None:
-        self.loaded, self.texts, self.settings = loaded, texts, settings
-        self._sources = [loaded.reader.text(text) for text in texts]
+    def __init__(
+        self, loaded: LoadedModel, sources: Sequence[Source], settings: SearchSettings
+    ) -> None:
+        self.loaded, self.sources, self.settings = loaded, sources, settings
         self._constraints = settings.constraints(loaded.reader)
         self._context = copy_context()
         self._stopped: set[int] = set()  # by the caller
         self._spent = 0.0  # seconds of the steps so far
         self._seconds: dict[int, float] = {}  # the same when the search of a text ended
-        rows = [[piece.id for piece in source] for source in self._sources]
+        rows = [[piece.id for piece in source.pieces] for source in sources]
         self._beams = self._timed(
             lambda: BeamSearch(
                 loaded.model,
@@ -52,7 +61,7 @@ class TextSearch:
     @property
     def unfinished(self) -> list[int]:
         """The places of the texts whose searches go on."""
-        return [place for place in range(len(self.texts)) if place not in self._seconds]
+        return [place for place in range(len(self.sources)) if place not in self._seconds]
 
     def step(self) -> None:
         """Extend each live prefix by one piece.
@@ -93,19 +102,19 @@ class TextSearch:
 
     def translation(self, place: int) -> Translation:
         """Return the translation of a text whose search has ended."""
-        text, source = self.texts[place], self._sources[place]
+        text, pieces = self.sources[place]
         sentence = self._beams.sentences[place]
         hypotheses = sentence.hypotheses()
         tokenizer = self.loaded.target_tokenizer
         return Translation(
             source=text,
-            source_pieces=tuple(source),
+            source_pieces=tuple(pieces),
             candidates=tuple(
                 Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
             ),
             notices=self.loaded.warnings(
                 text,
-                source,
+                pieces,
                 hypotheses[0],
                 self.settings,
                 stopped_after=sentence.length if place in self._stopped else None,

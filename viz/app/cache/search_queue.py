@@ -19,7 +19,7 @@ import torch
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
-from transformer.translation.search import TextSearch
+from transformer.translation.search import Source, TextSearch
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, note_search
 from viz.app.streamlit_internals import end_if_unwanted
@@ -68,7 +68,7 @@ class _Request:
 
     Args:
         translator: the model.
-        text: the source.
+        source: what is translated.
         settings: of the search.
         is_watched: whether parts are wanted.
         context: of the reader's run, with its hooks.
@@ -79,7 +79,7 @@ class _Request:
     """
 
     translator: Translator
-    text: str
+    source: Source
     settings: SearchSettings
     is_watched: bool
     context: Context = field(default_factory=copy_context)
@@ -178,7 +178,7 @@ def _search(batch: list[_Request]) -> None:
     end = time.thread_time() + SECONDS
     try:
         search = first.context.run(
-            TextSearch, first.translator, [request.text for request in batch], first.settings
+            TextSearch, first.translator, [request.source for request in batch], first.settings
         )
         while unfinished := search.unfinished:
             search.step()
@@ -223,9 +223,10 @@ class SearchQueue:
             BusyError: if too many wait already.
             InputError: if the text cannot be translated as it is or under these settings.
         """
-        is_short = len(translator.reader.text(text)) <= SHORT and settings.beam_size <= NARROW
+        source = Source(text, translator.reader.text(text))
+        is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long
-        request = _Request(translator, text, settings, is_watched=watcher is not None)
+        request = _Request(translator, source, settings, is_watched=watcher is not None)
         lane.add(request)
         try:
             while not request.ended.wait(PAUSE):

@@ -42,18 +42,19 @@ class Gate:
         gate = self
 
         class Gated(TextSearch):
-            def __init__(self, loaded, texts, settings) -> None:
-                gate.batches.append(list(texts))
+            def __init__(self, loaded, sources, settings) -> None:
+                texts = [source.text for source in sources]
+                gate.batches.append(texts)
                 gate.texts += texts
                 assert gate.open.wait(60)
-                super().__init__(loaded, texts, settings)
+                super().__init__(loaded, sources, settings)
 
             def step(self) -> None:
                 super().step()
                 gate.on_step()
 
             def stop(self, place: int) -> None:
-                gate.stopped.append(self.texts[place])
+                gate.stopped.append(self.sources[place].text)
                 super().stop(place)
                 assert place not in self.unfinished
 
@@ -198,9 +199,9 @@ def test_an_error_of_one_is_that_of_its_reader_alone(
     translator: Translator, gate, monkeypatch
 ) -> None:
     class Broken(gate.search):
-        def __init__(self, loaded, texts, settings) -> None:
-            super().__init__(loaded, texts, settings)
-            if TEXTS[2] in texts:
+        def __init__(self, loaded, sources, settings) -> None:
+            super().__init__(loaded, sources, settings)
+            if TEXTS[2] in [source.text for source in sources]:
                 raise InputError("this one")
 
     monkeypatch.setattr(search_queue, "TextSearch", Broken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import operator
 import statistics
 import tempfile
 import time
@@ -23,9 +24,13 @@ from transformer.cli.arguments import whole_number
 from transformer.decoding import BeamSearch
 from transformer.decoding.fast_step import Linear, search_weights
 from transformer.decoding.settings import SearchSettings
+from transformer.engine import CTranslate2Translator
 from transformer.files.installed import BUNDLED
+from transformer.translation.search import Source, TextSearch
 
 K = 4
+TOGETHER, BATCHES = 64, (1, 2, 4, 8, 16)
+TREE = SearchSettings(tree=True)
 GROUPS = {
     "matrix products": ("mkldnn::", "aten::addmm", "aten::mm", "aten::bmm", "aten::linear"),
     "attention": ("aten::_scaled_dot", "aten::scaled_dot"),
@@ -69,6 +74,46 @@ def run(options: argparse.Namespace) -> None:
             for n in PIECES
         ]
     print(table([*header, "CTranslate2, all", *shares], rows))
+    print(
+        f"\nThe first {TOGETHER} examples in batches, by the search of the app, with its tree, and "
+        f"by CTranslate2: milliseconds of the processor for a sentence.\n"
+    )
+    print(
+        table(["sentences of a batch", "ours", "CTranslate2", "other texts"], _batched(translator))
+    )
+
+
+def _batched(translator: Translator) -> list[list[str]]:
+    """Return a row for each size of a batch; the texts are compared with those of batches of 1."""
+    texts = sentence_lines(None, TOGETHER)
+    sources = [Source(text, translator.reader.text(text)) for text in texts]
+    ids = [[piece.id for piece in source.pieces] for source in sources]
+    engine = CTranslate2Translator.load()
+    alone: list[str] = []
+    rows = []
+    for size in BATCHES:
+
+        def ours(size: int = size) -> list[str]:
+            translations: list[str] = []
+            for start in range(0, TOGETHER, size):
+                search = TextSearch(translator, sources[start : start + size], TREE)
+                while search.unfinished:
+                    search.step()
+                translations += [search.translation(i).text for i in range(len(search.sources))]
+            return translations
+
+        def theirs(size: int = size) -> None:
+            for start in range(0, TOGETHER, size):
+                engine.search(ids[start : start + size], SearchSettings(n_best=1))
+
+        translations = ours()
+        alone = alone or translations
+        differ = sum(map(operator.ne, translations, alone))
+        spent = _in_turns((ours, theirs), 1)
+        rows.append(
+            [str(size), *(f"{1e3 * seconds / TOGETHER:.1f}" for seconds in spent), str(differ)]
+        )
+    return rows
 
 
 def _row(
@@ -115,7 +160,7 @@ def _matrices(translator: Translator) -> Iterator[Linear]:
     yield weights.projection
 
 
-def _in_turns(calls: tuple[Callable[[], None], ...], turns: int) -> list[float]:
+def _in_turns(calls: tuple[Callable[[], object], ...], turns: int) -> list[float]:
     """The median of each call's seconds of the processor; the calls take turns."""
     spent: list[list[float]] = [[] for _ in calls]
     for _ in range(turns + 3):  # the first ones warm up

@@ -37,8 +37,8 @@ def batch(sources):
 
 def next_log_probs(model, source, written):
     """{piece: log P} for all that may be written next, from the whole model."""
-    *before, last = BOS, *written
-    return _after_each(model, tuple(source), tuple(before))[last]
+    read = (BOS, *written)
+    return _after_each(model, tuple(source), read[:-1])[read[-1]]
 
 
 @functools.lru_cache(maxsize=2_000)  # one beginning belongs to many searches

@@ -25,6 +25,7 @@ from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2 as export
 from transformer.checkpoints.export.ctranslate2 import vocabulary
 from transformer.cli.arguments import whole_number
+from transformer.cli.cores import usable_cores
 from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding import ALPHA, MAX_EXTRA
 from transformer.decoding.settings import SearchSettings
@@ -32,7 +33,7 @@ from transformer.engine import CTranslate2Translator
 from transformer.errors import InputError, unreadable
 from transformer.files.installed import ASSETS, BUNDLED
 from transformer.masks import pad_sequences
-from transformer.translation.batch import LineSearch, batches, usable_cores
+from transformer.translation.batch import LineSearch, batches
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import torch
 
+from transformer.cli.cores import usable_cores
+
 
 def describe() -> str:
     """Processor, cores, memory, GPU, and the versions that matter."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     return (
-        f"{_processor()}, {cores} cores, {_memory()}{gpu}, "
+        f"{_processor()}, {usable_cores()} cores, {_memory()}{gpu}, "
         f"Python {platform.python_version()}, torch {torch.__version__}"
     )
 

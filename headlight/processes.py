@@ -21,6 +21,7 @@ from pathlib import Path
 from string import Template
 
 from transformer.cli import command
+from transformer.cli.cores import usable_cores
 
 ADDRESS = "127.0.0.1"
 """Where the processes listen: the balancer is on the same machine."""
@@ -139,9 +140,7 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     Returns:
         The exit status: 1 if a process did not start, which ends all.
     """
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    cores = usable_cores()
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // len(ports))))  # torch reads it
     app = [sys.executable, "-m", "headlight", "app", f"--host={ADDRESS}", "--processes=1"]
     processes = [Process([*app, f"--port={port}", *options], port) for port in ports]

@@ -23,8 +23,9 @@ import yaml
 from markdown_it import MarkdownIt
 
 from headlight.__main__ import COMMANDS
-from transformer import Translator
-from transformer.files.installed import BUNDLED
+from tests.bundled_model import one_bundled_model
+
+__all__ = ["one_bundled_model"]  # a fixture: used by name
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -67,21 +68,8 @@ def blocks(page: Path) -> list[Block]:
     return fenced
 
 
-@pytest.fixture(scope="module")
-def _one_model() -> Iterator[None]:
-    """Load the bundled model once."""
-    load, translator = Translator.load, Translator.load()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Translator,
-            "load",
-            lambda folder=BUNDLED: translator if folder == BUNDLED else load(folder),
-        )
-        yield
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("_one_model")
+@pytest.mark.usefixtures("one_bundled_model")
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if any(block.language in PYTHON for block in blocks(page))],

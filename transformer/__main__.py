@@ -16,11 +16,12 @@ from transformer.analysis.axes import APART, apart_note
 from transformer.checkpoints.export.ctranslate2 import is_export
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
+from transformer.cli.cores import usable_cores
 from transformer.cli.standard_input import Progress, lines
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
 from transformer.text.words import has_unspaced
-from transformer.translation.batch import Line, LineSearch, usable_cores
+from transformer.translation.batch import Line, LineSearch
 from transformer.translation.result import Candidate, Translation
 
 NAME = "transformer"

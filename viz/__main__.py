@@ -20,11 +20,12 @@ from transformer import KINDS, InputError, Translator
 from transformer.analysis.lenses import NAMES, VARIANTS, lens_trace
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
+from transformer.cli.cores import usable_cores
 from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_BEAM_SIZE, SearchSettings
 from transformer.trace import AttentionTrace
-from transformer.translation.batch import Line, LineSearch, Result, usable_cores
+from transformer.translation.batch import Line, LineSearch, Result
 from transformer.translation.result import Candidate, Translation
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin

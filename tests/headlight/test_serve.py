@@ -97,7 +97,8 @@ def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeyp
         return 0
 
     monkeypatch.setattr(processes, "run", run)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "")  # what is set below must not outlast the test
+    monkeypatch.delenv("OMP_NUM_THREADS")
     words = ["--processes=2", "--port=8600", "--host=0.0.0.0", "--theme.base=dark"]
     with ThreadPoolExecutor(1) as thread:  # without the event loop of a browser test
         assert thread.submit(serve.main, words).result() == 0

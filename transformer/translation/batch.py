@@ -8,7 +8,6 @@ lock in its kernels, so threads of one core each keep all cores busy, on one cop
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -130,13 +129,6 @@ class LineSearch(Generic[T]):
             return self.finish(line, hypotheses)
         except InputError as error:
             return _named(line.number, error)
-
-
-def usable_cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:

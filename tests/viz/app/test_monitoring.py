@@ -45,8 +45,8 @@ def test_they_say_what_the_server_holds() -> None:
     shared_cache().get("key", lambda: "value")
     lines = bytes(answer(asked()).body).decode().splitlines()
     assert 'headlight_jobs{state="waiting"} 0.0' in lines
-    assert 'headlight_bytes{of="uploads"} 17.0' in lines
-    assert f'headlight_bytes{{of="results"}} {float(shared_cache().size)}' in lines
+    assert 'headlight_bytes{holder="uploads"} 17.0' in lines
+    assert f'headlight_bytes{{holder="results"}} {float(shared_cache().size)}' in lines
     (resident,) = [line for line in lines if line.startswith("process_resident_memory_bytes")]
     assert float(resident.split()[1]) > 10**7
 

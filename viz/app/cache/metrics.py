@@ -28,15 +28,21 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        made = partial(Histogram, registry=self.registry, buckets=SECONDS)
-        self.search_seconds = made("headlight_search_seconds", "Seconds of a search by itself.")
-        self.waiting_seconds = made("headlight_search_waiting_seconds", "Seconds until it began.")
-        self.run_seconds = made("headlight_run_seconds", "Seconds of a run of a page.", ["page"])
+        histogram = partial(Histogram, registry=self.registry, buckets=SECONDS)
+        self.search_seconds = histogram(
+            "headlight_search_seconds", "Seconds of a search by itself."
+        )
+        self.waiting_seconds = histogram(
+            "headlight_search_waiting_seconds", "Seconds until it began."
+        )
+        self.run_seconds = histogram(
+            "headlight_run_seconds", "Seconds of a run of a page.", ["page"]
+        )
         gauge = partial(Gauge, registry=self.registry)
         self.searches = gauge("headlight_searches", "Searches under way.", ["state"])
         self.open_sessions = gauge("headlight_sessions_open", "Tabs that are open.")
         self.jobs = gauge("headlight_jobs", "Jobs in the background.", ["state"])
-        self.bytes = gauge("headlight_bytes", "Bytes that are held.", ["of"])
+        self.bytes = gauge("headlight_bytes", "Bytes that are held.", ["holder"])
         counter = partial(Counter, registry=self.registry)
         self.sessions = counter("headlight_sessions", "Tabs that were opened.")
         self.errors = counter("headlight_errors", "Runs and jobs that failed.")

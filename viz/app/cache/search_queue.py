@@ -192,11 +192,11 @@ def _search(batch: list[_Request]) -> None:
                     batch[place].next_part = time.monotonic() + PAUSE
                     batch[place].part = search.part(place)
     except Exception as error:  # noqa: BLE001  whatever it is, the reader's run raises it
-        open_ = [request for request in batch if not request.ended.is_set()]
         if len(batch) == 1:
             first.fail(error)
-        else:  # of one sentence, which must not end the others
-            for request in open_:
+            return
+        for request in batch:  # it is of one sentence, and must not end the others
+            if not request.ended.is_set():
                 _search([request])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,30 +13,20 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.bundled_model import one_bundled_model
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics, tables
 from tests.viz.plotly_values import map_values
-from transformer import Translator
 from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.pages.roles.faithful import TITLES
 
+__all__ = ["one_bundled_model"]  # a fixture: used by name
+pytestmark = pytest.mark.usefixtures("one_bundled_model")  # each block loads it
+
 Values = dict[str, Any]
 Check = Callable[[AppTest, Values], None]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_model() -> Iterator[None]:
-    """Each block loads the model, which is read once."""
-    load, translator = Translator.load, Translator.load()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Translator,
-            "load",
-            lambda folder=BUNDLED: translator if folder == BUNDLED else load(folder),
-        )
-        yield
 
 
 def close(value: Any, drawn: Any, atol: float = 1e-5) -> None:

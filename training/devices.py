@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import mmap
 import os
@@ -217,6 +218,17 @@ def join_processes(device: torch.device, rank: int, world_size: int) -> None:
             f"the same MASTER_ADDR and MASTER_PORT."
         ) from error
     _set_pg_timeout(LONGEST_WAIT)
+
+
+def leave_processes() -> None:
+    """Leave the other processes, after everything that computed together with them is freed.
+
+    DistributedDataParallel holds the group, too. Freed last and while a process is lost, it waits
+    for a thread that waits for Python's lock, which it does not release.
+    """
+    if distributed.is_initialized():
+        gc.collect()
+        distributed.destroy_process_group()
 
 
 def _wait_for_address() -> None:

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from torch import distributed
-
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
 from training.data.batches import division
@@ -30,6 +28,7 @@ from training.data.text_folders import (
 from training.devices import (
     LostProcessError,
     is_first_to_log,
+    leave_processes,
     lost_process_as_error,
     require_agreement,
     set_up_distributed,
@@ -61,7 +60,10 @@ LOCK = "run.lock"  # in the folder of a run, while it trains
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    return command.run("training.train", lambda: _train(options))
+    try:
+        return command.run("training.train", lambda: _train(options))
+    finally:
+        leave_processes()  # only here nothing holds the model any more, not even an error
 
 
 def _train(options: argparse.Namespace) -> int:
@@ -79,9 +81,6 @@ def _train(options: argparse.Namespace) -> int:
         if isinstance(error, LostProcessError) or is_first_to_log(str(error)):
             raise
         return command.REFUSED
-    finally:
-        if distributed.is_initialized():
-            distributed.destroy_process_group()
     return 0
 
 

@@ -17,4 +17,7 @@ ASSETS = FILES / "assets"
 """The bundled checkpoint, the rows of Table 3 and the small run that were trained here."""
 
 BUNDLED = ASSETS / "model"
-"""The bundled checkpoint."""
+"""The bundled checkpoint, English to German."""
+
+REVERSE = ASSETS / "model-de-en"
+"""The bundled checkpoint of the other direction, German to English."""

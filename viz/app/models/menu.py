@@ -26,7 +26,7 @@ from transformer.decoding.fast_step import search_weights
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
-from transformer.text.languages import OURS
+from transformer.text.languages import OURS, Languages
 from viz.app.cache.memory import server_wide
 from viz.app.cache.progress import progress_bar
 from viz.app.links import address
@@ -115,22 +115,34 @@ def choose(offered: OfferedModels) -> str:
 
 def reads_same_language(first: Translator, folder: Path) -> bool:
     """Return whether the model of a folder may read the same language, as far as can be told."""
-    ours, theirs = first.languages.source, _source_language(str(folder), state_of_folder(folder))
+    ours, theirs = first.languages.source, _languages_of(folder).source
     return not (ours and theirs) or ours == theirs
 
 
+def reverse_of(languages: Languages, offered: OfferedModels) -> str:
+    """Return the name of the first model that translates the other way round; "" if none does."""
+    if not languages.source or not languages.target or languages.codes:
+        return ""
+    wanted = Languages(languages.target, languages.source)
+    names = (name for name, folder in offered.folders.items() if _languages_of(folder) == wanted)
+    return next(names, "")
+
+
+def _languages_of(folder: Path) -> Languages:
+    """Return the languages of a model that need not be loaded; "" for those that are unknown."""
+    return _read_languages(str(folder), state_of_folder(folder))
+
+
 @lru_cache(maxsize=10_000)
-def _source_language(folder: str, _state: Hashable) -> str:
-    """Return the language that a model reads, without loading it; "" if unknown."""
+def _read_languages(folder: str, _state: Hashable) -> Languages:
     path = Path(folder)
     is_marian = marian.is_marian(path)
     try:
-        known = read_languages(path, (), sha256()) if is_marian else checkpoint.read_languages(path)
+        return read_languages(path, (), sha256()) if is_marian else checkpoint.read_languages(path)
     except CheckpointError:
         # a folder of ours that names no languages is English and German; what is wrong with it is
         # said when it is chosen
-        return "" if is_marian else OURS.source
-    return known.source
+        return Languages("", "") if is_marian else OURS
 
 
 @server_wide

@@ -40,7 +40,7 @@ def groups() -> dict[str, list[str]]:
         for start in range(6)
     ]
     return {
-        "examples of the app": list(EXAMPLES),
+        "examples of the app": list(EXAMPLES["English"]),
         **written,
         "capitals": [text.upper() for text in [*captions, *everyday][::3]],
         "run-on, 77 to 95 words": run_on,  # without an end

@@ -24,7 +24,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number
 from transformer.files.installed import ASSETS
-from viz.app.models.menu import BUNDLED_NAME, MEMORY_VARIABLE, MODELS_VARIABLE
+from viz.app.models.menu import MEMORY_VARIABLE, MODELS_VARIABLE
 from viz.app.models.model_cache import size_of_model
 from viz.draw.labels import display_tokens
 
@@ -139,7 +139,7 @@ def _print_app(folder: Path, texts: list[str]) -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(60_000)
         for text in texts:
-            page.goto(f"{server.address}/heads?{urlencode({'text': text, 'model': BUNDLED_NAME})}")
+            page.goto(f"{server.address}/heads?{urlencode({'text': text, 'model': 'bundled'})}")
             page.get_by_role("gridcell").first.wait_for()
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_role("combobox", name="Model").click()

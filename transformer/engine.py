@@ -36,7 +36,7 @@ from transformer.decoding.hypothesis import forbid, rank
 from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import checkpoint_folder
 from transformer.model import Transformer
 from transformer.translation.result import Candidate, Partial, Translation
 from transformer.translator import Translator
@@ -75,7 +75,7 @@ class CTranslate2Translator(Translator):
             CheckpointError: naming the file and what is wrong with it.
         """
         engine()  # before anything is read
-        folder = BUNDLED if folder is None else Path(folder)
+        folder = checkpoint_folder(folder)
         if exported_folder.is_export(folder):
             exported = exported_folder.read(folder)
             with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's

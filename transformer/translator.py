@@ -12,7 +12,7 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE
 from transformer.decoding.settings import SearchArguments, SearchSettings, require_whole
 from transformer.errors import InputError, quoted
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import checkpoint_folder
 from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
@@ -43,12 +43,15 @@ class Translator(LoadedModel):
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
-        """Load a checkpoint folder, ours or that of a MarianMT model; by default the bundled one.
+        """Load a checkpoint folder, ours or that of a MarianMT model, or a bundled one by its name.
+
+        Args:
+            folder: the folder; `"bundled"`, English to German, unless given, or `"bundled-de-en"`.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
         """
-        path = BUNDLED if folder is None else Path(folder)
+        path = checkpoint_folder(folder)
         return cls(marian.load(path) if marian.is_marian(path) else checkpoint.load(path))
 
     def translate(

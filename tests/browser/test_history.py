@@ -179,7 +179,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "2"}),
         (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "3"}),
         (lambda: link("Architecture"), {"arch_layer": "2"}),
-        (lambda: choose_example(page), {"text": EXAMPLES[1], "arch_layer": "2"}),
+        (lambda: choose_example(page), {"text": EXAMPLES["English"][1], "arch_layer": "2"}),
     ]
     states = [whole_state(page)]
     assert states[0][1] == set(FIRST.items())
@@ -190,7 +190,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         expect_url(page, **wanted)
         states.append(whole_state(page))
         assert page.evaluate("history.length") == length + number
-    assert states[-1][2] == f"Architecture · {EXAMPLES[1]} · Headlight"
+    assert states[-1][2] == f"Architecture · {EXAMPLES['English'][1]} · Headlight"
     for before in reversed(states[:-1]):
         page.go_back(wait_until="commit")
         expect_state(page, before)
@@ -209,7 +209,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
 
 def choose_example(page):
     page.get_by_role("button", name="Examples").click()
-    page.get_by_text(EXAMPLES[1]).click()
+    page.get_by_text(EXAMPLES["English"][1]).click()
 
 
 def go_to_entries(page, *queries):

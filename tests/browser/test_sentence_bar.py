@@ -32,7 +32,7 @@ HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 def test_the_translation_follows_the_typing(visit, translator):
     page = visit()
-    trace = translator.trace(EXAMPLES[0])
+    trace = translator.trace(EXAMPLES["English"][0])
     expect_german(page, trace.target)
     expect_alignment(page, translator, trace)
     box = page.get_by_label("English")
@@ -180,13 +180,13 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
     for number, keyboard in ((1, True), (2, False)):
         if keyboard:
             examples.press("Enter")
-            page.get_by_role("menuitem", name=EXAMPLES[number]).press("Enter")
+            page.get_by_role("menuitem", name=EXAMPLES["English"][number]).press("Enter")
         else:
             examples.click()
-            page.get_by_role("menuitem", name=EXAMPLES[number]).click()
-        expect_german(page, translator.translate(EXAMPLES[number]).text)
-        until(page, page.get_by_label("English").input_value, EXAMPLES[number])
-        until(page, lambda: url(page).get("text"), EXAMPLES[number])
+            page.get_by_role("menuitem", name=EXAMPLES["English"][number]).click()
+        expect_german(page, translator.translate(EXAMPLES["English"][number]).text)
+        until(page, page.get_by_label("English").input_value, EXAMPLES["English"][number])
+        until(page, lambda: url(page).get("text"), EXAMPLES["English"][number])
         at_rest(page)
         assert page.get_by_label("English").evaluate("box => box === document.activeElement")
 

@@ -21,3 +21,15 @@ BUNDLED = ASSETS / "model"
 
 REVERSE = ASSETS / "model-de-en"
 """The bundled checkpoint of the other direction, German to English."""
+
+BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
+"""The bundled checkpoints by the names under which the app, commands and code offer them."""
+
+
+def checkpoint_folder(folder: str | Path | None) -> Path:
+    """Find a checkpoint: a folder, else a bundled one by its name; by default English to German."""
+    if folder is None:
+        return BUNDLED
+    path = Path(folder)
+    bundled = BUNDLED_BY_NAME.get(str(folder))
+    return path if bundled is None or path.exists() else bundled

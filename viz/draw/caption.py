@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import BUNDLED_BY_NAME
 from transformer.kinds import KIND_TITLES
 from viz.draw.attention_map import NOTE
 from viz.draw.labels import quoted
@@ -142,9 +142,10 @@ class Origin:
 
 
 def model_name(translator: Translator) -> str:
-    """Return the name of a checkpoint on screen: the last part of its folder, or `bundled`."""
+    """Return the name of a checkpoint on screen: of a bundled one, else the end of its folder."""
     folder = translator.folder.resolve()
-    return "bundled" if folder == BUNDLED.resolve() else folder.name
+    names = (name for name, path in BUNDLED_BY_NAME.items() if path.resolve() == folder)
+    return next(names, folder.name)
 
 
 def head_caption(

@@ -25,8 +25,8 @@ def candidates(app: AppTest) -> int:
 
 def test_opens_with_a_sentence_translated(serve, translator: Translator) -> None:
     app = serve()
-    assert app.text_area(key="text").value == source_box.EXAMPLES[0]
-    assert translator.translate(source_box.EXAMPLES[0]).text in texts(app)
+    assert app.text_area(key="text").value == source_box.EXAMPLES["English"][0]
+    assert translator.translate(source_box.EXAMPLES["English"][0]).text in texts(app)
     assert NO_PICTURE not in texts(app)
 
 
@@ -117,7 +117,7 @@ def test_a_bad_checkpoint_gets_one_sentence(
     label, message, rest = texts(app)
     assert (label, rest) == ("German", NO_PICTURE)
     assert says in message
-    assert app.text_area(key="text").value == source_box.EXAMPLES[0]  # the bar is alive
+    assert app.text_area(key="text").value == source_box.EXAMPLES["English"][0]  # the bar is alive
     if kind == "missing":
         shutil.copytree(trained_folder, folder)
         assert NO_PICTURE not in texts(app.run())

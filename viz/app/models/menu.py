@@ -24,7 +24,7 @@ from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
 from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED, weights_files
 from transformer.decoding.fast_step import search_weights
 from transformer.errors import one_line, unreadable
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import BUNDLED_BY_NAME
 from transformer.files.reading import MIB, opened
 from transformer.text.languages import OURS, Languages
 from viz.app.cache.memory import server_wide
@@ -106,11 +106,15 @@ def problem(offered: OfferedModels) -> str:
 
 
 def choose(offered: OfferedModels) -> str:
-    """Draw the menu, where there is a choice; the name of the model that is chosen."""
-    names = list(offered.folders)
-    if len(names) == 1:
-        return offered.default
-    return st.selectbox("Model", names, key=MODEL, bind="query-params", width=290)
+    """Draw the menu; the name of the model that is chosen.
+
+    It is hidden where there are no others than the bundled ones, between which ⇄ changes.
+    """
+    bundled_alone = offered.folders.keys() <= BUNDLED_BY_NAME.keys()
+    with st.container(key="hidden-models") if bundled_alone else nullcontext():
+        return st.selectbox(
+            "Model", list(offered.folders), key=MODEL, bind="query-params", width=290
+        )
 
 
 def reads_same_language(first: Translator, folder: Path) -> bool:
@@ -211,7 +215,6 @@ MODELS_VARIABLE = "HEADLIGHT_MODELS"
 """Environment variable that names a folder of model folders, ours and those of MarianMT."""
 
 SEPARATOR = os.pathsep
-BUNDLED_NAME = "bundled"
 _OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
@@ -231,14 +234,14 @@ class OfferedModels:
 
 
 def offered_models() -> OfferedModels:
-    """Return the folders of both variables and the bundled one, as they are at this moment."""
+    """Return the folders of both variables and the bundled ones, as they are at this moment."""
     named = [
         Path(path.strip()).expanduser()
         for path in os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
         if path.strip()
     ]
     folders, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
-    return OfferedModels(_by_name([*named, BUNDLED, *folders]), problem)
+    return OfferedModels(_by_name([*named, *BUNDLED_BY_NAME.values(), *folders]), problem)
 
 
 def _models_in(folder: str) -> tuple[list[Path], str]:
@@ -267,8 +270,9 @@ def _is_model(folder: str) -> bool:
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
     """Name folders by as many of their last parts as are unique; each of them once."""
     once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
+    bundled = {folder: (name,) for name, folder in BUNDLED_BY_NAME.items()}
     parts = {
-        folder: (BUNDLED_NAME,) if folder == BUNDLED else tuple(map(one_line, Path(path).parts[1:]))
+        folder: bundled.get(folder) or tuple(map(one_line, Path(path).parts[1:]))
         for path, folder in once.items()
     }
     named = {}

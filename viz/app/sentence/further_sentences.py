@@ -16,8 +16,11 @@ MORE = "more"
 MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
 
-_FIRST = "The old man is sleeping.\nA dog barks."
-"""Sentences to begin with, for a model that reads English."""
+_FIRST = {
+    "English": ["The old man is sleeping.\nA dog barks."],
+    "German": ["Der alte Mann schläft.\nEin Hund bellt."],
+}
+"""Sentences to begin with, by the language that is read."""
 
 
 def traces() -> list[AttentionTrace]:

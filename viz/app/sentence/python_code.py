@@ -17,8 +17,8 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.config import EOS
 from transformer.decoding.settings import SearchSettings
+from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.cache import cached_results
-from viz.app.models.menu import BUNDLED_NAME
 from viz.app.sentence import sentence_bar
 
 TITLE = "Python for these numbers"
@@ -146,7 +146,8 @@ def head_code(head: Head) -> str:
 
 def load_call(model: str) -> str:
     """Return the call that loads a model, named as in the menu of models."""
-    return f"Translator.load({'' if model == BUNDLED_NAME else repr(model)})"
+    is_default = model == next(iter(BUNDLED_BY_NAME))
+    return f"Translator.load({'' if is_default else repr(model)})"
 
 
 def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:

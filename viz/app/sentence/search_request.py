@@ -91,6 +91,15 @@ def put_text(text: str) -> None:
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
+def turn_round(translation: str, model: str) -> None:
+    """Let the next run translate a translation with the model of the other direction.
+
+    Beam and α stay; what was forced or forbidden belongs to the other language.
+    """
+    put_text(translation)
+    st.session_state.update({MODEL: model, PREFIX: "", EDITED: "", FORBID: ""})
+
+
 def force(pieces: Sequence[str]) -> None:
     """Let the next run begin its translation with these pieces."""
     st.session_state[PREFIX], st.session_state[EDITED] = " ".join(pieces), ""

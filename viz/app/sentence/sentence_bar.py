@@ -20,10 +20,12 @@ from viz.app.chrome.problems import say, without_paths
 from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
+from viz.app.models.menu import OfferedModels
 from viz.app.sentence import (
     request_translation,
     search_request,
     source_box,
+    swap,
 )
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
@@ -91,7 +93,7 @@ def show(page: str) -> str:
         loaded = _load(offered.folders[name], loading)
         search_request.release_outdated()
         with inputs:
-            request = _inputs(sentence, loaded.languages, name)
+            request = _inputs(sentence, loaded.languages, name, offered)
         translator = loaded.translator
         search_request.note(
             request, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong
@@ -207,7 +209,9 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
     return _Loaded(translator, translator.languages, "")
 
 
-def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> SearchRequest:
+def _inputs(
+    sentence: DeltaGenerator, languages: Languages, model: str, offered: OfferedModels
+) -> SearchRequest:
     # sentences that would make the URL too long for a reload stay out of it
     restored = address.is_restored()
     text, edited = _text(TEXT, restored), _text(search_request.EDITED, restored)
@@ -218,6 +222,7 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
     st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):
         text = source_box.show(languages, in_link=fits)
+        swap.show(languages, offered)
     beam_size = st.selectbox(
         "Beam size",
         search_request.BEAMS,
@@ -265,4 +270,5 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
         loaded.translator, translation, request, used, notices
     )
     st.session_state[_BEFORE] = translation.text
+    swap.remember(request.text, translation.text)
     line.write(translation, used)

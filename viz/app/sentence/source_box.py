@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from transformer import InputError
@@ -10,19 +12,27 @@ from viz.app.chrome.fields import text_area, typed
 from viz.app.links import address
 from viz.app.sentence.search_request import TEXT, put_text
 
-EXAMPLES = (
-    "Two black dogs are running through the snow.",
-    "A woman in a red coat is reading a newspaper on a bench.",
-    "The children are playing football because the sun is shining.",
-    "The man who lost his keys is waiting in front of the house.",
-    "I did not know that she had bought the old book yesterday.",
-    "A young man with a blue helmet is riding his bicycle down the street "
-    "while two girls are watching him.",
-)
-"""Of the menu beside the box, for a model that reads English; the first is there at the start."""
-
-ENGLISH = "English"
-"""What a model reads that is given these examples."""
+EXAMPLES: Mapping[str, Sequence[str]] = {
+    "English": (
+        "Two black dogs are running through the snow.",
+        "A woman in a red coat is reading a newspaper on a bench.",
+        "The children are playing football because the sun is shining.",
+        "The man who lost his keys is waiting in front of the house.",
+        "I did not know that she had bought the old book yesterday.",
+        "A young man with a blue helmet is riding his bicycle down the street "
+        "while two girls are watching him.",
+    ),
+    "German": (
+        "Zwei schwarze Hunde laufen durch den Schnee.",
+        "Eine Frau in einem roten Mantel liest auf einer Bank Zeitung.",
+        "Die Kinder spielen Fußball, weil die Sonne scheint.",
+        "Der Mann, der seine Schlüssel verloren hat, wartet vor dem Haus.",
+        "Ich wusste nicht, dass sie gestern das alte Buch gekauft hatte.",
+        "Ein junger Mann mit einem blauen Helm fährt mit dem Fahrrad die Straße entlang, "
+        "während ihn zwei Mädchen beobachten.",
+    ),
+}
+"""Sentences of the menu beside the box, by the language that is read; the first is the default."""
 
 LANGUAGE = "language"
 """Key of the menu of target languages; the code that is chosen stands in the text."""
@@ -50,12 +60,12 @@ def container_key(languages: Languages) -> str:
 def show(languages: Languages, *, in_link: bool) -> str:
     """Draw the box and its menus; return the text as it was typed.
 
-    The menu of target languages is there for several, that of examples for English; `in_link` says
-    that the text fits into the address. A teacher's link fixes the sentence.
+    The menu of target languages is there for several, that of examples for the languages that have
+    some; `in_link` says that the text fits into the address. A teacher's link fixes the sentence.
     """
     text = text_area(
         label(languages, "source"),
-        follow_language(TEXT, languages, *EXAMPLES),
+        follow_language(TEXT, languages, EXAMPLES),
         key=TEXT,
         height="content",
         most=address.MAX_TYPED,
@@ -67,25 +77,25 @@ def show(languages: Languages, *, in_link: bool) -> str:
         return text
     if languages.codes:
         _language_menu(languages, text)
-    if languages.source == ENGLISH:
-        st.menu_button("Examples", EXAMPLES, key="example", on_click=_take_example)
+    if examples := EXAMPLES.get(languages.source):
+        st.menu_button("Examples", examples, key="example", on_click=_take_example)
     return text
 
 
-def follow_language(key: str, languages: Languages, *english: str) -> str:
+def follow_language(key: str, languages: Languages, examples: Mapping[str, Sequence[str]]) -> str:
     """Let an untouched field follow the language of the model; return its first text.
 
-    Before the field is drawn; the address then has what its reader sees. `english` is what may
-    stand there untyped for a model that reads English, the first at first; for others it is empty.
+    Before the field is drawn; the address then has what its reader sees. `examples` are the texts
+    that count as untouched, by language, the first one the default; in others the field is empty.
     """
-    default = english[0] if languages.source == ENGLISH else ""
+    default = next(iter(examples.get(languages.source, ())), "")
     state = st.session_state
     known = f"source_box.language.{key}"
     before = state.get(known, languages.source)
     state[known] = languages.source
     if before == languages.source or address.is_restored():
         return default
-    if state.get(key) in (*english, ""):
+    if state.get(key) in (*examples.get(before, ()), ""):
         state[key] = default
     return default
 

@@ -102,6 +102,7 @@ def second_map(view: HeadsView) -> SecondMap:
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
 SECOND = UrlNames("layer2", "head2")
 OTHER_TEXT, OTHER_MODEL = "text2", "model2"
+_OTHER_TEXTS = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
 """Names in the URL."""
 
 SHOWN = 5
@@ -139,7 +140,7 @@ def _another_sentence(options: ExplorerOptions) -> HeadsView:
     languages = translator.languages
     text = text_field(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
-        source_box.follow_language(OTHER_TEXT, languages, source_box.EXAMPLES[1]),
+        source_box.follow_language(OTHER_TEXT, languages, _OTHER_TEXTS),
         key=OTHER_TEXT,
     )
     translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])

@@ -54,11 +54,12 @@ def code_parts(
             result = [(other.text, other.hypothesis.log_prob) for other in candidates[1:]]
         """)
     if compared is not None:
-        _, model, text, settings = compared[0]
-        load = "translator" if model == bar.requested.model else load_call(model)
+        other = compared[0]
+        is_same = other.model == bar.requested.model
+        load = "translator" if is_same else load_call(other.model)
         parts.append(f"""
             # The other decoding
-            translation = {load}.translate({text!r}{search_code(settings)})
+            translation = {load}.translate({other.text!r}{search_code(other.settings)})
             result = translation.text, translation.log_prob
         """)
     return parts

@@ -15,6 +15,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome.fields import menu, text_field
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say
+from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.other_model import pick_other
@@ -28,9 +29,11 @@ from viz.pages.translate.maps import MapChoice, draw_map
 VERSUS = "versus"
 """Name in the URL, and the beginning of those of the fields below."""
 
-NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = SUBJECTS = (
+NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL, BACK = SUBJECTS = (
     "nothing", "greedy search", "another beam", "another α", "another prefix", "another model",
+    "translation back",
 )  # fmt: skip
+"""The last one with the model of the other direction, where there is one."""
 
 
 MAPS = "versus_maps"
@@ -44,6 +47,7 @@ class OtherDecoding(NamedTuple):
     model: str
     text: str
     settings: SearchSettings
+    is_back: bool = False  # whether the text is the translation in the bar
 
 
 def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
@@ -67,16 +71,19 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
         return None
     left, right = st.columns(2, gap="large")
     own = bar.translation
+    shown, title = own.text, "The other decoding"
     with left, st.container(key="versus-here"):
         settings = bar.used.steers if bar.used.edited else _settings_in_words(own.settings)
         about = f"{settings} · {figures(own.best)}"
-        show_candidate(own.text, own.text, about, title="In the bar")
+        if decoding.is_back:
+            shown, title, about = bar.used.text, "Translated back", bar.translator.languages.source
+        show_candidate(shown, shown, about, title="In the bar")
     with right:
         model = f"{escape(quoted(decoding.model))} · "
         model = "" if decoding.translator is bar.translator else model
-        same = " · the same words" if other.text == own.text else ""
+        same = " · the same words" if other.text == shown else ""
         about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
-        show_candidate(other.text, own.text, about, title="The other decoding")
+        show_candidate(other.text, shown, about, title=title)
         show_notices_of(other)
         st.button(
             "Take this one",
@@ -96,7 +103,9 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     Raises:
         CheckpointError: if the chosen model cannot be loaded.
     """
-    subject = menu("Compare with", SUBJECTS, VERSUS, width=260)
+    offered = offered_models()
+    reverse = reverse_of(bar.translator.languages, offered)
+    subject = menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
     if subject == NOTHING:
         return None
     settings = settings_of(bar.used)
@@ -109,6 +118,11 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         forbidden = settings.forbidden if choice.same_target else ()
         settings = replace(settings, prefix=prefix, forbidden=forbidden)
         other = OtherDecoding(choice.translator, choice.name, choice.text, settings)
+    elif subject == BACK:
+        # what was forced or forbidden belongs to the other language
+        settings = replace(settings, prefix="", forbidden=())
+        translator = load(offered.folders[reverse])
+        other = OtherDecoding(translator, reverse, bar.translation.text, settings, is_back=True)
     elif subject == GREEDY:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
@@ -128,6 +142,8 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
 
 def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
     """Name the figures that cannot be compared, if any."""
+    if other.is_back:
+        return []
     if other.translator is not bar.translator:
         return [
             "Log probability compares two models only where they divide a text into the same "

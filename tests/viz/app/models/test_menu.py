@@ -91,7 +91,7 @@ def test_the_menu_has_every_model_and_the_chosen_one_translates(
 ) -> None:
     app = open_(text=SENTENCE)
     menu = app.selectbox(key=MODEL)
-    assert menu.options[1:] == ["bundled", "damaged", "en-fr", "en-many", "fr-fi"]
+    assert menu.options[1:] == ["bundled", "bundled-de-en", "damaged", "en-fr", "en-many", "fr-fi"]
     assert (menu.value, in_url(app, MODEL)) == (menu.options[0], None)
     choose(app, "en-fr")
     theirs = Translator.load(folder / "en-fr").translate(SENTENCE)
@@ -117,7 +117,7 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
     box(app).set_value("").run()
     choose(app, "fr-fi")
     choose(app, "en-fr")
-    assert box(app).value == source_box.EXAMPLES[0]
+    assert box(app).value == source_box.EXAMPLES["English"][0]
 
 
 def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]) -> None:
@@ -159,12 +159,12 @@ def test_one_that_leaves_is_left_and_one_that_comes_is_there(
     assert line(app)[0] == "French"
 
 
-def test_without_a_choice_there_is_no_menu(
+def test_without_models_of_a_server_there_are_the_bundled_ones(
     serve: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(MODELS_VARIABLE, raising=False)
     app = serve(checkpoint="", text=SENTENCE, model="en-fr")
-    assert not [menu for menu in app.selectbox if menu.key == MODEL]
+    assert app.selectbox(key=MODEL).options == ["bundled", "bundled-de-en"]
     assert (
         "There is no model “\u2068en-fr\u2069” on this server: shown is “\u2068bundled\u2069”."
         in texts(app)

@@ -167,10 +167,10 @@ def test_an_example_is_a_step_of_its_own(serve) -> None:
     app.text_area(key="text").set_value("The cat sings.").run()
     states = app._tree.get_widget_states()
     (menu,) = app.get("menu_button")
-    states.widgets.add(id=menu.proto.id).string_trigger_value.data = EXAMPLES[1]
+    states.widgets.add(id=menu.proto.id).string_trigger_value.data = EXAMPLES["English"][1]
     app._run(states)
-    app.text_area(key="text").set_value(EXAMPLES[1][:-1]).run()
-    for text in (EXAMPLES[1], "The cat sings.", SENTENCE):
+    app.text_area(key="text").set_value(EXAMPLES["English"][1][:-1]).run()
+    for text in (EXAMPLES["English"][1], "The cat sings.", SENTENCE):
         press(app, "undo")
         assert in_url(app, "text") == text
 

@@ -24,7 +24,7 @@ def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = serve("heads", text=SENTENCE, view="compare", **{"with": "another sentence"})
-    assert app.text_input(key="text2").value == EXAMPLES[1]
+    assert app.text_input(key="text2").value == EXAMPLES["English"][1]
     french = Languages("French", "Finnish")
     monkeypatch.setattr(menu.load(translator.folder), "languages", french)
     assert app.run().text_input(key="text2").value == ""

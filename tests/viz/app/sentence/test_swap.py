@@ -1,0 +1,105 @@
+"""⇄ takes the translation to the model of the other direction, in the link and in Undo."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import in_url, texts
+from transformer import Translator
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+@pytest.fixture
+def reverse(trained_folder: Path, tmp_path: Path) -> Path:
+    """The small model under the name of one that reads German."""
+    folder = shutil.copytree(trained_folder, tmp_path / "reverse")
+    manifest = json.loads((folder / "MANIFEST.json").read_text())
+    manifest["languages"] = ["German", "English"]
+    (folder / "MANIFEST.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture
+def open_(
+    serve: Callable[..., AppTest], trained_folder: Path, reverse: Path
+) -> Callable[..., AppTest]:
+    """The page Translate, with the small model for both directions."""
+    return lambda **url: serve(
+        "translate", checkpoint=f"{trained_folder}{os.pathsep}{reverse}", **url
+    )
+
+
+def bar(app: AppTest) -> tuple[str, str, str]:
+    """Return the language that is read, the sentence and its translation."""
+    box = app.text_area(key="text")
+    return box.label, box.value, texts(app)[1]
+
+
+def test_the_translation_becomes_the_sentence_and_undo_brings_it_back(
+    open_: Callable[..., AppTest], translator: Translator, reverse: Path
+) -> None:
+    written = translator.translate(SENTENCE, forbidden=["Hund"], alpha=1.0).text
+    back = Translator.load(reverse).translate(written, alpha=1.0).text
+    app = open_(text=SENTENCE, forbid="Hund", alpha="1.0")
+    assert bar(app) == ("English", SENTENCE, written)
+    app.button(key="swap").click().run()
+    assert bar(app) == ("German", written, back)
+    # the search's settings stay, the words of the other language do not
+    names = ("text", "model", "alpha", "forbid")
+    assert [in_url(app, name) for name in names] == [written, "reverse", "1.0", None]
+    app.button(key="swap").click().run()
+    assert bar(app)[:2] == ("English", back)
+    for _ in range(2):
+        app.button(key="undo").click().run()
+    assert bar(app) == ("English", SENTENCE, written)
+
+
+def test_a_text_that_is_not_translated_stays_and_a_version_by_hand_is_taken_along(
+    open_: Callable[..., AppTest],
+) -> None:
+    app = open_(text=" ")
+    app.button(key="swap").click().run()
+    assert bar(app)[:2] == ("German", " ")
+    app = open_(text=SENTENCE, edited="Der Hund schläft.")
+    app.button(key="swap").click().run()
+    assert bar(app)[:2] == ("German", "Der Hund schläft.")
+    assert in_url(app, "edited") is None
+
+
+def test_a_class_and_a_model_without_a_reverse_have_no_button(
+    open_: Callable[..., AppTest], serve: Callable[..., AppTest], tmp_path: Path, reverse: Path
+) -> None:
+    def is_offered(app: AppTest) -> bool:
+        assert not app.exception
+        return any(button.key == "swap" for button in app.button)
+
+    assert is_offered(open_(text=SENTENCE))
+    assert not is_offered(open_(text=SENTENCE, **{"class": "1"}))
+    manifest = json.loads((reverse / "MANIFEST.json").read_text())
+    manifest["languages"] = ["Dutch", "French"]
+    (reverse / "MANIFEST.json").write_text(json.dumps(manifest))
+    assert not is_offered(serve("translate", checkpoint=reverse, text=SENTENCE))
+
+
+def test_the_translation_is_translated_back_beside_the_sentence(
+    open_: Callable[..., AppTest], translator: Translator, reverse: Path
+) -> None:
+    own = translator.translate(SENTENCE)
+    back = Translator.load(reverse).translate(own.text)
+    app = open_(text=SENTENCE, versus="translation back", versus_maps="true")
+    shown = [re.sub("<[^>]+>", "", html.proto.body) for html in app.get("html")]
+    assert not app.exception
+    for text in (SENTENCE, back.text):
+        assert any(text in unescape(body) for body in shown), text
+    app.button(key="versus-take").click().run()
+    assert bar(app) == ("German", own.text, back.text)

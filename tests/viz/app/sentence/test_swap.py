@@ -39,7 +39,7 @@ def open_(
     )
 
 
-def bar(app: AppTest) -> tuple[str, str, str]:
+def bar(app: AppTest) -> tuple[str, str | None, str]:
     """Return the language that is read, the sentence and its translation."""
     box = app.text_area(key="text")
     return box.label, box.value, texts(app)[1]

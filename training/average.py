@@ -64,10 +64,11 @@ def write_average(
     shares: Sequence[float] | None = None,
     log: Path | None = None,
     card: Path | None = None,
+    dtype: torch.dtype = torch.float16,
 ) -> None:
     """Average checkpoints, as `average` does, into a folder, with a log and a card beside them.
 
-    The weights are stored as float16: half the size, and within 2^-11 of the average.
+    The weights are stored as float16, within 2^-11 of the average, unless another `dtype` is given.
 
     Raises:
         CheckpointError: if they have no mean, a file beside them is no text, or the folder cannot
@@ -79,7 +80,7 @@ def write_average(
     try:
         checkpoint.save(
             out, averaged.model, averaged.tokenizer,
-            languages=averaged.languages, dtype=torch.float16, extra=extra,
+            languages=averaged.languages, dtype=dtype, extra=extra,
         )  # fmt: skip
     except OSError as error:
         raise CheckpointError(
@@ -118,6 +119,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
+    parser.add_argument(
+        "--bfloat16",
+        action="store_true",
+        help="store weights as bfloat16, within 2^-8 of the mean, and not as float16: as large, and "
+        "a fifth smaller where the folder is packed",
+    )
     options = parser.parse_args(arguments)
     several = len(options.folders) > 1
     if several and options.last is not None:
@@ -133,7 +140,10 @@ def _run(options: argparse.Namespace) -> None:
         folders = checkpoints(folders[0])[-(options.last or LAST) :]
     elif not log.exists():
         log = None
-    write_average(folders, options.out, shares=options.shares, log=log, card=options.card)
+    dtype = torch.bfloat16 if options.bfloat16 else torch.float16
+    write_average(
+        folders, options.out, shares=options.shares, log=log, card=options.card, dtype=dtype
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
 from training.average import average, main, write_average
@@ -120,6 +121,17 @@ def test_several_checkpoints_are_averaged_by_their_shares(
     assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
     assert main([str(oldest), str(three), "--out", str(tmp_path / "alike")]) == 0
     assert _times(tmp_path / "alike", model) == pytest.approx(3.5, rel=1e-3)
+
+
+def test_weights_are_stored_as_float16_or_bfloat16(
+    run: Path, model: Transformer, tmp_path: Path
+) -> None:
+    for option, stored in (([], torch.float16), (["--bfloat16"], torch.bfloat16)):
+        folder = tmp_path / str(stored)
+        assert main([str(run), "--last", "1", "--out", str(folder), *option]) == 0
+        weights = safetensors.torch.load_file(folder / "model.safetensors")
+        assert {weight.dtype for weight in weights.values()} == {stored}
+        assert _times(folder, model) == pytest.approx(6, rel=2**-8)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--bfloat16",
         action="store_true",
-        help="store weights as bfloat16, within 2^-8 of the mean, and not as float16: as large, and "
+        help="store weights as bfloat16, within 2^-8 of the mean, not as float16: as large, and "
         "a fifth smaller where the folder is packed",
     )
     options = parser.parse_args(arguments)

@@ -14,7 +14,7 @@ import streamlit as st
 from training.run import journal
 from training.run.journal import LOG, MAX_STEP, Log, RunLogError, read_foreign
 from transformer import KINDS, AttentionTrace, CheckpointError
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME, REVERSE
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.problems import without_paths
 from viz.app.models import menu
@@ -23,7 +23,7 @@ from viz.draw.labels import quoted
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
-BUNDLED_NAME, MODEL_NAME = "bundled", "this model's"
+MODEL_NAME = "this model's"
 
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
@@ -36,9 +36,9 @@ line for minutes, and a run that counted as ended is not followed any more."""
 def known_runs() -> dict[str, Path]:
     """List folders with a log by name, the first of which is drawn unless another is chosen.
 
-    First the run of the model in the bar, then the bundled one, then the server's, newest first.
+    First the run of the model in the bar, then the bundled ones, then the server's, newest first.
     """
-    runs = {BUNDLED_NAME: BUNDLED} | _own_runs()
+    runs = {**BUNDLED_BY_NAME, **_own_runs()}
     if (run := _run_of_model()) is None:
         return runs
     same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
@@ -56,13 +56,14 @@ def _run_of_model() -> Path | None:
 
 def folder_code(folder: Path) -> str:
     """Return the Python expression of a run's folder, which is named without its place here."""
-    return "BUNDLED" if folder == BUNDLED else f"Path({folder.name!r})"
+    names = {BUNDLED: "BUNDLED", REVERSE: "REVERSE"}
+    return names.get(folder) or f"Path({folder.name!r})"
 
 
 def missing_folder() -> str | None:
     """Return a message if the environment names a folder of runs that does not exist."""
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
-        return f"{RUNS_VARIABLE} names no folder on this server: the bundled run alone is here."
+        return f"{RUNS_VARIABLE} names no folder on this server: the bundled runs alone are here."
     return None
 
 

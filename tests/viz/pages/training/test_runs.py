@@ -46,7 +46,7 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_bundled_run_stands_before_those_beside_the_app_the_newest_first(
     beside: Path,
 ) -> None:
-    assert list(known_runs()) == ["bundled", "runs/new", "runs/old"]
+    assert list(known_runs()) == ["bundled", "bundled-de-en", "runs/new", "runs/old"]
     assert known_runs()["bundled"] == BUNDLED
     assert (known_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
 
@@ -56,9 +56,9 @@ def test_the_run_of_the_model_in_the_bar_stands_first(
     place: str, beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(beside / "old" / place))
-    assert list(known_runs()) == ["runs/old", "bundled", "runs/new"]
+    assert list(known_runs()) == ["runs/old", "bundled", "bundled-de-en", "runs/new"]
     monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path))
-    assert list(known_runs()) == ["this model's", "bundled"]
+    assert list(known_runs()) == ["this model's", "bundled", "bundled-de-en"]
     assert known_runs()["this model's"].samefile(beside / "old")
 
 
@@ -66,7 +66,7 @@ def test_the_environment_names_another_folder(
     beside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
-    assert list(known_runs()) == ["bundled", "runs/new", "runs/old"]
+    assert list(known_runs()) == ["bundled", "bundled-de-en", "runs/new", "runs/old"]
     assert missing_folder() is None
 
 
@@ -75,8 +75,8 @@ def test_a_folder_that_is_not_there_is_one_sentence(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, folder)
-    assert list(known_runs()) == ["bundled"]
-    text = "HEADLIGHT_RUNS names no folder on this server: the bundled run alone is here."
+    assert list(known_runs()) == ["bundled", "bundled-de-en"]
+    text = "HEADLIGHT_RUNS names no folder on this server: the bundled runs alone are here."
     assert missing_folder() == text
 
 
@@ -91,7 +91,7 @@ def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) ->
     (beside / "pipe").mkdir()
     os.mkfifo(beside / "pipe" / "run.jsonl")  # whoever reads it waits for ever
     (beside / "again").symlink_to(beside / "old")  # stays inside
-    assert set(known_runs()) == {"bundled", "runs/new", "runs/old", "runs/again"}
+    assert set(known_runs()) == {"bundled", "bundled-de-en", "runs/new", "runs/old", "runs/again"}
 
 
 def test_an_old_link_names_a_run_by_its_path(
@@ -194,7 +194,7 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
     app = opened("runs/mine", str(folder / "mine"))
     assert texts(app) == []
     offered = app.session_state["offered"]
-    assert list(offered) == ["bundled", "runs/mine", str(folder / "mine")]
+    assert list(offered) == ["bundled", "bundled-de-en", "runs/mine", str(folder / "mine")]
     assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
 
 
@@ -205,7 +205,7 @@ def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> Non
         f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
         "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
     ]
-    assert list(app.session_state["offered"]) == ["bundled", "runs/mine"]
+    assert list(app.session_state["offered"]) == ["bundled", "bundled-de-en", "runs/mine"]
 
 
 def _keep(run: Path, step: int, sentence: int) -> Path:

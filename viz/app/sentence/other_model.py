@@ -24,20 +24,27 @@ class OtherModel(NamedTuple):
     translator: Translator
     text: str  # the bar's, as this model is to read it
     same_target: bool  # whether both translate it into one language, as far as they say
+    is_reverse: bool  # whether it translates the other way round: the text is the translation
 
 
-def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
+def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> OtherModel | None:
     """Draw the menu of the other models that read the same language; None if there are none.
+
+    With `reverse`, the model of the other direction is among them, at the end.
 
     Raises:
         CheckpointError: if the one that is chosen cannot be loaded.
     """
     ours = bar.translator
+    offered = menu.offered_models()
     folders = {
         name: folder
-        for name, folder in menu.offered_models().folders.items()
+        for name, folder in offered.folders.items()
         if name != bar.requested.model and menu.reads_same_language(ours, folder)
     }
+    reverse_name = menu.reverse_of(ours.languages, offered) if reverse else ""
+    if reverse_name:
+        folders[reverse_name] = offered.folders[reverse_name]
     linked = address.raw_value(key)
     if not folders:
         st.text(f"No other model here reads {ours.languages.source or 'this language'}.{_advice()}")
@@ -46,12 +53,16 @@ def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
     if problem := _problem(key, linked, name, list(folders), bar.requested.model):
         st.text(problem)
     translator = menu.load(folders[name])
+    if name == reverse_name:
+        return OtherModel(
+            name, translator, bar.translation.text, same_target=False, is_reverse=True
+        )
     text = text_for(translator.languages, bar.used.text, ours.languages)
     targets = (
         ours.languages.target_of(bar.used.text),
         translator.languages.target_of(text),
     )
-    return OtherModel(name, translator, text, targets[0] == targets[1])
+    return OtherModel(name, translator, text, targets[0] == targets[1], is_reverse=False)
 
 
 def _advice() -> str:

@@ -152,14 +152,16 @@ def _another_sentence(options: ExplorerOptions) -> HeadsView:
 
 
 def _another_model(options: ExplorerOptions, target: str) -> HeadsView | None:
-    if (choice := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
+    bar = sentence_bar.drawn_from()
+    if (choice := pick_other(bar, OTHER_MODEL, reverse=True)) is None:
         return None
     translator = choice.translator
     stack = translator.model.config.stack(options.kind or "cross")
     options = _another_head(options, stack.N, stack.h)
-    if choice.same_target:
+    if choice.same_target or choice.is_reverse:
         # the same translation, so that both maps have the same words
-        other = cached_results.trace_of_pair(translator, choice.text, target)
+        forced = bar.used.text if choice.is_reverse else target
+        other = cached_results.trace_of_pair(translator, choice.text, forced)
     else:
         beam_size = st.session_state[sentence_bar.BEAM]
         translation = cached_results.translate(translator, choice.text, beam_size)

@@ -14,7 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
-from transformer import Translator
+from transformer import AttentionTrace, Translator
+from viz.app.cache import cached_results
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -103,3 +104,24 @@ def test_the_translation_is_translated_back_beside_the_sentence(
         assert any(text in unescape(body) for body in shown), text
     app.button(key="versus-take").click().run()
     assert bar(app) == ("German", own.text, back.text)
+
+
+def test_heads_are_compared_with_those_that_read_the_pair_the_other_way_round(
+    serve: Callable[..., AppTest],
+    trained_folder: Path,
+    translator: Translator,
+    reverse: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pairs, trace = [], cached_results.trace_of_pair
+
+    def recorded(model: Translator, source: str, target: str) -> AttentionTrace:
+        pairs.append((model.languages.source, source, target))
+        return trace(model, source, target)
+
+    monkeypatch.setattr(cached_results, "trace_of_pair", recorded)
+    both = f"{trained_folder}{os.pathsep}{reverse}"
+    choices = {"view": "compare", "with": "another model", "model2": "reverse"}
+    app = serve("heads", checkpoint=both, text=SENTENCE, **choices)
+    assert not app.exception
+    assert pairs == [("German", translator.translate(SENTENCE).text, SENTENCE)]

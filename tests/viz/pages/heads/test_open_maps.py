@@ -37,9 +37,9 @@ def test_what_a_reader_should_know_of_the_second_translation_is_said(serve, unsu
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
-def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
+def test_one_checkpoint_is_compared_with_the_bundled_ones(serve) -> None:
     app = serve("heads", text=SENTENCE, view="compare", **{"with": "another model"})
-    assert app.selectbox(key="model2").options == ["bundled"]
+    assert app.selectbox(key="model2").options == ["bundled", "bundled-de-en"]
 
 
 def test_a_pair_that_another_model_has_too_many_pieces_for_says_so(serve, monkeypatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
 
 
@@ -49,7 +49,7 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
     (folder / "nowhere").symlink_to(folder / "that is not there")
     (folder / "link").symlink_to(folder / "Ours")
     assert names() == [
-        "bundled",
+        *BUNDLED_BY_NAME,
         *("bert", "damaged-marian", "damaged-ours", "damaged-weights"),
         *("link", "opus-mt-en-fr", "Ours"),
     ]
@@ -58,11 +58,11 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
 
 
 def test_a_folder_that_appears_or_leaves_is_seen_at_once(folder: Path) -> None:
-    assert names() == ["bundled"]
+    assert names() == [*BUNDLED_BY_NAME]
     marian_folder.write(folder / "late")
-    assert names() == ["bundled", "late"]
+    assert names() == [*BUNDLED_BY_NAME, "late"]
     shutil.rmtree(folder / "late")
-    assert names() == ["bundled"]
+    assert names() == [*BUNDLED_BY_NAME]
 
 
 def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> None:
@@ -73,8 +73,8 @@ def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> 
         except OSError:
             pytest.skip("this file system has no such names")
         (path / "MANIFEST.json").touch()
-    assert names()[1:] == ["a\\nb", "caf\\udce9"]
-    assert list(offered_models().folders.values())[1:] == strange
+    assert names()[2:] == ["a\\nb", "caf\\udce9"]
+    assert list(offered_models().folders.values())[2:] == strange
     assert all(name.encode() for name in names())
 
 
@@ -83,10 +83,10 @@ def test_the_first_one_named_translates_and_the_bundled_one_is_always_there(
 ) -> None:
     marian_folder.write(folder / "mine")
     monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{folder / 'gone'}{SEPARATOR} {folder / 'mine'} ")
-    assert names() == ["gone", "mine", "bundled"]  # each of them once
+    assert names() == ["gone", "mine", *BUNDLED_BY_NAME]  # each of them once
     assert offered_models().default == "gone"
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(BUNDLED))
-    assert names() == ["bundled", "mine"]
+    assert names() == [*BUNDLED_BY_NAME, "mine"]
 
 
 def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.Monkey
     assert offered_models().folders == {
         "a/model": first,
         "b/model": second,
-        "bundled": BUNDLED,
+        **BUNDLED_BY_NAME,
         f"{folder.name}/bundled": folder / "bundled",
         f"{folder.name}/model": folder / "model",
     }
@@ -112,7 +112,7 @@ def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(
         ("a" * 5_000, "File name too long"),
     ):
         monkeypatch.setenv(MODELS_VARIABLE, str(path))
-        assert names() == ["bundled"]
+        assert names() == [*BUNDLED_BY_NAME]
         problem = offered_models().problem
         assert problem.startswith(f"{MODELS_VARIABLE}: ")
         assert problem.endswith(f" cannot be read: {why}.")

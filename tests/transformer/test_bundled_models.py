@@ -1,0 +1,64 @@
+"""Each bundled model is whole: what was measured of it is there, and belongs to its weights."""
+
+from __future__ import annotations
+
+import pytest
+
+from training.config import RunConfig, config_file
+from training.run import journal
+from transformer import Translator
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.corpus import faithfulness_report, head_report
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.heads.means import read_means
+from transformer.analysis.lines import result_file
+from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
+from viz.app.sentence.source_box import EXAMPLES
+
+GERMAN = "Der alte Hund schläft unter dem Tisch."
+SENTENCES = {
+    "bundled": ("The old dog is sleeping under the table.", GERMAN),
+    "bundled-de-en": (GERMAN, "The old dog is sleeping under the table."),
+}
+LINES = {"bundled": "examples.txt", "bundled-de-en": "examples-de.txt"}
+
+
+@pytest.fixture(scope="module", params=BUNDLED_BY_NAME)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def translator(name: str) -> Translator:
+    return Translator.load(name)
+
+
+def test_it_translates_and_is_sure_of_its_examples(name: str, translator: Translator) -> None:
+    text, translation = SENTENCES[name]
+    assert translator.translate(text).text == translation
+    for example in EXAMPLES[translator.languages.source]:
+        assert not translator.translate(example).notices, example
+
+
+def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:
+    folder, config = translator.folder, translator.model.config
+    weights = checksum_of_weights(folder)
+    heads, faithful = head_report.read(folder, config), faithfulness_report.read(folder)
+    assert heads is not None
+    assert faithful is not None
+    assert heads.weights == faithful.weights == weights
+    assert len(heads.heads) == 144
+    assert read_means(folder, config) is not None
+    assert read_alignment(translator).gold is not None
+    lines = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
+    examples = (ASSETS / LINES[name]).read_text("utf-8").splitlines()
+    assert [pair.source for pair in lines.pairs] == examples
+
+
+def test_the_other_direction_was_trained_as_its_configuration_says() -> None:
+    folder = BUNDLED_BY_NAME["bundled-de-en"]
+    recipe = RunConfig.load(config_file("demo-cpu-reverse.toml")).recipe
+    planned = journal.plan(journal.read(folder / "run.jsonl"))
+    for field in ("steps", "cooldown", "warmup", "lr_factor"):
+        assert planned[field] == getattr(recipe, field), field
+    assert planned["started_from"] == checksum_of_weights(BUNDLED_BY_NAME["bundled"])

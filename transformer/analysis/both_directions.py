@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -50,11 +50,11 @@ class BothSettings:
 
     def in_words(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""
-        maps = f"{self.forward.map_title} and, the other way round, {self.reverse.map_title}"
+        maps = f"{self.forward.map_in_words()}; back by {self.reverse.map_in_words()}"
         if self.gold is None:
-            return f"{maps}, {self.rule}; never measured on gold links"
+            return f"{maps}; {self.rule}; never measured on gold links"
         return (
-            f"{maps}, {self.rule}; AER {self.gold.aer:.1f} on the {self.gold.sentences:,} even "
+            f"{maps}; {self.rule}; AER {self.gold.aer:.1f} on the {self.gold.sentences:,} even "
             f"lines of {self.gold.name}, whose odd lines chose maps and rule"
         )
 
@@ -144,7 +144,7 @@ def both_shares(
     words: Words = "pieces",
 ) -> BothShares:
     """Compute the shares from which `align_both` takes its links; arguments and errors are its."""
-    _require_reverse(translator.languages, reverse.languages)
+    require_reverse(translator.languages, reverse.languages)
     forward = aligned_shares(translator, trace, chosen.forward, words=words)
     if not forward.size:  # nothing was written, and the second model has nothing to read
         return BothShares(forward, forward)
@@ -159,7 +159,7 @@ def both_shares(
     return BothShares(forward, turned)
 
 
-def _require_reverse(ours: Languages, theirs: Languages) -> None:
+def require_reverse(ours: Languages, theirs: Languages) -> None:
     """Raise InputError if two models are known not to translate in opposite directions."""
     sides = ((ours.source, theirs.target), (ours.target, theirs.source))
     if any(here and there and here != there for here, there in sides):
@@ -172,11 +172,10 @@ def _require_reverse(ours: Languages, theirs: Languages) -> None:
 def combine(shares: BothShares, chosen: BothSettings, rule: Rule) -> tuple[WordPair, ...]:
     """Combine the links of both models by a rule; see `align_both`."""
     if rule == "product":
-        links = _links(strongest(shares.forward * shares.reverse, "mutual"))
+        pairs = strongest(shares.forward * shares.reverse, "mutual")
+        links = frozenset(pair[:2] for pair in pairs)
     else:
-        forward = _links(strongest(shares.forward, chosen.forward.links))
-        back = _links(strongest(shares.reverse.T, chosen.reverse.links))
-        links = combined_links(forward, {(source, target) for target, source in back}, rule)
+        links = combined_links(*links_of_models(shares, chosen), rule)
     means = (shares.forward + shares.reverse) / 2
     return tuple(
         WordPair(source, target, float(means[target, source]))
@@ -184,8 +183,14 @@ def combine(shares: BothShares, chosen: BothSettings, rule: Rule) -> tuple[WordP
     )
 
 
-def _links(pairs: Iterable[WordPair]) -> frozenset[Link]:
-    return frozenset(pair[:2] for pair in pairs)
+def links_of_models(
+    shares: BothShares, chosen: BothSettings
+) -> tuple[frozenset[Link], frozenset[Link]]:
+    """Return the links of each model alone, source word first: forward, then reverse."""
+    forward = strongest(shares.forward, chosen.forward.links)
+    reverse = strongest(shares.reverse.T, chosen.reverse.links)
+    turned = frozenset((pair.target, pair.source) for pair in reverse)
+    return frozenset(pair[:2] for pair in forward), turned
 
 
 def combined_links(

@@ -74,11 +74,11 @@ class BothResult:
         odd, even = self.sentences
         return "\n".join(
             [
-                f"In percent, of the {even:,} even lines; the {odd:,} odd ones, whose AER stands "
-                f"last, chose the maps",
+                f"In percent, {even:,} even lines; the {odd:,} odd ones, whose AER stands in "
+                f"brackets, chose the maps",
                 *(
-                    f"{in_words(name, figures.even)}  odd {figures.odd['aer']:5.1f}  "
-                    f"{_maps(name, figures.settings)}"
+                    f"{in_words(name, figures.even)}  (odd {figures.odd['aer']:5.1f})  "
+                    f"{_links(name, figures.settings)}"
                     for name, figures in self.measured.items()
                 ),
                 f"best on the odd lines: {self.best('this set').in_words()}",
@@ -86,12 +86,10 @@ class BothResult:
         )
 
 
-def _maps(name: str, settings: BothSettings) -> str:
-    sides = (name,) if name in MODELS else MODELS
-    return "; ".join(
-        f"{getattr(settings, side).map_in_words()}, {getattr(settings, side).links}"
-        for side in sides
-    )
+def _links(name: str, settings: BothSettings) -> str:
+    """Name the map of a model alone, and the links of each that a rule combines."""
+    side = settings.reverse if name == "reverse" else settings.forward
+    return f"{side.map_in_words()}, {side.links}" if name in MODELS else side.links
 
 
 def run(

@@ -13,12 +13,14 @@ from transformer.analysis.both_directions import (
     BothSettings,
     BothShares,
     Rule,
+    align_both,
     both_shares,
     combine,
     read_both,
 )
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.explanations import code_line
 from viz.app.chrome.fields import choose_one
 from viz.app.chrome.problems import say
 from viz.app.models import menu
@@ -31,7 +33,7 @@ LINKS = "links"
 THIS_MODEL, BOTH = "this model", "both directions"
 
 TITLE = "Which words both models link"
-DASHED = "a model links these words, but the rule does not"
+DASHED = "one model’s link that both together do not make"
 
 _RULES: dict[Rule, str] = {
     "intersection": "both models link the words",
@@ -109,4 +111,13 @@ def _error_text(gold: GoldFigures | None) -> str:
     return (
         f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of {gold.name} "
         f"that chose neither map nor rule."
+    )
+
+
+def both_explanation() -> str:
+    """Return the sentences on such links at the end of the page."""
+    return (
+        f"Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. "
+        f"2003): the second reads the translation and is given the sentence to write, "
+        f"{code_line(align_both)}. "
     )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.transformer.reference import is_one_sentence
 from transformer.__main__ import main
-from transformer.analysis import alignment
+from transformer.analysis import alignment, both_directions
 from transformer.cli.standard_input import _cut
 
 ROOT = Path(__file__).parents[2]
@@ -242,6 +242,20 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert run(*cut, stdin=typed.encode())[1] == run(*cut, typed)[1]
 
 
+def test_word_pairs_of_both_directions(run, translator, reverse):
+    typed = "The  old cat, the dog waits."
+    trace = translator.trace(typed)
+    pairs = both_directions.align_both(translator, reverse, trace, words="typed")
+    written = f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip() + "\n"
+    options = ["--align", "--reverse", str(reverse.folder)]
+    assert run(*options, typed)[:2] == (0, written)
+    assert run(*options, stdin=f"{typed}\n".encode())[:2] == (0, written)
+    assert written != run("--align", typed)[1]
+    status, out, err = run("--align", "--reverse", str(translator.folder), stdin=b"A dog.\n")
+    assert (status, out) == (2, "")
+    assert is_one_sentence(err.strip())
+
+
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
     steered = {"prefix": "Die", "forbidden": ["Garten"], "max_length": 9, "alpha": 1.5}
     options = ["--prefix", "Die", "--forbid", "Garten", "--max-length", "9", "--alpha", "1.5"]
@@ -302,6 +316,8 @@ OF_A_SEARCH = (
         *(["--score", "--target", "Ein Hund.", *options, TEXT] for options in OF_A_SEARCH),
         ["--n-best", "5", TEXT],
         ["--n-best", "2", "--align", TEXT],
+        ["--reverse", "model", TEXT],
+        ["--align", "--reverse", "no folder", TEXT],
         ["--forbid", "", TEXT],
         ["--prefix", "😀", TEXT],
         ["--prefix", "Der Hund wartet", "--forbid", "Hund"],

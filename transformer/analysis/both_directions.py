@@ -76,7 +76,7 @@ def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
     """
 
     def convert(values: Any) -> BothSettings:
-        if not isinstance(values["weights"], str):
+        if not isinstance(values["weights"], str) or not values["weights"]:
             raise WrongValueError(f"weights = {quoted(values['weights'])}")
         if values["weights"] != checksum_of_weights(reverse.folder):
             return _unmeasured(loaded, reverse)

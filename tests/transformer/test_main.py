@@ -248,8 +248,8 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
 def test_word_pairs_of_both_directions(run, translator, reverse, checkpoint_folder, tmp_path):
     typed = "The  old cat, the dog waits."
     own = shutil.copytree(checkpoint_folder, tmp_path / "model")
-    each = AlignmentSettings(1, None, "writes", "norm", "each")
-    settings = BothSettings(each, each, "union")
+    map_ = AlignmentSettings(1, None, "writes", "norm", "each")
+    settings = BothSettings(map_, map_, "union")
     (own / both_directions.FILE).write_text(settings.to_json(reverse))
     trace = translator.trace(typed)
     pairs, others = (

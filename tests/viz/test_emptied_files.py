@@ -231,12 +231,12 @@ def test_the_small_files_of_a_checkpoint(
 
             def read() -> Draw:
                 loaded = Translator.load(folder)
-                stated, of_both = read_alignment(loaded), read_both(loaded, reverse)
+                stated, both_stated = read_alignment(loaded), read_both(loaded, reverse)
                 return lambda: (
                     stated.in_words(),
                     alignment.align(loaded, trace, stated),
-                    of_both.in_words(),
-                    align_both(loaded, reverse, trace, of_both),
+                    both_stated.in_words(),
+                    align_both(loaded, reverse, trace, both_stated),
                     loaded.domain and loaded.domain.notice(Hypothesis((1,), (-9.0,), -9.0)),
                 )
 

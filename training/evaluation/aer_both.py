@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from training.data.corpus import CorpusError
 from training.evaluation.gold_alignment import Counts, Figures, GoldLine, best, in_words, measure
@@ -28,7 +28,8 @@ MODELS = ("forward", "reverse")
 """The links of each model alone, beside those of the rules."""
 
 
-class Measured(NamedTuple):
+@dataclass(frozen=True)
+class Measured:
     """Links of one name, of a model or a rule: the maps with the least AER on the odd lines."""
 
     settings: BothSettings
@@ -47,25 +48,17 @@ class BothResult:
     def best(self, name: str) -> BothSettings:
         """Return the maps and the rule with the least AER on the odd lines of a set so named."""
         rule = min(RULES, key=lambda rule: self.measured[rule].odd["aer"])
-        settings, _, even = self.measured[rule]
-        gold = GoldFigures(name, self.sentences[1], round(even["aer"], 2))
-        return replace(settings, rule=rule, gold=gold)
+        gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 2))
+        return replace(self.measured[rule].settings, gold=gold)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to values for JSON."""
-        best = asdict(self.best("this set"))
+        odd, even = self.sentences
         return {
-            "measured": {
-                name: {
-                    "odd": odd,
-                    "even": even,
-                    **{side: asdict(getattr(settings, side)) for side in MODELS},
-                }
-                for name, (settings, odd, even) in self.measured.items()
-            },
-            "best": {name: best[name] for name in (*MODELS, "rule")},
-            "odd": self.sentences[0],
-            "even": self.sentences[1],
+            "measured": {name: asdict(measured) for name, measured in self.measured.items()},
+            "best": asdict(self.best("this set")),
+            "odd": odd,
+            "even": even,
             "dropped": self.dropped,
         }
 
@@ -125,8 +118,9 @@ def _measure(
         chosen = best(forward, [links])[0], best(back, [links])[0]
         settings = BothSettings(*chosen, RULES[0])
         halves = [_count(translator, reverse, lines, settings) for lines in (odd, even)]
-        for name in (*MODELS, *RULES):
-            figures = Measured(settings, *(half[name].figures() for half in halves))
+        by_rule = {rule: replace(settings, rule=rule) for rule in RULES}
+        for name, named in (dict.fromkeys(MODELS, settings) | by_rule).items():
+            figures = Measured(named, *(half[name].figures() for half in halves))
             if name not in measured or figures.odd["aer"] < measured[name].odd["aer"]:
                 measured[name] = figures
     return measured

@@ -41,8 +41,9 @@ def _gold(line: int) -> GoldLinks:
     return read_links(GOLD[line], words, Notation())[0]
 
 
-def _settings(values: dict[str, Any], rule: Any) -> BothSettings:
-    return BothSettings(*(AlignmentSettings(**values[side]) for side in MODELS), rule)
+def _settings(values: dict[str, Any]) -> BothSettings:
+    forward, reverse = (AlignmentSettings(**values[side]) for side in MODELS)
+    return BothSettings(forward, reverse, values["rule"])
 
 
 def test_the_odd_lines_choose_and_the_even_ones_report(
@@ -61,12 +62,13 @@ def test_the_odd_lines_choose_and_the_even_ones_report(
                     model, source, target = translator, ENGLISH[line], GERMAN[line]
                     if name == "reverse":
                         model, source, target = reverse, target, source
-                    own = AlignmentSettings(**measured[name])
+                    map_ = AlignmentSettings(**measured["settings"][name])
                     trace = model.trace(source, target=target)
-                    pairs = alignment.align(model, trace, own, words="typed")
+                    pairs = alignment.align(model, trace, map_, words="typed")
                 else:
-                    own = _settings(measured, name)
-                    pairs = align_both(translator, reverse, trace, own, words="typed")
+                    assert measured["settings"]["rule"] == name
+                    settings = _settings(measured["settings"])
+                    pairs = align_both(translator, reverse, trace, settings, words="typed")
                 turned = name == "reverse"
                 links.append({(p.target, p.source) if turned else p[:2] for p in pairs})
             assert measured[half] == pytest.approx(_figures(links, lines)), (name, half)
@@ -86,8 +88,8 @@ def test_maps_are_those_that_are_best_on_the_odd_lines(
         odd.append(GoldLine(number, ENGLISH[number], GERMAN[number], links))
         turned.append(GoldLine(number, GERMAN[number], ENGLISH[number], GoldLinks(*sides)))
     maps = measure(translator, odd), measure(reverse, turned)
-    for name, of_model in zip(MODELS, maps, strict=True):
-        assert measured[name]["odd"]["aer"] == pytest.approx(best(of_model)[1])
+    for name, figures in zip(MODELS, maps, strict=True):
+        assert measured[name]["odd"]["aer"] == pytest.approx(best(figures)[1])
     for rule in RULES:
         rates = []
         for kind in LINKS:

@@ -86,7 +86,7 @@ def test_rules_and_strengths_by_hand() -> None:
     )
     pairs = {rule: combine(shares, BOTH, rule) for rule in RULES}
     # forward links source word 0 with both; the other model 0 with 0, and 1 and 2 with 1
-    links = {rule: [pair[:2] for pair in found] for rule, found in pairs.items()}
+    links = {rule: [pair[:2] for pair in combined] for rule, combined in pairs.items()}
     assert links == {
         "intersection": [(0, 0)],
         "union": [(0, 0), (0, 1), (1, 1), (2, 1)],

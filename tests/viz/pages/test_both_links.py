@@ -45,7 +45,7 @@ def test_both_models_link_the_words(
     app = serve("translate", checkpoint=offered(models), text=SENTENCE)
     assert app.button_group(key="links").value == "this model"
     assert app.button_group(key="rows").value
-    one = message(app, "word_links")
+    alone = message(app, "word_links")
     app = serve("translate", checkpoint=offered(models), text=SENTENCE, links="both directions")
     assert app.button_group(key="links").value == "both directions"
     assert not any(group.key == "rows" for group in app.button_group)
@@ -60,7 +60,7 @@ def test_both_models_link_the_words(
     assert len(drawn) < len(links) == len({*links})
     strengths = {pair[:2]: pair.strength for pair in (*solid, *either)}
     assert dict(zip(links, arrays["strengths"], strict=True)) == pytest.approx(strengths, abs=1e-5)
-    assert one[1]["ends"].tolist() != arrays["ends"].tolist()
+    assert alone[1]["ends"].tolist() != arrays["ends"].tolist()
     made = both_method(BothLinks("back", settings, None), OURS)  # type: ignore[arg-type]
     assert as_markdown(made) in [caption.value for caption in app.caption]
     assert made in meta["caption"]

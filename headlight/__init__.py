@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from transformer import KINDS, AttentionTrace, HeadlightError, Translation, Translator, silence
     from transformer.analysis import lenses
     from transformer.analysis.alignment import align
+    from transformer.analysis.both_directions import align_both
     from transformer.analysis.heads.removal import Removal, removed
     from viz.notebook import explore
     from viz.report import report
@@ -31,6 +32,7 @@ __all__ = [
     "report",
     "lenses",
     "align",
+    "align_both",
     "Removal",
     "removed",
     "silence",
@@ -41,6 +43,7 @@ __all__ = [
 _MODULE_OF = {
     "lenses": "transformer.analysis.lenses",
     "align": "transformer.analysis.alignment",
+    "align_both": "transformer.analysis.both_directions",
     "Removal": "transformer.analysis.heads.removal",
     "removed": "transformer.analysis.heads.removal",
     "explore": "viz.notebook",

@@ -141,3 +141,19 @@ def translator(checkpoint_folder) -> Translator:
     from transformer import Translator
 
     return Translator.load(checkpoint_folder)
+
+
+@pytest.fixture(scope="session")
+def reverse_folder(tmp_path_factory, checkpoint_folder) -> Path:
+    """The tiny model as one that translates German to English."""
+    from tests.reverse_model import write_reverse
+
+    return write_reverse(checkpoint_folder, tmp_path_factory.mktemp("reverse") / "back")
+
+
+@pytest.fixture(scope="session")
+def reverse(reverse_folder) -> Translator:
+    """The model of `reverse_folder`, loaded."""
+    from transformer import Translator
+
+    return Translator.load(reverse_folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,7 +12,9 @@ import torch
 
 from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment
+from transformer.analysis.alignment import WordPair, Words
 from transformer.analysis.axes import APART, apart_note
+from transformer.analysis.both_directions import align_both, read_both, require_reverse
 from transformer.checkpoints.export.ctranslate2 import is_export
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
@@ -56,12 +58,13 @@ def _run(options: argparse.Namespace) -> int:
         max_length=options.max_length,
     )
     translator = _load(options)
+    align = _aligner(translator, options.reverse)
     if options.text is None:
-        return _translate_lines(translator, settings, options)
+        return _translate_lines(translator, align, settings, options)
     if options.score:
         _print_score(translator, options)
     else:
-        _print_translation(translator, settings, options)
+        _print_translation(translator, align, settings, options)
     return 0
 
 
@@ -69,6 +72,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
     """Refuse options that contradict each other, or lack one that they need."""
     if options.align and options.n_best:
         raise InputError("--align and --n-best cannot be had together: leave one out.")
+    if options.reverse and not options.align:
+        raise InputError("--reverse is a second model to align words by: add --align.")
     if options.score != (options.target is not None):
         raise InputError("--score and --target go together: give a translation as --target TEXT.")
     if options.score and options.text is None:
@@ -101,15 +106,31 @@ def _load(options: argparse.Namespace) -> Translator:
     return Translator.load(options.checkpoint)
 
 
+_Aligner: TypeAlias = Callable[[AttentionTrace, Words], Iterable[WordPair]]
+
+
+def _aligner(translator: Translator, folder: Path | None) -> _Aligner:
+    """Return the function that pairs words, by a second model where its folder is given."""
+    if folder is None:
+        return lambda trace, words: alignment.align(translator, trace, words=words)
+    reverse = Translator.load(folder)
+    require_reverse(translator.languages, reverse.languages)
+    settings = read_both(translator, reverse)
+    return lambda trace, words: align_both(translator, reverse, trace, settings, words=words)
+
+
 def _print_translation(
-    translator: Translator, settings: SearchSettings, options: argparse.Namespace
+    translator: Translator,
+    align: _Aligner,
+    settings: SearchSettings,
+    options: argparse.Namespace,
 ) -> None:
     translation = translator.translate(options.text, **settings.arguments)
     _tell(translation.notices)
     if options.align:
         trace = translator.trace_of(translation)
         _tell(filter(None, [apart_note(trace)]))
-        print(_aligned(translator, trace))
+        print(_aligned(align, trace))
     elif options.n_best:
         print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
     else:
@@ -132,9 +153,9 @@ def _tell(notices: Iterable[str], about: str = "") -> None:
             print(f"{about}{notice}", file=sys.stderr)
 
 
-def _aligned(translator: Translator, trace: AttentionTrace) -> str:
+def _aligned(align: _Aligner, trace: AttentionTrace) -> str:
     """Format a translation with the numbers of its word pairs, as Marian writes them."""
-    pairs = alignment.align(translator, trace, words="pieces" if apart_note(trace) else "typed")
+    pairs = align(trace, "pieces" if apart_note(trace) else "typed")
     return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
 
 
@@ -151,7 +172,10 @@ _Finished: TypeAlias = tuple[int, str, tuple[str, ...]]
 
 
 def _translate_lines(
-    translator: Translator, settings: SearchSettings, options: argparse.Namespace
+    translator: Translator,
+    align: _Aligner,
+    settings: SearchSettings,
+    options: argparse.Namespace,
 ) -> int:
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
@@ -170,7 +194,7 @@ def _translate_lines(
             return text
         best = Candidate.from_hypothesis(hypotheses[0], translator.target_tokenizer)
         translation = Translation(line.text, tuple(line.pieces), (best,), notices=(), seconds=0.0)
-        return _aligned(translator, translator.trace_of(translation))
+        return _aligned(align, translator.trace_of(translation))
 
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
@@ -220,6 +244,12 @@ def _parser() -> Parser:
         action="store_true",
         help="after each translation ||| and its word pairs in Pharaoh format: source-target, "
         "counted from 0, words as blanks cut them, or pieces where there are none",
+    )
+    parser.add_argument(
+        "--reverse",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="a model of the other direction: --align pairs words by both",
     )
     _add_search(parser)
     _add_score(parser)

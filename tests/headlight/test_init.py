@@ -27,7 +27,7 @@ def test_import_alone_loads_nothing():
 
 def test_each_public_name_is_there_and_no_other():
     assert {*headlight.__all__} <= {*dir(headlight)}
-    assert len(set(headlight.__all__)) == len(headlight.__all__) == 12
+    assert len(set(headlight.__all__)) == len(headlight.__all__) == 13
     for name in headlight.__all__:
         value = getattr(headlight, name)
         assert getattr(value, "__name__", name).rpartition(".")[2] == name

@@ -1,5 +1,6 @@
 import io
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from tests.transformer.reference import is_one_sentence
 from transformer.__main__ import main
-from transformer.analysis import alignment
+from transformer.analysis import alignment, both_directions
+from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer.analysis.both_directions import BothSettings, align_both
 from transformer.cli.standard_input import _cut
 
 ROOT = Path(__file__).parents[2]
@@ -242,6 +245,28 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert run(*cut, stdin=typed.encode())[1] == run(*cut, typed)[1]
 
 
+def test_word_pairs_of_both_directions(run, translator, reverse, checkpoint_folder, tmp_path):
+    typed = "The  old cat, the dog waits."
+    own = shutil.copytree(checkpoint_folder, tmp_path / "model")
+    map_ = AlignmentSettings(1, None, "writes", "norm", "each")
+    settings = BothSettings(map_, map_, "union")
+    (own / both_directions.FILE).write_text(settings.to_json(reverse))
+    trace = translator.trace(typed)
+    pairs, others = (
+        alignment.pharaoh(align_both(translator, reverse, trace, settings, words=words))
+        for words in ("typed", "pieces")
+    )
+    assert pairs != others
+    written = f"{trace.target} ||| {pairs}\n"
+    options = ["--checkpoint", str(own), "--align", "--reverse", str(reverse.folder)]
+    assert run(*options, typed)[:2] == (0, written)
+    assert run(*options, stdin=f"{typed}\n".encode())[:2] == (0, written)
+    for wrong in (["--reverse", str(reverse.folder)], ["--align", "--reverse", str(own)]):
+        status, out, err = run(*wrong, stdin=b"A dog.\n")
+        assert (status, out) == (2, "")
+        assert is_one_sentence(err.strip())
+
+
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
     steered = {"prefix": "Die", "forbidden": ["Garten"], "max_length": 9, "alpha": 1.5}
     options = ["--prefix", "Die", "--forbid", "Garten", "--max-length", "9", "--alpha", "1.5"]
@@ -302,6 +327,7 @@ OF_A_SEARCH = (
         *(["--score", "--target", "Ein Hund.", *options, TEXT] for options in OF_A_SEARCH),
         ["--n-best", "5", TEXT],
         ["--n-best", "2", "--align", TEXT],
+        ["--align", "--reverse", "no folder", TEXT],
         ["--forbid", "", TEXT],
         ["--prefix", "😀", TEXT],
         ["--prefix", "Der Hund wartet", "--forbid", "Hund"],

@@ -21,8 +21,9 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
 from tests.viz.planted_trace import planted
 from transformer import AttentionTrace, CheckpointError, Languages, Translator
-from transformer.analysis import alignment, alignment_settings
+from transformer.analysis import alignment, alignment_settings, both_directions
 from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.both_directions import BothSettings, align_both, read_both
 from transformer.analysis.corpus import faithfulness_report, head_report
 from transformer.analysis.corpus.faithfulness_report import CHANGES
 from transformer.analysis.corpus.similar_heads import nearest_by_measures
@@ -212,13 +213,17 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
     assert not refused["lenses shorter"]
 
 
-def test_the_small_files_of_a_checkpoint(folder: Path, translator: Translator) -> None:
+def test_the_small_files_of_a_checkpoint(
+    folder: Path, translator: Translator, reverse: Translator
+) -> None:
     trace = translator.trace("The dog waits.")
     config = translator.model.config
     gold = alignment_settings.GoldFigures("links", 3, 9.5)
     settings = replace(alignment_settings.fallback(config), gold=gold)
+    both = BothSettings(settings, settings, "grow-diag", gold)
     for name, values in (
         (alignment_settings.FILE, json.loads(settings.to_json())),
+        (both_directions.FILE, json.loads(both.to_json(reverse))),
         (domain.FILE, {"made_for": "short sentences", "least_log_prob": -1.0}),
     ):
         for place, other in [*changed(values), *((n, {**values, n: []}) for n in values)]:
@@ -226,10 +231,12 @@ def test_the_small_files_of_a_checkpoint(folder: Path, translator: Translator) -
 
             def read() -> Draw:
                 loaded = Translator.load(folder)
-                stated = read_alignment(loaded)
+                stated, both_stated = read_alignment(loaded), read_both(loaded, reverse)
                 return lambda: (
                     stated.in_words(),
                     alignment.align(loaded, trace, stated),
+                    both_stated.in_words(),
+                    align_both(loaded, reverse, trace, both_stated),
                     loaded.domain and loaded.domain.notice(Hypothesis((1,), (-9.0,), -9.0)),
                 )
 

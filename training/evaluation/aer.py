@@ -4,107 +4,38 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import torch
-from tqdm import tqdm
 
-from training.data.corpus import CorpusError, ParallelText, read_lines
+from training.evaluation import aer_both
+from training.evaluation.gold_alignment import (
+    Counts,
+    Figures,
+    GoldLine,
+    Map,
+    Maps,
+    best,
+    in_words,
+    measure,
+    read_gold,
+)
 from training.evaluation.measurement import add_paths, read_held_out, require_place, store
-from transformer import InputError, Translator
-from transformer.analysis import alignment, lenses
+from transformer import Translator
+from transformer.analysis import lenses
 from transformer.analysis.alignment_settings import (
     FILE,
-    LINKS,
     LONGEST_NAME,
     AlignmentSettings,
     GoldFigures,
-    Links,
     read_alignment,
 )
-from transformer.analysis.gold_links import GoldLinks, Link, Notation, read_links
-from transformer.analysis.lenses import LensName
+from transformer.analysis.both_directions import FILE as BOTH_FILE
+from transformer.analysis.gold_links import Notation
 from transformer.cli import command
-from transformer.kinds import ROWS, Row
-
-Figures: TypeAlias = dict[str, float]
-"""`aer`, `precision` and `recall`, in percent."""
-
-
-def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLinks], int]:
-    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones.
-
-    Raises:
-        CorpusError: naming the line and what is wrong with it.
-    """
-    lines = read_lines(path)
-    if len(lines) != len(text):
-        raise CorpusError(
-            f"{path} has {len(lines):,} lines, but there are {len(text):,} sentence pairs: each "
-            f"needs its line of links."
-        )
-    gold, dropped = [], 0
-    for number, (line, *pair) in enumerate(
-        zip(lines, text.source, text.target, strict=True), start=1
-    ):
-        if not line.strip():
-            raise CorpusError(f"{path} line {number:,} is empty: remove it from all three files.")
-        try:
-            links, outside = read_links(line, [len(side.split()) for side in pair], notation)
-        except ValueError as error:
-            raise CorpusError(f"{path} line {number:,}: {error}") from error
-        gold.append(links)
-        dropped += outside
-    return gold, dropped
-
-
-@dataclass
-class Counts:
-    """Links shared by an alignment A and gold links, summed over sentences."""
-
-    links: float = 0  # |A|
-    sure: float = 0  # |S|
-    found_sure: float = 0  # |A ∩ S|
-    found_possible: float = 0  # |A ∩ P|
-
-    def add(self, links: Collection[Link], gold: GoldLinks) -> None:
-        """Count one more sentence."""
-        self.links += len(links)
-        self.sure += len(gold.sure)
-        self.found_sure += len(gold.sure.intersection(links))
-        self.found_possible += len(gold.possible.intersection(links))
-
-    def figures(self) -> Figures:
-        """Compute AER, precision and recall in percent (Och & Ney 2003).
-
-        AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), precision |A∩P| / |A|, recall |A∩S| / |S|.
-        """
-        right = _percent(self.found_sure + self.found_possible, self.links + self.sure)
-        return {
-            "aer": 100 - right,
-            "precision": _percent(self.found_possible, self.links),
-            "recall": _percent(self.found_sure, self.sure),
-        }
-
-
-def _percent(part: float, whole: float) -> float:
-    return 100 * part / whole if whole else 0.0
-
-
-class Map(NamedTuple):
-    """A map of cross-attention, named as `AlignmentSettings` do; without a head, a whole layer."""
-
-    layer: int
-    head: int | None
-    row: Row
-    lens: LensName
-
-
-Maps: TypeAlias = Mapping[Map, Mapping[Links, Counts]]
-"""What was counted with each map and rule."""
 
 
 @dataclass(frozen=True)
@@ -119,14 +50,8 @@ class Result:
 
     def best(self, name: str) -> AlignmentSettings:
         """Return the settings with the least AER, measured on a gold set of this name."""
-        rates = {
-            (map_, rule): counts.figures()["aer"]
-            for map_, rules in self.maps.items()
-            for rule, counts in rules.items()
-        }
-        map_, rule = min(rates, key=rates.__getitem__)
-        gold = GoldFigures(name, self.sentences, round(rates[map_, rule], 2))
-        return AlignmentSettings(*map_, rule, gold)
+        settings, aer = best(self.maps)
+        return replace(settings, gold=GoldFigures(name, self.sentences, round(aer, 2)))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to values for JSON; the figures of a row itself are by the rule `each`."""
@@ -158,8 +83,8 @@ class Result:
                 f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
                 *self._lines(),
                 "",
-                *(_in_words(name, figures) for name, figures in self.baselines.items()),
-                _in_words("default", default) + f"  {self.default.in_words()}",
+                *(in_words(name, figures) for name, figures in self.baselines.items()),
+                in_words("default", default) + f"  {self.default.in_words()}",
                 f"best: {best.in_words()}",
             ]
         )
@@ -183,13 +108,6 @@ class Result:
         return " / ".join(f"{rules[rule].figures()['aer']:.1f}" for rule in ("each", "mutual"))
 
 
-def _in_words(name: str, figures: Mapping[str, Any]) -> str:
-    return (
-        f"{name:10}  AER {figures['aer']:5.1f}  precision {figures['precision']:5.1f}  "
-        f"recall {figures['recall']:5.1f}"
-    )
-
-
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate aer`."""
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
@@ -210,7 +128,15 @@ def add_arguments(commands: Any) -> None:
         "--write",
         type=_name,
         metavar="NAME",
-        help=f"store the best map as {FILE} in the checkpoint, measured on a gold set of this name",
+        help=f"store the best map as {FILE} in the checkpoint, measured on a gold set of this "
+        f"name; with --reverse the best maps and rule, as {BOTH_FILE}",
+    )
+    parser.add_argument(
+        "--reverse",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="a model of the other direction: the odd lines choose a map of each model, and the "
+        "rule that combines their links; the even ones report",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
@@ -226,14 +152,17 @@ def run(options: argparse.Namespace) -> None:
         problem = "link names a word that is" if dropped == 1 else "links name words that are"
         command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
+    if options.reverse:
+        aer_both.run(translator, gold, dropped, options)
+        return
     default = read_alignment(translator)
     if options.write:
         require_place(translator.folder, None, [FILE])
     result = Result(
-        measure(translator, text, gold),
-        baselines(text, gold),
+        measure(translator, gold),
+        baselines(gold),
         default,
-        len(text),
+        len(gold),
         dropped,
     )
     print(json.dumps(result.to_dict()) if options.json else result.as_text())
@@ -252,56 +181,14 @@ def _name(text: str) -> str:
     return text
 
 
-def measure(translator: Translator, text: ParallelText, gold: list[GoldLinks]) -> Maps:
-    """Align every sentence by every map, and count what agrees with the gold links.
-
-    Raises:
-        CorpusError: naming a line that the model cannot read.
-    """
-    maps: dict[Map, dict[Links, Counts]] = {}
-    lines = zip(text.source, text.target, gold, strict=True)
-    bar = tqdm(lines, "sentences", total=len(text), disable=None)
-    for number, (source, target, links) in enumerate(bar, start=1):
-        try:
-            for map_, by_rule in _alignments(translator, source, target):
-                counts = maps.setdefault(map_, {rule: Counts() for rule in LINKS})
-                for rule, pairs in by_rule.items():
-                    counts[rule].add(pairs, links)
-        except InputError as error:
-            raise CorpusError(f"Line {number:,}: {error}") from error
-    return maps
-
-
-def _alignments(
-    translator: Translator, source: str, target: str
-) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
-    """Yield each map with its links by rule, for one sentence pair."""
-    trace = translator.trace(source, target=target)
-    words = alignment.word_numbers(translator, trace, "typed")
-    for name in lenses.NAMES:
-        for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
-            values = alignment.cross_values(translator, trace, name, heads=heads)
-            for layer, rows in enumerate(values):
-                for head, head_rows in enumerate(rows):
-                    for row in ROWS:
-                        shares = alignment.word_shares(head_rows, *words, row)
-                        yield (
-                            Map(layer, head if heads else None, row, name),
-                            {
-                                rule: {pair[:2] for pair in alignment.strongest(shares, rule)}
-                                for rule in LINKS
-                            },
-                        )
-
-
-def baselines(text: ParallelText, gold: list[GoldLinks]) -> dict[str, Figures]:
+def baselines(gold: Sequence[GoldLine]) -> dict[str, Figures]:
     """Measure alignments that need no model: each target word with one source word.
 
     `diagonal` at the same share of the sentence, `one_to_one` at the same number where there is
     one, `random` at any: the mean over all choices.
     """
     diagonal, one_to_one, random = Counts(), Counts(), Counts()
-    for source, target, links in zip(text.source, text.target, gold, strict=True):
+    for _, source, target, links in gold:
         width, height = len(source.split()), len(target.split())
         diagonal.add({((2 * j + 1) * width // (2 * height), j) for j in range(height)}, links)
         one_to_one.add({(j, j) for j in range(min(width, height))}, links)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -51,10 +52,14 @@ class AlignmentSettings:
             return f"layer {self.layer + 1}"
         return f"L{self.layer + 1} H{self.head + 1}"
 
+    def map_in_words(self) -> str:
+        """Describe the map in one line, layers and heads from 1."""
+        part = "all heads" if self.head is None else f"head {self.head + 1}"
+        return f"layer {self.layer + 1}, {part}, row that {self.row} the word, lens {self.lens}"
+
     def in_words(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""
-        part = "all heads" if self.head is None else f"head {self.head + 1}"
-        map_ = f"layer {self.layer + 1}, {part}, row that {self.row} the word, lens {self.lens}"
+        map_ = self.map_in_words()
         rule = "both ways" if self.links == "mutual" else "for each target word"
         if self.gold is None:
             return f"{map_}, strongest {rule}; never measured on gold links"
@@ -91,65 +96,88 @@ def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
     path = folder / FILE
     if not path.is_file():
         return fallback(config)
-    try:
-        return _settings(json.loads(read_bytes(path, MOST_BYTES)), config)
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path} does not say layer, head, row, lens, links and gold: copy the folder again."
-        ) from error
-    except _WrongValueError as error:
-        raise CheckpointError(f"{path} says {error}: copy the folder again.") from error
+    names = "layer, head, row, lens, links and gold"
+    return read_file(path, names, lambda values: from_values(values, config))
 
 
+_Settings = TypeVar("_Settings")
 _Choice = TypeVar("_Choice", bound=str)
 
 
-class _WrongValueError(Exception):
+class WrongValueError(Exception):
     """A value that the settings cannot have."""
 
 
-def _settings(values: Any, config: TransformerConfig) -> AlignmentSettings:
+def read_file(path: Path, names: str, convert: Callable[[Any], _Settings]) -> _Settings:
+    """Read a file of settings.
+
+    Args:
+        path: a regular file that holds JSON.
+        names: the values that it must have, as an error lists them.
+        convert: the function that makes settings of the values; it raises `WrongValueError`.
+
+    Raises:
+        CheckpointError: if it cannot be read or converted.
+    """
+    try:
+        return convert(json.loads(read_bytes(path, MOST_BYTES)))
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CheckpointError(f"{path} does not say {names}: copy the folder again.") from error
+    except WrongValueError as error:
+        raise CheckpointError(f"{path} says {error}: copy the folder again.") from error
+
+
+def from_values(values: Any, config: TransformerConfig) -> AlignmentSettings:
+    """Convert the values of a file to settings of a model.
+
+    Raises:
+        WrongValueError: if the model or the settings cannot have a value.
+        KeyError, TypeError: if they are no such values.
+    """
     head = None
     if values["head"] is not None:
         head = _counted("head", values["head"], config.decoder.h)
         if values["lens"] not in HAS_HEADS:
             lens = quoted(values["lens"])
-            raise _WrongValueError(f"head = {head}, but the lens {lens} does not tell heads apart")
-    gold = None if values["gold"] is None else _gold(values["gold"])
+            raise WrongValueError(f"head = {head}, but the lens {lens} does not tell heads apart")
     return AlignmentSettings(
         layer=_counted("layer", values["layer"], config.decoder.N),
         head=head,
-        row=_one_of("row", values["row"], ROWS),
-        lens=_one_of("lens", values["lens"], NAMES),
-        links=_one_of("links", values["links"], LINKS),
-        gold=gold,
+        row=one_of("row", values["row"], ROWS),
+        lens=one_of("lens", values["lens"], NAMES),
+        links=one_of("links", values["links"], LINKS),
+        gold=gold_figures(values["gold"]),
     )
 
 
-def _gold(values: Any) -> GoldFigures:
+def gold_figures(values: Any) -> GoldFigures | None:
+    """Convert the values of figures, or None; raise as `from_values` does."""
+    if values is None:
+        return None
     name, sentences, aer = values["name"], values["sentences"], values["aer"]
     is_text = isinstance(name, str) and name.strip() and name.isprintable()
     if not is_text or len(name) > LONGEST_NAME:
-        raise _WrongValueError(f"gold name = {quoted(name)}")
+        raise WrongValueError(f"gold name = {quoted(name)}")
     if type(sentences) is not int or sentences < 1:
-        raise _WrongValueError(f"gold sentences = {quoted(sentences)}")
+        raise WrongValueError(f"gold sentences = {quoted(sentences)}")
     if type(aer) not in (int, float) or not 0 <= aer <= 100:  # NaN is in no range
-        raise _WrongValueError(f"gold aer = {quoted(aer)}, which must be from 0 to 100")
+        raise WrongValueError(f"gold aer = {quoted(aer)}, which must be from 0 to 100")
     return GoldFigures(name, sentences, float(aer))
 
 
 def _counted(name: str, value: Any, count: int) -> int:
     if type(value) is not int or not 0 <= value < count:
-        raise _WrongValueError(
+        raise WrongValueError(
             f"{name} = {quoted(value)}, but this model has {name}s 0 to {count - 1}"
         )
     return value
 
 
-def _one_of(name: str, value: Any, choices: tuple[_Choice, ...]) -> _Choice:
+def one_of(name: str, value: Any, choices: tuple[_Choice, ...]) -> _Choice:
+    """Return the choice that a value is; raise `WrongValueError` if it is none."""
     for choice in choices:
         if value == choice:
             return choice
-    raise _WrongValueError(f"{name} = {quoted(value)}, which must be one of {', '.join(choices)}")
+    raise WrongValueError(f"{name} = {quoted(value)}, which must be one of {', '.join(choices)}")

@@ -11,22 +11,24 @@ import numpy as np
 from transformer.config import EOS
 from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import WORD_START
+from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import counted
-from viz.draw.labels import capitalised
+from viz.draw.labels import capitalised, head_name
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
-    from transformer.analysis.alignment_settings import GoldFigures
+    from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
     from transformer.analysis.source_share import SourceShares
     from transformer.text.tokenizer import Piece
 
 TITLE = "Which words this head links"
 NOTE = (
-    "The wider a link, the stronger. Dashed: the {source} word weighs more for another {target} "
-    "word. Point at a word for its numbers; a click pins it."
+    "The wider a link, the stronger. Dashed: {dashed}. Point at a word for its numbers; a click "
+    "pins it."
 )
+DASHED = "the {source} word weighs more for another {target} word"
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
@@ -46,6 +48,17 @@ def error_text(gold: GoldFigures) -> str:
     )
 
 
+def map_text(settings: AlignmentSettings) -> str:
+    """Name the map that links are read from, with its lens unless it is the weights."""
+    layer, lens = settings.layer, settings.lens
+    place = (
+        f"all heads of layer {layer + 1}"
+        if settings.head is None
+        else f"head {head_name(layer, settings.head)}"
+    )
+    return place if lens == "weights" else f"{place} (lens: {LENS_NAMES[lens]})"
+
+
 def encode_links(
     source: Sequence[str],
     target: Sequence[str],
@@ -55,14 +68,16 @@ def encode_links(
     mutual: Collection[WordPair],
     made_by: str,
     languages: Languages,
+    dashed: str = DASHED,
     shares: SourceShares | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
     Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
-    as float32; those that are not `mutual` are dashed. `made_by` is layer, head, row and lens in a
-    line. `shares`, by words and maybe with `</s>`, become a bar under each word.
+    as float32; those that are not `mutual` are dashed, and `dashed` says what that means. `made_by`
+    is layer, head, row and lens in a line. `shares`, by words and maybe with `</s>`, become a bar
+    under each word.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
@@ -75,15 +90,16 @@ def encode_links(
             raise ValueError(f"no words {pair.source} and {pair.target} to link")
         if not (np.isfinite(pair.strength) and pair.strength >= 0):
             raise ValueError(f"a strength of {pair.strength}")
+    sides = {side: languages.name(side) for side in get_args(Side)}
     meta = {
         "title": title,
         "madeBy": made_by,
-        "note": NOTE.format(source=languages.name("source"), target=languages.name("target")),
+        "note": NOTE.format(dashed=dashed.format(**sides)),
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),
         "mutual": [pair in mutual for pair in pairs],
-        "languages": [capitalised(languages.name(side)) for side in get_args(Side)],
+        "languages": [*map(capitalised, sides.values())],
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)

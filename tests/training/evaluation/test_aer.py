@@ -12,7 +12,7 @@ import pytest
 
 from training.data.corpus import CorpusError, ParallelText
 from training.evaluate import main
-from training.evaluation.aer import Counts, read_gold
+from training.evaluation.gold_alignment import Counts, read_gold
 from transformer import Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import FILE, read_alignment
@@ -224,17 +224,17 @@ def _read(tmp_path: Path, content: str, notation: Notation = FROM_ZERO):
 
 def test_sure_links_are_possible_too(tmp_path: Path) -> None:
     gold, dropped = _read(tmp_path, "0-0 2p1 1p1 1-1\n1p2\n")
-    assert gold == [
-        GoldLinks(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1), (2, 1)})),
-        GoldLinks(frozenset(), frozenset({(1, 2)})),
+    assert [(line.number, line.source, line.links) for line in gold] == [
+        (1, "a b c", GoldLinks(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1), (2, 1)}))),
+        (2, "d e", GoldLinks(frozenset(), frozenset({(1, 2)}))),
     ]
     assert dropped == 0
 
 
 def test_turned_and_counted_from_one(tmp_path: Path) -> None:
     gold, _ = _read(tmp_path, "2-3\n3p1\n", Notation(turned=True, first=1))
-    assert gold[0].sure == {(2, 1)}
-    assert (gold[1].sure, gold[1].possible) == (frozenset(), {(0, 2)})
+    assert gold[0].links.sure == {(2, 1)}
+    assert (gold[1].links.sure, gold[1].links.possible) == (frozenset(), {(0, 2)})
 
 
 def test_aer_by_hand() -> None:

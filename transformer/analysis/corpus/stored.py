@@ -87,23 +87,26 @@ def read_report(
         raise CheckpointError(
             f"{path} is no report that this version wrote: run {measure} again."
         ) from error
-    try:
-        own = checksum_of_weights(path.parent)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path.parent} has no manifest of ours beside {path.name}: copy the folder again."
-        ) from error
-    if own != report.weights:
+    if checksum_of_weights(path.parent) != report.weights:
         raise CheckpointError(f"{path} was measured on other weights: run {measure} again.")
     return report
 
 
 def checksum_of_weights(folder: Path) -> str:
-    """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
-    if is_marian(folder):
-        return "".join(sha256_of(path, MOST_BYTES) for path in weights_files(folder))
-    manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))
-    return str(manifest["sha256"][WEIGHTS])
+    """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest.
+
+    Raises:
+        CheckpointError: if the folder has no manifest that can be read.
+    """
+    try:
+        if is_marian(folder):
+            return "".join(sha256_of(path, MOST_BYTES) for path in weights_files(folder))
+        manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))
+        return str(manifest["sha256"][WEIGHTS])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CheckpointError(
+            f"{folder} has no manifest of ours: copy the folder again."
+        ) from error
 
 
 def to_json(value: Any) -> Any:

@@ -25,7 +25,7 @@ TITLE = "Python for these numbers"
 
 _MODULES = {
     "dataclasses": "replace",
-    "headlight": "KINDS AttentionTrace Translator explore lenses",
+    "headlight": "KINDS AttentionTrace Translator align_both explore lenses",
     "json": "loads",
     "pathlib": "Path",
     "training.run": "journal",

@@ -12,6 +12,7 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
+from viz.pages.translate.both_links import BothLinks, both_explanation
 from viz.pages.translate.code_blocks import code_parts
 from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
 from viz.pages.translate.maps import draw_map, link_norms, pick_map, show_words
@@ -62,7 +63,9 @@ def show() -> None:
             f"They say where the model looked, not why it chose a word. Links between words are "
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
             f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
-            f"people drew is 0 % where all are the same. The tree is what the beam search of §6.1 "
+            f"people drew is 0 % where all are the same. "
+            f"{both_explanation() if isinstance(links, BothLinks) else ''}"
+            f"The tree is what the beam search of §6.1 "
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
         )

@@ -9,6 +9,8 @@ from transformer.analysis.alignment_settings import AlignmentSettings
 from viz.app.cache.cached_results import ALTERNATIVES
 from viz.app.sentence.python_code import load_call, mean_code, search_code
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.pages.translate import both_links
+from viz.pages.translate.both_links import BothLinks
 from viz.pages.translate.maps import MapChoice, links_title
 from viz.pages.translate.versus import OtherDecoding
 from viz.pages.translate.where_from import WHERE_FROM
@@ -16,13 +18,19 @@ from viz.pages.translate.where_from import WHERE_FROM
 
 def code_parts(
     bar: BarTranslation,
-    links: AlignmentSettings | None,
+    links: AlignmentSettings | BothLinks | None,
     compared: tuple[OtherDecoding, Translation] | None,
     choice: MapChoice,
 ) -> list[str]:
     """Return the code of each picture that is drawn."""
     parts = []
-    if links is not None:
+    if isinstance(links, BothLinks):
+        parts.append(f"""
+            # {both_links.TITLE}
+            reverse = {load_call(links.model)}
+            result = align_both(translator, reverse, trace)
+        """)
+    elif links is not None:
         parts.append(f"""
             # {links_title(links)}
             settings = replace(read_alignment(translator), row={links.row!r})

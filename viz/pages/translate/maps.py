@@ -39,7 +39,9 @@ from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, head_name
 from viz.draw.left_out import left_out
-from viz.draw.word_links import TITLE, encode_links, error_text, word_texts
+from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
+from viz.pages.translate import both_links
+from viz.pages.translate.both_links import BothLinks, pick_both
 from viz.pages.translate.where_from import explain_shares, pick_shares
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
@@ -47,34 +49,46 @@ NOTHING = "There is no word to link: the model wrote nothing, or read nothing th
 
 def show_words(
     translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
-) -> AlignmentSettings | None:
-    """Draw the links between source and target words, and their method; return their settings."""
+) -> AlignmentSettings | BothLinks | None:
+    """Draw the links between source and target words, and their method; return what made them."""
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     if not source or not target:
         st.caption(NOTHING)
         return None
     languages = trace.languages
-    title = links_title(settings)
-    with st.container(key="translate-words-controls", horizontal=True, gap="small"):
-        st.subheader(title, anchor=False, help=help_on("translate"))
-        drawn = replace(settings, row=pick_row(translator))
+    controls = st.container(key="translate-words-controls", horizontal=True, gap="small")
+    problems = st.container()
+    with controls:
+        heading = st.empty()
+        both = pick_both(translator, trace, problems)
+        drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
-    shares = memo_per_trace(
-        trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
-    )
-    method = link_method(settings, languages, drawn.row)
+    if both is None:
+        title, dashed, made_by = links_title(settings), DASHED, map_text(settings)
+        shares = memo_per_trace(
+            trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
+        )
+        pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
+        method = link_method(settings, languages, drawn.row)
+        about = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
+    else:
+        title, dashed, made_by = both_links.TITLE, both_links.DASHED, both.map_texts()
+        solid = both.pairs()
+        pairs = tuple(sorted({*solid, *both.pairs("union")}))
+        method = both_links.both_method(both, languages)
+        about = [method]
+    heading.subheader(title, anchor=False, help=help_on("translate"))
     data = encode_links(
         source,
         target,
-        strongest(shares, "each"),
+        pairs,
         title=title,
-        mutual=strongest(shares, "mutual"),
-        made_by=_map_text(settings),
+        mutual=solid,
+        made_by=made_by,
         languages=languages,
+        dashed=dashed,
         shares=from_source,
-        caption=origin_of(trace).caption(
-            head_caption("cross", settings.layer, settings.head, settings.lens), method
-        ),
+        caption=origin_of(trace).caption(*about),
     )
     mount("translate-words", data)
     if from_source is not None:
@@ -82,11 +96,11 @@ def show_words(
     st.caption(as_markdown(method))
     if note := apart_note(trace):
         st.caption(note)
-    if settings.head is not None:
+    if both is None and settings.head is not None:
         card = link_parameters(*Head("cross", settings.layer, settings.head))
         card[navigation.VIEW] = navigation.ROLES
         navigation.link("roles", "the head of these links", card)
-    return drawn
+    return both or drawn
 
 
 def links_title(settings: AlignmentSettings) -> str:
@@ -97,7 +111,7 @@ def links_title(settings: AlignmentSettings) -> str:
 def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
-        f"A solid link: each word is the other’s strongest match in {_map_text(settings)} when "
+        f"A solid link: each word is the other’s strongest match in {map_text(settings)} when "
         f"the decoder {ROW_VERBS[row]} the {languages.name('target')} word"
     )
     gold = settings.gold
@@ -108,16 +122,6 @@ def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> 
         return f"{text}; compared with links that people drew only when it {verb} the word."
     links = "Solid links" if settings.links == "mutual" else "Solid and dashed links"
     return f"{text}. {links}: {error_text(gold)}."
-
-
-def _map_text(settings: AlignmentSettings) -> str:
-    layer, lens = settings.layer, settings.lens
-    place = (
-        f"all heads of layer {layer + 1}"
-        if settings.head is None
-        else f"head {head_name(layer, settings.head)}"
-    )
-    return place if lens == "weights" else f"{place} (lens: {LENS_NAMES[lens]})"
 
 
 MAP = UrlNames("map_layer", "map_head")

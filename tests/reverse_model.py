@@ -1,0 +1,17 @@
+"""A model of the other direction: a copy of one that says German and English."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+
+def write_reverse(folder: Path, copy: Path) -> Path:
+    """Copy a checkpoint folder that translates English to German, its languages exchanged."""
+    shutil.copytree(folder, copy)
+    path = copy / "MANIFEST.json"
+    path.write_text(
+        json.dumps(json.loads(path.read_bytes()) | {"languages": ["German", "English"]})
+    )
+    return copy

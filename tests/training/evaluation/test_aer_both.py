@@ -1,0 +1,141 @@
+"""The command `evaluate aer --reverse`: one half of the lines chooses, the other reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.training.evaluation.test_aer import ENGLISH, GERMAN, _command, files
+from training.evaluate import main
+from training.evaluation.aer_both import MODELS
+from training.evaluation.gold_alignment import Counts, GoldLine, best, measure
+from transformer import Translator
+from transformer.analysis import alignment, alignment_settings, both_directions
+from transformer.analysis.alignment_settings import LINKS, AlignmentSettings
+from transformer.analysis.both_directions import RULES, BothSettings, align_both, read_both
+from transformer.analysis.gold_links import GoldLinks, Notation, read_links
+
+__all__ = ["files"]  # a fixture: used by name
+
+GOLD = ["0-1 1-2 2-0 3p3", "0-0 1-1 2-2", "0-2 1-0 2-5 6-1 4p5"]
+"""Links that are others with their sides exchanged."""
+
+
+@pytest.fixture(autouse=True)
+def _own_gold(files: Path) -> None:
+    (files / "gold").write_text("".join(f"{line}\n" for line in GOLD))
+
+
+def _figures(links: list[set[tuple[int, int]]], lines: range) -> dict[str, float]:
+    counts = Counts()
+    for own, line in zip(links, lines, strict=True):
+        counts.add(own, _gold(line))
+    return counts.figures()
+
+
+def _gold(line: int) -> GoldLinks:
+    words = len(ENGLISH[line].split()), len(GERMAN[line].split())
+    return read_links(GOLD[line], words, Notation())[0]
+
+
+def _settings(values: dict[str, Any]) -> BothSettings:
+    forward, reverse = (AlignmentSettings(**values[side]) for side in MODELS)
+    return BothSettings(forward, reverse, values["rule"])
+
+
+def test_the_odd_lines_choose_and_the_even_ones_report(
+    files: Path, translator: Translator, reverse: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(files, "--json", "--reverse", str(reverse.folder))) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["odd"], result["even"]) == (2, 1)
+    assert result["measured"].keys() == {*MODELS, *RULES}
+    for name, measured in result["measured"].items():
+        for half, lines in (("odd", range(0, 3, 2)), ("even", range(1, 3, 2))):
+            links = []
+            for line in lines:
+                trace = translator.trace(ENGLISH[line], target=GERMAN[line])
+                if name in MODELS:
+                    model, source, target = translator, ENGLISH[line], GERMAN[line]
+                    if name == "reverse":
+                        model, source, target = reverse, target, source
+                    map_ = AlignmentSettings(**measured["settings"][name])
+                    trace = model.trace(source, target=target)
+                    pairs = alignment.align(model, trace, map_, words="typed")
+                else:
+                    assert measured["settings"]["rule"] == name
+                    settings = _settings(measured["settings"])
+                    pairs = align_both(translator, reverse, trace, settings, words="typed")
+                turned = name == "reverse"
+                links.append({(p.target, p.source) if turned else p[:2] for p in pairs})
+            assert measured[half] == pytest.approx(_figures(links, lines)), (name, half)
+    least = min(result["measured"][rule]["odd"]["aer"] for rule in RULES)
+    assert result["measured"][result["best"]["rule"]]["odd"]["aer"] == least
+
+
+def test_maps_are_those_that_are_best_on_the_odd_lines(
+    files: Path, translator: Translator, reverse: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(files, "--json", "--reverse", str(reverse.folder))) == 0
+    measured = json.loads(capsys.readouterr().out)["measured"]
+    odd, turned = [], []
+    for number in (0, 2):
+        links = _gold(number)
+        sides = (frozenset((b, a) for a, b in side) for side in (links.sure, links.possible))
+        odd.append(GoldLine(number, ENGLISH[number], GERMAN[number], links))
+        turned.append(GoldLine(number, GERMAN[number], ENGLISH[number], GoldLinks(*sides)))
+    maps = measure(translator, odd), measure(reverse, turned)
+    for name, figures in zip(MODELS, maps, strict=True):
+        assert measured[name]["odd"]["aer"] == pytest.approx(best(figures)[1])
+    for rule in RULES:
+        rates = []
+        for kind in LINKS:
+            settings = BothSettings(best(maps[0], [kind])[0], best(maps[1], [kind])[0], rule)
+            counts = Counts()
+            for line in odd:
+                trace = translator.trace(line.source, target=line.target)
+                pairs = align_both(translator, reverse, trace, settings, words="typed")
+                counts.add({pair[:2] for pair in pairs}, line.links)
+            rates.append(counts.figures()["aer"])
+        assert measured[rule]["odd"]["aer"] == pytest.approx(min(rates)), rule
+
+
+def test_the_choice_is_stored_and_then_the_default(
+    files: Path, reverse: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = ["--write", "three sentences", "--reverse", str(reverse.folder)]
+    assert main(_command(files, "--json", *written)) == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    loaded = Translator.load(files / "model")  # every checksum is verified
+    stored = read_both(loaded, reverse)
+    assert stored.gold is not None
+    assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 1)
+    even = result["measured"][stored.rule]["even"]["aer"]
+    assert stored.gold.aer == pytest.approx(even, abs=0.005)
+    assert f"{both_directions.FILE} says: {stored.in_words()}" in printed.err
+    assert not (files / "model" / alignment_settings.FILE).exists()
+    # again, in place of what was stored; then a file that somebody else wrote stays
+    assert main(_command(files, *written)) == 0
+    assert stored.in_words().partition("AER")[0] in capsys.readouterr().out
+    (files / "model" / both_directions.FILE).write_text("mine")
+    assert main(_command(files, *written)) == 2
+
+
+def test_what_cannot_be_measured_is_one_sentence(
+    files: Path, reverse: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(files, "--reverse", str(files / "model"))) == 2
+    assert "translates English to German" in capsys.readouterr().err
+    (files / "src").write_text("a b\nc d\n" + "dog " * 300 + "\n", "utf-8")
+    (files / "gold").write_text("0-0\n0-0\n0-0\n", "utf-8")
+    assert main(_command(files, "--reverse", str(reverse.folder))) == 2
+    assert "Line 3: The text has " in capsys.readouterr().err
+    for name in ("src", "tgt", "gold"):
+        first = (files / name).read_text("utf-8").splitlines()[0]
+        (files / name).write_text(f"{first}\n", "utf-8")
+    assert main(_command(files, "--reverse", str(reverse.folder))) == 2
+    assert capsys.readouterr().err.endswith("give at least two sentence pairs.\n")

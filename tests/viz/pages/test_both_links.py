@@ -1,0 +1,109 @@
+"""Links by both directions on the translate page, where a model of the other one is offered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.reverse_model import write_reverse
+from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE, blocks, computed, message
+from transformer import Translator
+from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+from transformer.analysis.both_directions import FILE, BothSettings, align_both
+from transformer.text.languages import OURS
+from viz.app.chrome.explanations import as_markdown
+from viz.draw.labels import quoted
+from viz.pages.translate.both_links import TITLE, BothLinks, both_method
+
+FORWARD = AlignmentSettings(0, 2, "reads", "weights", "each")
+BACK = AlignmentSettings(1, None, "writes", "norm", "each")
+GOLD = GoldFigures("a *set*", 50, 17.5)
+
+
+@pytest.fixture
+def models(tmp_path: Path, trained_folder: Path) -> tuple[Path, Path]:
+    """A model and one of the other direction, which was measured with it."""
+    own = Path(shutil.copytree(trained_folder, tmp_path / "own"))
+    return own, write_reverse(trained_folder, tmp_path / "back")
+
+
+def offered(models: tuple[Path, Path]) -> str:
+    return os.pathsep.join(map(str, models))
+
+
+@pytest.mark.parametrize("rule", ["intersection", "grow-diag", "product"])
+def test_both_models_link_the_words(
+    serve, models: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, rule
+) -> None:
+    translator, reverse = map(Translator.load, models)
+    settings = BothSettings(FORWARD, BACK, rule, GOLD)
+    (models[0] / FILE).write_text(settings.to_json(reverse))
+    app = serve("translate", checkpoint=offered(models), text=SENTENCE)
+    assert app.button_group(key="links").value == "this model"
+    assert app.button_group(key="rows").value
+    alone = message(app, "word_links")
+    app = serve("translate", checkpoint=offered(models), text=SENTENCE, links="both directions")
+    assert app.button_group(key="links").value == "both directions"
+    assert not any(group.key == "rows" for group in app.button_group)
+    meta, arrays = message(app, "word_links")
+    trace = translator.trace(SENTENCE)
+    by_union = BothSettings(FORWARD, BACK, "union")
+    solid, either = (align_both(translator, reverse, trace, used) for used in (settings, by_union))
+    links = [tuple(ends) for ends in arrays["ends"].tolist()]
+    assert {*links} == {pair[:2] for pair in (*solid, *either)}
+    drawn = [link for link, is_solid in zip(links, meta["mutual"], strict=True) if is_solid]
+    assert {*drawn} == {pair[:2] for pair in solid}
+    assert len(drawn) < len(links) == len({*links})
+    strengths = {pair[:2]: pair.strength for pair in (*solid, *either)}
+    assert dict(zip(links, arrays["strengths"], strict=True)) == pytest.approx(strengths, abs=1e-5)
+    assert alone[1]["ends"].tolist() != arrays["ends"].tolist()
+    made = both_method(BothLinks("back", settings, None), OURS)  # type: ignore[arg-type]
+    assert as_markdown(made) in [caption.value for caption in app.caption]
+    assert made in meta["caption"]
+    # the code below names the folders as the menu does
+    monkeypatch.chdir(models[0].parent)
+    assert computed(blocks(app)[TITLE]) == solid
+
+
+def test_both_maps_the_rule_and_the_error_are_stated() -> None:
+    links = BothLinks("back", BothSettings(FORWARD, BACK, "product", GOLD), None)  # type: ignore[arg-type]
+    text = both_method(links, OURS)
+    for part in (
+        "head L1 H3 when the decoder reads the German",
+        quoted("back"),
+        "product",
+        "18 %",
+        "50",
+    ):
+        assert part in text
+    assert "all heads of layer 2 (lens: norms) when its decoder predicts the English" in text
+    unmeasured = links._replace(settings=BothSettings(FORWARD, BACK, "product"))
+    assert "%" not in both_method(unmeasured, OURS)
+
+
+def test_a_second_model_that_cannot_be_loaded_is_one_sentence(
+    serve, models: tuple[Path, Path]
+) -> None:
+    with (models[1] / "model.safetensors").open("ab") as file:
+        file.write(b"0")
+    url = {"checkpoint": offered(models), "text": SENTENCE}
+    app = serve("translate", **url, links="both directions")
+    problems = [text for text in texts(app) if "model.safetensors is damaged" in text]
+    assert len(problems) == 1
+    assert str(models[1]) not in problems[0]
+    alone = serve("translate", **url)
+    (meta, arrays), (own_meta, own_arrays) = (message(a, "word_links") for a in (app, alone))
+    assert meta == own_meta
+    assert arrays["strengths"].tolist() == own_arrays["strengths"].tolist()
+    assert app.button_group(key="rows").value
+    assert blocks(app).keys() == blocks(alone).keys()
+
+
+def test_without_a_model_of_the_other_direction_there_is_no_choice(serve) -> None:
+    app = serve("translate", text=SENTENCE, links="both directions")
+    assert not any(group.key == "links" for group in app.button_group)
+    assert TITLE not in blocks(app)

@@ -1,0 +1,171 @@
+"""Alignments by every map of cross-attention, counted against gold links."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from tqdm import tqdm
+
+from training.data.corpus import CorpusError, ParallelText, read_lines
+from transformer import InputError, Translator
+from transformer.analysis import alignment, lenses
+from transformer.analysis.alignment_settings import LINKS, AlignmentSettings, Links
+from transformer.analysis.gold_links import GoldLinks, Link, Notation, read_links
+from transformer.analysis.lenses import LensName
+from transformer.kinds import ROWS, Row
+
+Figures: TypeAlias = dict[str, float]
+"""`aer`, `precision` and `recall`, in percent."""
+
+
+class GoldLine(NamedTuple):
+    """A sentence pair with its gold links, and its number in the file, from 1."""
+
+    number: int
+    source: str
+    target: str
+    links: GoldLinks
+
+    def turned(self) -> GoldLine:
+        """Return the pair with its sides exchanged."""
+        sure, possible = (
+            frozenset((target, source) for source, target in links)
+            for links in (self.links.sure, self.links.possible)
+        )
+        return GoldLine(self.number, self.target, self.source, GoldLinks(sure, possible))
+
+
+def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLine], int]:
+    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones.
+
+    Raises:
+        CorpusError: naming the line and what is wrong with it.
+    """
+    lines = read_lines(path)
+    if len(lines) != len(text):
+        raise CorpusError(
+            f"{path} has {len(lines):,} lines, but there are {len(text):,} sentence pairs: each "
+            f"needs its line of links."
+        )
+    gold, dropped = [], 0
+    for number, (line, source, target) in enumerate(
+        zip(lines, text.source, text.target, strict=True), start=1
+    ):
+        if not line.strip():
+            raise CorpusError(f"{path} line {number:,} is empty: remove it from all three files.")
+        try:
+            words = len(source.split()), len(target.split())
+            links, outside = read_links(line, words, notation)
+        except ValueError as error:
+            raise CorpusError(f"{path} line {number:,}: {error}") from error
+        gold.append(GoldLine(number, source, target, links))
+        dropped += outside
+    return gold, dropped
+
+
+@dataclass
+class Counts:
+    """Links shared by an alignment A and gold links, summed over sentences."""
+
+    links: float = 0  # |A|
+    sure: float = 0  # |S|
+    found_sure: float = 0  # |A ∩ S|
+    found_possible: float = 0  # |A ∩ P|
+
+    def add(self, links: Collection[Link], gold: GoldLinks) -> None:
+        """Count one more sentence."""
+        self.links += len(links)
+        self.sure += len(gold.sure)
+        self.found_sure += len(gold.sure.intersection(links))
+        self.found_possible += len(gold.possible.intersection(links))
+
+    def figures(self) -> Figures:
+        """Compute AER, precision and recall in percent (Och & Ney 2003).
+
+        AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), precision |A∩P| / |A|, recall |A∩S| / |S|.
+        """
+        right = _percent(self.found_sure + self.found_possible, self.links + self.sure)
+        return {
+            "aer": 100 - right,
+            "precision": _percent(self.found_possible, self.links),
+            "recall": _percent(self.found_sure, self.sure),
+        }
+
+
+def in_words(name: str, figures: Mapping[str, float]) -> str:
+    """Describe figures in one line."""
+    return (
+        f"{name:12}  AER {figures['aer']:5.1f}  precision {figures['precision']:5.1f}  "
+        f"recall {figures['recall']:5.1f}"
+    )
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+class Map(NamedTuple):
+    """A map of cross-attention, named as `AlignmentSettings` do; without a head, a whole layer."""
+
+    layer: int
+    head: int | None
+    row: Row
+    lens: LensName
+
+
+Maps: TypeAlias = Mapping[Map, Mapping[Links, Counts]]
+"""What was counted with each map and rule."""
+
+
+def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:
+    """Return the map and one of these rules that have the least AER, and this AER."""
+    rates = {
+        (map_, rule): rules[rule].figures()["aer"]
+        for map_, rules in maps.items()
+        for rule in choices
+    }
+    map_, rule = min(rates, key=rates.__getitem__)
+    return AlignmentSettings(*map_, rule), rates[map_, rule]
+
+
+def measure(translator: Translator, gold: Sequence[GoldLine]) -> Maps:
+    """Align every sentence by every map, and count what agrees with the gold links.
+
+    Raises:
+        CorpusError: naming a line that the model cannot read.
+    """
+    maps: dict[Map, dict[Links, Counts]] = {}
+    for number, source, target, links in tqdm(gold, "sentences", disable=None):
+        try:
+            for map_, by_rule in _alignments(translator, source, target):
+                counts = maps.setdefault(map_, {rule: Counts() for rule in LINKS})
+                for rule, pairs in by_rule.items():
+                    counts[rule].add(pairs, links)
+        except InputError as error:
+            raise CorpusError(f"Line {number:,}: {error}") from error
+    return maps
+
+
+def _alignments(
+    translator: Translator, source: str, target: str
+) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
+    """Yield each map with its links by rule, for one sentence pair."""
+    trace = translator.trace(source, target=target)
+    words = alignment.word_numbers(translator, trace, "typed")
+    for name in lenses.NAMES:
+        for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
+            values = alignment.cross_values(translator, trace, name, heads=heads)
+            for layer, rows in enumerate(values):
+                for head, head_rows in enumerate(rows):
+                    for row in ROWS:
+                        shares = alignment.word_shares(head_rows, *words, row)
+                        yield (
+                            Map(layer, head if heads else None, row, name),
+                            {
+                                rule: {pair[:2] for pair in alignment.strongest(shares, rule)}
+                                for rule in LINKS
+                            },
+                        )

@@ -1,0 +1,123 @@
+"""Links between words by two models, one for each direction: their choice, and their method."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.alignment import WordPair
+from transformer.analysis.alignment_settings import GoldFigures
+from transformer.analysis.both_directions import (
+    BothSettings,
+    BothShares,
+    Rule,
+    align_both,
+    both_shares,
+    combine,
+    read_both,
+)
+from transformer.text.languages import Languages
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.explanations import code_line
+from viz.app.chrome.fields import choose_one
+from viz.app.chrome.problems import say
+from viz.app.models import menu
+from viz.draw.formatting import counted
+from viz.draw.labels import ROW_VERBS, quoted
+from viz.draw.word_links import map_text
+
+LINKS = "links"
+"""Name in the URL of the choice between one model's links and those of both."""
+THIS_MODEL, BOTH = "this model", "both directions"
+
+TITLE = "Which words both models link"
+DASHED = "one model’s link that both together do not make"
+
+_RULES: dict[Rule, str] = {
+    "intersection": "both models link the words",
+    "union": "either model links the words",
+    "grow-diag": "both models link the words, or one does and the link extends theirs (grow-diag)",
+    "product": "each word is the other’s strongest match by the product of both models’ shares",
+}
+
+
+class BothLinks(NamedTuple):
+    """The links of two models on the sentence in the bar."""
+
+    model: str  # the second model in the menu
+    settings: BothSettings
+    shares: BothShares
+
+    def pairs(self, rule: Rule | None = None) -> tuple[WordPair, ...]:
+        """Return the links by a rule, that of the settings unless given."""
+        return combine(self.shares, self.settings, rule or self.settings.rule)
+
+    def map_texts(self) -> str:
+        """Name both maps in a line."""
+        return f"{map_text(self.settings.forward)}; back: {map_text(self.settings.reverse)}"
+
+
+def pick_both(
+    translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
+) -> BothLinks | None:
+    """Draw the choice of the links, where a model of the other direction is there.
+
+    Args:
+        translator: the model of the bar.
+        trace: the sentence with its translation.
+        problems: the place of a sentence on a second model that cannot be used.
+
+    Returns:
+        The links of both models, if they are chosen and can be made.
+    """
+    offered = menu.offered_models()
+    name = menu.reverse_of(translator.languages, offered)
+    if not name or choose_one("Links by", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:
+        return None
+    with problems:
+        try:
+            reverse = menu.load(offered.folders[name])
+            settings = read_both(translator, reverse)
+            shares = memo_per_trace(
+                trace,
+                ("shares of both", settings, reverse.checksum),
+                lambda: both_shares(translator, reverse, trace, settings),
+            )
+        except HeadlightError as error:
+            say(error)
+            return None
+    return BothLinks(name, settings, shares)
+
+
+def both_method(links: BothLinks, languages: Languages) -> str:
+    """Describe a link, the two maps and the rows that it is read from, and its measured error."""
+    settings, model = links.settings, quoted(links.model)
+    forward, reverse = settings.forward, settings.reverse
+    source, target = languages.name("source"), languages.name("target")
+    return (
+        f"A solid link: {_RULES[settings.rule]}. This model: {map_text(forward)} when the decoder "
+        f"{ROW_VERBS[forward.row]} the {target} word. {model}, which translates back: "
+        f"{map_text(reverse)} when its decoder {ROW_VERBS[reverse.row]} the {source} word. "
+        f"{_error_text(settings.gold)}"
+    )
+
+
+def _error_text(gold: GoldFigures | None) -> str:
+    if gold is None:
+        return "Never compared with links that people drew, for these two models."
+    sentences = counted(gold.sentences, "hand-linked sentence")
+    return (
+        f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of {gold.name} "
+        f"that chose neither map nor rule."
+    )
+
+
+def both_explanation() -> str:
+    """Return the sentences on such links at the end of the page."""
+    return (
+        f"Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. "
+        f"2003): the second reads the translation and is given the sentence to write, "
+        f"{code_line(align_both)}. "
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.reverse_model import write_reverse
 from tests.viz.app_test import in_url, texts
 from transformer import AttentionTrace, Translator
 from viz.app.cache import cached_results
@@ -23,11 +23,7 @@ SENTENCE = "The dog sleeps in the garden."
 @pytest.fixture
 def reverse(trained_folder: Path, tmp_path: Path) -> Path:
     """The small model under the name of one that reads German."""
-    folder = shutil.copytree(trained_folder, tmp_path / "reverse")
-    manifest = json.loads((folder / "MANIFEST.json").read_text())
-    manifest["languages"] = ["German", "English"]
-    (folder / "MANIFEST.json").write_text(json.dumps(manifest))
-    return folder
+    return write_reverse(trained_folder, tmp_path / "reverse")
 
 
 @pytest.fixture

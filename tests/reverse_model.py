@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 
-def write_reverse(folder: Path, copy: Path) -> Path:
-    """Copy a checkpoint folder that translates English to German, its languages exchanged."""
+def write_reverse(
+    folder: Path, copy: Path, languages: tuple[str, str] = ("German", "English")
+) -> Path:
+    """Copy a checkpoint folder that translates English to German under other languages."""
     shutil.copytree(folder, copy)
     path = copy / "MANIFEST.json"
-    path.write_text(
-        json.dumps(json.loads(path.read_bytes()) | {"languages": ["German", "English"]})
-    )
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"languages": languages}))
     return copy

@@ -103,7 +103,10 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(
     assert blocks(app).keys() == blocks(alone).keys()
 
 
-def test_without_a_model_of_the_other_direction_there_is_no_choice(serve) -> None:
-    app = serve("translate", text=SENTENCE, links="both directions")
+def test_without_a_model_of_the_other_direction_there_is_no_choice(
+    serve, trained_folder: Path, tmp_path: Path
+) -> None:
+    dutch = write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
+    app = serve("translate", checkpoint=dutch, text=SENTENCE, links="both directions")
     assert not any(group.key == "links" for group in app.button_group)
     assert TITLE not in blocks(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -74,7 +73,10 @@ def test_a_text_that_is_not_translated_stays_and_a_version_by_hand_is_taken_alon
 
 
 def test_a_class_and_a_model_without_a_reverse_have_no_button(
-    open_: Callable[..., AppTest], serve: Callable[..., AppTest], tmp_path: Path, reverse: Path
+    open_: Callable[..., AppTest],
+    serve: Callable[..., AppTest],
+    trained_folder: Path,
+    tmp_path: Path,
 ) -> None:
     def is_offered(app: AppTest) -> bool:
         assert not app.exception
@@ -82,10 +84,8 @@ def test_a_class_and_a_model_without_a_reverse_have_no_button(
 
     assert is_offered(open_(text=SENTENCE))
     assert not is_offered(open_(text=SENTENCE, **{"class": "1"}))
-    manifest = json.loads((reverse / "MANIFEST.json").read_text())
-    manifest["languages"] = ["Dutch", "French"]
-    (reverse / "MANIFEST.json").write_text(json.dumps(manifest))
-    assert not is_offered(serve("translate", checkpoint=reverse, text=SENTENCE))
+    dutch = write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
+    assert not is_offered(serve("translate", checkpoint=dutch, text=SENTENCE))
 
 
 def test_the_translation_is_translated_back_beside_the_sentence(

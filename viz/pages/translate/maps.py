@@ -57,7 +57,7 @@ def show_words(
         return None
     languages = trace.languages
     controls = st.container(key="translate-words-controls", horizontal=True, gap="small")
-    problems = st.container()
+    problems = st.container(key="second-model")
     with controls:
         heading = st.empty()
         both = pick_both(translator, trace, problems)

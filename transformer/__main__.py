@@ -236,8 +236,8 @@ def _parser() -> Parser:
     parser.add_argument(
         "--checkpoint",
         type=Path,
-        help="a checkpoint folder, or for CTranslate2 an exported one; bundled-de-en is the bundled "
-        "one from German to English, and that from English to German is taken unless given",
+        help="a checkpoint folder, or for CTranslate2 an exported one; bundled-de-en is the "
+        "bundled one from German to English, and the other bundled one is taken unless given",
     )
     parser.add_argument(
         "--align",

@@ -47,6 +47,7 @@ from viz.pages.training.runs import (
     find,
     folder_code,
     forget_unknown,
+    has_probes,
     is_live,
     known_runs,
     load,
@@ -74,8 +75,13 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
     What is worth seeing stands beside the question of the page.
     """
     runs = offered_runs(RUN, known_runs())
+    # the first that saved attention: not the run of every model did
+    index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
     with row:
-        name = menu("Run", list(runs), RUN, width=240, on_change=forget_unknown, help=RUNS_HELP)
+        name = menu(
+            "Run", list(runs), RUN, width=240, index=index,
+            on_change=forget_unknown, help=RUNS_HELP,
+        )  # fmt: skip
     report_missing(RUN)
     try:
         # a deleted run is no longer in the menu

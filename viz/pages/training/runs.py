@@ -207,6 +207,11 @@ LARGEST_SUM = 1.01
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
 
 
+def has_probes(run: Path) -> bool:
+    """Return whether a run has a folder of saved attention."""
+    return os.path.isdir(run / "probes")  # noqa: PTH112
+
+
 def find(run: Path) -> list[Probes]:
     """List the files of each sentence in a run's folder; empty where it saved nothing.
 

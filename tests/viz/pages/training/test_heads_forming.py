@@ -444,3 +444,14 @@ def test_each_value_stands_at_its_step_and_the_open_head_in_front() -> None:
     assert others["transform"] == [{"filter": "!datum.selected"}]
     assert spec["datasets"][rule["data"]["name"]] == [{"step": 2}]
     assert opened_row["encoding"]["x"]["scale"]["type"] == "log"  # heads form early
+
+
+def test_the_first_run_that_saved_attention_is_open(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: dict
+) -> None:
+    runs = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
+    monkeypatch.setattr(page, "known_runs", lambda: runs)
+    app = AppTest.from_function(forming_page, default_timeout=60).run()
+    assert not app.exception
+    assert app.selectbox(key="forming_run").value == "mine"
+    assert "weights" in shown

@@ -100,6 +100,10 @@ def texts(app: AppTest) -> list[str]:
     return [text.value for text in app.text]
 
 
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+
+
 def in_url(app: AppTest, name: str) -> str | None:
     values = app.query_params.get(name)
     return values[-1] if isinstance(values, list) else values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import go_back, in_url, texts
+from tests.viz.app_test import go_back, in_url, press, texts
 from transformer import Translator
 from transformer.text.words import ForbiddenWords
 from viz.app.sentence import search_request
@@ -29,10 +29,6 @@ def bar() -> None:
 
 def german(app: AppTest) -> str:
     return texts(app)[1]
-
-
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import press, texts
 from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
 from transformer.analysis.paper.costs import LAYERS, Sizes, crossings, work
@@ -50,7 +50,7 @@ def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> N
         "By formula, d = 512, h = 8, k = 3", measured
     }  # fmt: skip
     assert any("different sizes" in text for text in texts(app))
-    app.button[0].click().run()
+    press(app, "Formula for the measured size")
     assert {heading.value for heading in app.subheader} >= {
         f"By formula, d = {d}, h = {h}, k = {k}", measured
     }  # fmt: skip

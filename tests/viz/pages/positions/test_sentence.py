@@ -14,7 +14,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts, unsure
+from tests.viz.app_test import press, texts, unsure
 from tests.viz.pages.positions.reading import BOTH, SENTENCE, picture
 from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
@@ -142,7 +142,7 @@ def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> Non
     assert len(set(with_order)) == 2
     assert len(set(without)) == 1
     assert any("one sentence to the encoder" in text for text in texts(app))
-    app.button[1].click().run()
+    press(app, f"Show “{PAIR[1]}”")
     assert app.text_area(key="text").value == PAIR[1]
 
 

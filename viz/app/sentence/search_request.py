@@ -91,8 +91,8 @@ def put_text(text: str) -> None:
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
-def turn_round(translation: str, model: str) -> None:
-    """Let the next run translate a translation with the model of the other direction.
+def translate_back(translation: str, model: str) -> None:
+    """Let the next run translate a translation back, with the model of the other direction.
 
     Beam and α stay; what was forced or forbidden belongs to the other language.
     """

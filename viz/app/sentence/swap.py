@@ -9,7 +9,7 @@ from viz.app.chrome.fields import typed
 from viz.app.links import address
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence.search_request import TEXT, turn_round
+from viz.app.sentence.search_request import TEXT, translate_back
 
 _TRANSLATED = "swap.translated"
 
@@ -36,4 +36,4 @@ def _swap(reverse: str) -> None:
     """Take the translation along; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
     current = typed(TEXT)
-    turn_round(translation if text == current and translation else current, reverse)
+    translate_back(translation if text == current and translation else current, reverse)

@@ -30,7 +30,7 @@ MODELS = ("forward", "reverse")
 
 @dataclass(frozen=True)
 class Measured:
-    """Links of one name, of a model or a rule: the maps with the least AER on the odd lines."""
+    """Figures of a model alone or of a rule, by the maps with the least AER on the odd lines."""
 
     settings: BothSettings
     odd: Figures  # of the lines that chose the maps

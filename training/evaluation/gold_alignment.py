@@ -30,7 +30,7 @@ class GoldLine(NamedTuple):
     links: GoldLinks
 
     def turned(self) -> GoldLine:
-        """Return the pair with its sides exchanged."""
+        """Return the pair with source and target exchanged."""
         sure, possible = (
             frozenset((target, source) for source, target in links)
             for links in (self.links.sure, self.links.possible)
@@ -117,7 +117,7 @@ class Map(NamedTuple):
 
 
 Maps: TypeAlias = Mapping[Map, Mapping[Links, Counts]]
-"""What was counted with each map and rule."""
+"""Counts of each map and rule."""
 
 
 def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:

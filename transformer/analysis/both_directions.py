@@ -143,7 +143,7 @@ def both_shares(
     *,
     words: Words = "pieces",
 ) -> BothShares:
-    """Compute the shares from which `align_both` takes its links; arguments and errors are its."""
+    """Compute the shares from which `align_both` takes its links; see `align_both`."""
     require_reverse(translator.languages, reverse.languages)
     forward = aligned_shares(translator, trace, chosen.forward, words=words)
     if not forward.size:  # nothing was written, and the second model has nothing to read
@@ -198,7 +198,7 @@ def combined_links(
     reverse: Collection[Link],
     rule: Literal["intersection", "union", "grow-diag"],
 ) -> frozenset[Link]:
-    """Combine the links of two alignments, whatever made them."""
+    """Combine the links of two alignments by a rule."""
     both = frozenset(forward).intersection(reverse)
     either = frozenset(forward).union(reverse)
     if rule == "grow-diag":

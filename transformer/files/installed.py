@@ -27,7 +27,7 @@ BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
 
 
 def checkpoint_folder(folder: str | Path | None) -> Path:
-    """Find a checkpoint: a folder, else a bundled one by its name; by default English to German."""
+    """Return a checkpoint folder, by its path or by the name of a bundled one."""
     if folder is None:
         return BUNDLED
     path = Path(folder)

@@ -181,7 +181,7 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
 
 
 def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
-    """Load weights of this shape, or of a part of its depth; dropout and smoothing may differ."""
+    """Load weights of this shape; dropout and smoothing may differ."""
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
@@ -190,13 +190,10 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
     given = checkpoint.load(folder)
     theirs, ours = dataclasses.asdict(given.model.config), dataclasses.asdict(wanted)
     for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
-        deeper = name == "N" and wanted.decoder_N is None
-        multiple = deeper and wanted.N % given.model.config.N == 0
-        if theirs[name] != ours[name] and not multiple:
-            further = ", or a multiple of it" if deeper else ""
+        if theirs[name] != ours[name]:
             raise ConfigError(
                 f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
-                f"{ours[name]!r}: write there what the checkpoint has{further}."
+                f"{ours[name]!r}: write there what the checkpoint has."
             )
     return given
 
@@ -310,8 +307,7 @@ def _parser() -> Parser:
         "--start-from",
         type=Path,
         metavar="CHECKPOINT",
-        help="start with the weights and the vocabulary of a checkpoint folder: fine-tuning; where "
-        "the configuration has more layers, these add nothing at first (not in the paper)",
+        help="start with the weights and the vocabulary of a checkpoint folder: fine-tuning",
     )
     parser.add_argument(
         "--steps",

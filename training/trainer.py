@@ -16,7 +16,7 @@ from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
 from training.data.run_data import RunData
 from training.devices import ProcessInfo, StopRequest
-from training.initialisation import initialise_from, scale_by_depth
+from training.initialisation import scale_by_depth
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
@@ -75,8 +75,8 @@ class Trainer:
         self.stop_request = StopRequest(process)
 
     def start_from(self, given: Checkpoint) -> None:
-        """Start from the weights of a checkpoint, which may have fewer layers."""
-        initialise_from(given.model, self.model)
+        """Start from the weights of a checkpoint of the same shape."""
+        self.model.load_state_dict(given.model.state_dict())
         self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
 
     def resume(self) -> str:

@@ -263,20 +263,6 @@ def test_a_run_starts_from_a_checkpoint(tiny: TinyRun, finished: Path) -> None:
     assert now.model.config.P_drop == 0.3
 
 
-def test_a_run_may_be_deeper_than_what_it_starts_from(tiny: TinyRun, finished: Path) -> None:
-    tiny.change(lr_factor=1e-9, N=2)
-    tiny.train("--start-from", str(finished / "averaged"))
-    then, now = (checkpoint.load(run / "averaged").model.eval() for run in (finished, tiny.out))
-    assert now.config.N == 2
-    ids = torch.tensor([[5, 6, 7, 3]])
-    torch.testing.assert_close(now(ids, ids), then(ids, ids), atol=1e-3, rtol=1e-3)
-
-    tiny.change(N=3)
-    refusal = tiny.refusal("--start-from", str(tiny.out / "averaged"), out="third")
-    assert "a model of N = 2, but" in refusal
-    assert "says 3: write there what the checkpoint has, or a multiple of it." in refusal
-
-
 def test_a_checkpoint_of_another_shape_or_kind_is_no_start(tiny: TinyRun, finished: Path) -> None:
     tiny.change(d_ff=48)
     refusal = tiny.refusal("--start-from", str(finished / "averaged"))

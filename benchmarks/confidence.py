@@ -63,17 +63,15 @@ def run(options: argparse.Namespace) -> None:
     assert translator.domain is not None  # the bundled models state one
     least = translator.domain.least_log_prob
     print(describe())
-    print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}")
+    print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}, or of another kind")
     print(f"{'text':24} {'sentences':>9} {'lowest':>7} {'median':>7} {'highest':>7} {'notice':>7}")
     for name, texts in groups(translator.languages.source).items():
-        values = [log_prob_per_piece(translator, text) for text in texts]
+        translations = [translator.translate(text, beam_size=BEAM_SIZE) for text in texts]
+        values = [
+            translation.log_prob / len(translation.best.hypothesis.tokens)
+            for translation in translations
+        ]
         print(
             f"{name:24} {len(values):9} {min(values):7.2f} {statistics.median(values):7.2f} "
-            f"{max(values):7.2f} {sum(value < least for value in values):7}"
+            f"{max(values):7.2f} {sum(bool(translation.notices) for translation in translations):7}"
         )
-
-
-def log_prob_per_piece(translator: Translator, text: str) -> float:
-    """Return log p per piece of the best translation, in nats."""
-    best = translator.translate(text, beam_size=BEAM_SIZE).best.hypothesis
-    return best.log_prob / len(best.tokens)

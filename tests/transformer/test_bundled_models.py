@@ -40,6 +40,17 @@ def test_it_translates_and_is_sure_of_its_examples(name: str, translator: Transl
         assert not translator.translate(example).notices, example
 
 
+def test_a_sentence_of_the_other_language_is_noticed_where_its_words_stay() -> None:
+    translator = Translator.load("bundled-de-en")
+    text = "Two black dogs are running through the deep white snow today."
+    (notice,) = translator.translate(text).notices
+    assert "repeats 10 of 10 words" in notice  # "Two" may be a name
+    assert "is the sentence German?" in notice
+    # the reader wrote these words, and names stay as they are
+    assert not translator.score(text, text).translation.notices
+    assert not translator.translate("Berlin, Hamburg, Bremen.").notices
+
+
 def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:
     folder, config = translator.folder, translator.model.config
     weights = checksum_of_weights(folder)

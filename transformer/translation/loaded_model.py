@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from transformer.model import Transformer
 from transformer.text.languages import Languages
 from transformer.text.reader import InputReader, unknown
 from transformer.text.tokenizer import Piece, Tokenizer
+
+LEAST_COPIED = 3
+"""Different words that a translation repeats before anything is said: German has "in", too."""
 
 
 class LoadedModel:
@@ -134,6 +138,8 @@ class LoadedModel:
             warnings.append(
                 f"The model did not end the sentence within {_pieces(len(best.tokens))}, {limit}."
             )
+        if best is not None and settings is not None:
+            warnings.append(self._notice_of_copied_words(text, best))
         if best is not None and self.domain is not None:
             # what the reader forced or forbade is no choice of the model
             steered = settings or SearchSettings()
@@ -143,10 +149,28 @@ class LoadedModel:
             warnings.append(self.domain.notice(best, forced=forced, without=steered.forbidden))
         return tuple(warning for warning in warnings if warning)
 
+    def _notice_of_copied_words(self, text: str, best: Hypothesis) -> str | None:
+        """Return a notice on a translation that repeats the text, as of the wrong language.
+
+        Words with a capital may be names, which stay as they are.
+        """
+        read = _uncapitalised_words(text)
+        copied = read & _uncapitalised_words(self.target_tokenizer.decode(best.tokens))
+        if not self.languages.source or len(copied) < LEAST_COPIED or 2 * len(copied) < len(read):
+            return None
+        return (
+            f"The translation repeats {len(copied)} of {len(read)} words: is the sentence "
+            f"{self.languages.source}?"
+        )
+
     def not_finite(self) -> NotFiniteError:
         """Return the error for a model, or a hook in the current context, that computes NaN."""
         hooked = self.model.silenced() != {}
         return NotFiniteError.for_model(f"The model of {self.folder}", hooked=hooked)
+
+
+def _uncapitalised_words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W\d_]+", text) if word[0].islower()}
 
 
 def _pieces(count: int) -> str:

@@ -44,8 +44,6 @@ class Recipe:
         patience: stop after this many validations without a lower loss; 0 never does.
         compile: let torch.compile fuse each layer; worth the compile time on a GPU.
         r_drop: α of R-Drop, which is not in the paper; 0 for none.
-        bpe_dropout: probability that a BPE merge is skipped, drawn anew in each epoch; not in
-            the paper.
         depth_scaled: divide the first weights of layer l by √l; not in the paper.
     """
 
@@ -66,7 +64,6 @@ class Recipe:
     patience: int = 0
     compile: bool = False
     r_drop: float = 0.0
-    bpe_dropout: float = 0.0
     depth_scaled: bool = False
 
     def __post_init__(self) -> None:
@@ -91,8 +88,6 @@ class Recipe:
                 raise ConfigError(f"{shown} must be {limit}.")
             if isinstance(value, int) and value > LARGEST_INTEGER:
                 raise ConfigError(f"{shown} must be at most {LARGEST_INTEGER:,}.")
-        if self.bpe_dropout >= 1:
-            raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -241,7 +241,6 @@ def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
     for name, default, words in (
         ("lr_factor", 1, "a factor of {:g} on the rate of equation 3"),
         ("cooldown", 0, "a rate that falls to 0 over the last {:,} steps"),
-        ("bpe_dropout", 0, "BPE-dropout of {:g} (Provilkov et al. 2020)"),
         ("r_drop", 0, "R-Drop with α = {:g} (Wu et al. 2021, arXiv:2106.14448)"),
         ("started_from", "", "first weights of the checkpoint with SHA-256 {!s:.12}…"),
         ("depth_scaled", False, "first weights of layer l divided by √l (Zhang et al. 2019)"),

@@ -49,7 +49,7 @@ class Trainer:
         self.config, self.recipe = config, config.recipe
         self.tokenizer, self.out, self.process = data.tokenizer, out, process
         self.tensorboard = out / TENSORBOARD if tensorboard else None
-        self.stream = BatchStream(data.text, self.tokenizer, self.recipe, process)
+        self.stream = BatchStream(data.text, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
         self.model = Transformer(config.model)
         if self.recipe.depth_scaled:

@@ -140,7 +140,6 @@ def test_multi30k_is_the_tiny_model_of_wu_et_al() -> None:
         ("[training]\nsteps = 0", r"\[training\] steps = 0 must be above 0"),
         ('[training]\nwarmup = "long"', r"\[training\] warmup = 'long' must be a whole number"),
         ("[training]\npatience = -1", r"\[training\] patience = -1 must be 0 or more"),
-        ("[training]\nbpe_dropout = 1.0", "bpe_dropout = 1.0 must be below 1"),
         ("[training]\ncompile = 1", r"\[training\] compile = 1 must be true or false"),
         (
             "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 def test_eight_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
     tiny.change(steps=72, log_every=3, validate_every=18, save_every=36)
-    tiny.change(bpe_dropout=0.2, r_drop=5.0, micro_batch_tokens=90)
+    tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
     whole, out = tiny.train(out="whole"), tiny.out
     tiny.change(save_every=2)

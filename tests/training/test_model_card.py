@@ -22,7 +22,7 @@ from transformer.checkpoints import checkpoint
 def run(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """A complete run of 24 steps with what the paper has not."""
     text = RECIPE.replace("lr_factor = 1.0", "lr_factor = 2.5")
-    more = "cooldown = 6\nr_drop = 0.5\nbpe_dropout = 0.1\ndepth_scaled = true\n"
+    more = "cooldown = 6\nr_drop = 0.5\ndepth_scaled = true\n"
     return run_in(tmp_path_factory.mktemp("run"), data, recipe=text + more)
 
 
@@ -66,8 +66,7 @@ def test_the_run_is_described_by_its_own_files(run: Path, tmp_path: Path) -> Non
 def test_what_is_not_in_the_paper_is_named(run: Path, tmp_path: Path) -> None:
     assert _rows(_card(run, tmp_path / "CARD.md"))["not in the paper"] == (
         "a factor of 2.5 on the rate of equation 3; a rate that falls to 0 over the last 6 steps; "
-        "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 "
-        "(Wu et al. 2021, arXiv:2106.14448); "
+        "R-Drop with α = 0.5 (Wu et al. 2021, arXiv:2106.14448); "
         "first weights of layer l divided by √l (Zhang et al. 2019)"
     )
     # a damaged log: what is no checksum is shown as it is
@@ -81,7 +80,7 @@ def test_what_is_not_in_the_paper_is_named(run: Path, tmp_path: Path) -> None:
 def test_a_run_as_in_the_paper_has_nothing_to_name(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_there = {"lr_factor": 1.0, "cooldown": 0, "r_drop": 0.0, "bpe_dropout": 0.0}
+    as_there = {"lr_factor": 1.0, "cooldown": 0, "r_drop": 0.0}
     plain = _changed(run, tmp_path, **as_there, depth_scaled=False)
     log = [
         {**entry, "lr_factor": 1.0, "cooldown": 0} if "steps" in entry else entry

@@ -16,10 +16,8 @@ from torch import Tensor
 from training.config import Recipe
 from training.data.corpus import CorpusError
 from training.data.encoded_text import Counts, EncodedText, Sentences, TrainingText, spans
-from training.data.subword_sampling import BpeDropout
 from training.devices import ProcessInfo
 from transformer.config import BOS, EOS, PAD
-from transformer.text.tokenizer import Tokenizer
 
 
 def round_up(length: int, multiple: int) -> int:
@@ -194,15 +192,11 @@ class BatchStream:
 
     Raises:
         CorpusError: if an epoch has fewer sentence pairs than processes.
-        ConfigError: if there is BPE-dropout, and the vocabulary is not one of byte pairs.
     """
 
-    def __init__(
-        self, text: TrainingText, tokenizer: Tokenizer, recipe: Recipe, process: ProcessInfo
-    ) -> None:
+    def __init__(self, text: TrainingText, recipe: Recipe, process: ProcessInfo) -> None:
         self.text, self.recipe, self.process = text, recipe, process
         self.length_multiple = process.length_multiple
-        self.dropout = BpeDropout(tokenizer, recipe.bpe_dropout) if recipe.bpe_dropout else None
         if not (pairs := len(text.rows(recipe.seed, 0))):
             raise CorpusError("The weights leave no sentence pair of the text: raise them.")
         if pairs < process.world_size:
@@ -213,48 +207,45 @@ class BatchStream:
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
         """Yield the batches of update after update from a place in the text on, without end."""
-        encoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieces")
+        planner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="epochs")
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
-        prepared = self._prepared(epoch, batches_done, encoder)
+        prepared = self._prepared(epoch, batches_done, planner)
         try:
             pending = deque(worker.submit(next, prepared) for _ in range(PREFETCH))
             while True:
                 pending.append(worker.submit(next, prepared))
                 yield pending.popleft().result()
         finally:  # a run that is asked to stop does not wait for what it will not need
-            for pool in (worker, encoder):
+            for pool in (worker, planner):
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepared(
-        self, epoch: int, batches_done: int, encoder: ThreadPoolExecutor
+        self, epoch: int, batches_done: int, planner: ThreadPoolExecutor
     ) -> Iterator[UpdateBatches]:
         """Yield the batches of update after update; the next epoch is cut during this one."""
-        next_epoch = encoder.submit(self._cut_epoch, epoch)
+        recipe = self.recipe
+        batches = TokenBatches(
+            self.text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple
+        )
+
+        def updates_of(number: int) -> Sequence[Counts]:
+            return batches.epoch(number, self.text.rows(recipe.seed, number))
+
+        next_epoch = planner.submit(updates_of, epoch)
         while True:
-            text, batches, updates = next_epoch.result()
-            next_epoch = encoder.submit(self._cut_epoch, epoch + 1)
+            updates = next_epoch.result()
+            next_epoch = planner.submit(updates_of, epoch + 1)
             for done in range(batches_done, len(updates)):
-                yield self._prepare(text, batches, updates[done], epoch, done + 1)
+                yield self._prepare(batches, updates[done], epoch, done + 1)
             epoch, batches_done = epoch + 1, 0
 
-    def _cut_epoch(self, epoch: int) -> tuple[TrainingText, TokenBatches, Sequence[Counts]]:
-        """Cut the text of an epoch; return it with the rows of each of its updates."""
-        text, recipe = self.text, self.recipe
-        if self.dropout is not None:
-            seed = (recipe.seed, epoch)  # the same in every process
-            text = self.dropout.sample_text(text, seed, recipe.max_pieces)
-        batches = TokenBatches(text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple)
-        return text, batches, batches.epoch(epoch, text.rows(recipe.seed, epoch))
-
-    def _prepare(
-        self, text: TrainingText, lengths: TokenBatches, rows: Counts, epoch: int, done: int
-    ) -> UpdateBatches:
+    def _prepare(self, lengths: TokenBatches, rows: Counts, epoch: int, done: int) -> UpdateBatches:
         multiple = self.length_multiple
         local = rows[self.process.rank :: self.process.world_size]
         longer = np.maximum(lengths.source_lengths[local], lengths.target_lengths[local])
         batches = [
             # no pair is longer, nor does the model accept more
-            make_batch(text.encoded, some, multiple, self.recipe.max_pieces)
+            make_batch(self.text.encoded, some, multiple, self.recipe.max_pieces)
             for some in cut(local, longer, self.recipe.micro_batch_tokens, multiple)
         ] or [empty_batch(multiple)]
         if self.process.device.type == "cuda":

@@ -262,12 +262,6 @@ class EncodedFiles:
             file.flush()
             os.fsync(file.fileno())
 
-    def mapped(self, left_out: int) -> EncodedText:
-        """Map the text of the files into memory; nothing is read yet."""
-        for file in self._files.values():
-            file.flush()
-        return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
-
     def _write(self, name: str, array: Numbers) -> None:
         content = np.ascontiguousarray(array, self._types[name]).data
         self._digests[name].update(content)

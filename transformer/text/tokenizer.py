@@ -126,11 +126,6 @@ class Tokenizer:
         """Encode many texts at once, on all cores."""
         return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
 
-    def ranked_pieces(self) -> tuple[list[str], list[float]]:
-        """List piece and score of each id; of byte pairs, the higher score is merged first."""
-        ids = list(range(self.vocab_size))
-        return self._processor.IdToPiece(ids), self._processor.GetScore(ids)
-
     def decode(self, ids: Sequence[int]) -> str:
         """Decode token ids to text; special pieces are left out."""
         return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))

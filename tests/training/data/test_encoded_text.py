@@ -125,7 +125,8 @@ def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_fil
                 written = EncodedFiles(files, dtype)
             written.append(_encoded(chunk, dtype, first))
             first += len(chunk)
-        mapped, records = written.mapped(left_out=7), written.records()
+        written.sync()
+        mapped, records = mapped_text(files, dtype, left_out=7), written.records()
     assert mapped.left_out == 7
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
@@ -140,7 +141,8 @@ def test_a_mapped_text_is_read_only_and_half_a_number_is_refused(tmp_path: Path)
         files = {name: stack.enter_context((tmp_path / name).open("w+b")) for name in NAMES}
         written = EncodedFiles(files, np.uint16)
         written.append(_encoded([([5], [6, 7])], np.uint16))
-        mapped = written.mapped(0)
+        written.sync()
+        mapped = mapped_text(files, np.uint16, 0)
         with pytest.raises(ValueError, match="read-only"):
             mapped.source.stored[0] = 3
         files["lines"].truncate(7)

@@ -239,11 +239,3 @@ def test_a_file_is_loaded_and_a_missing_one_is_named(tokenizer, tmp_path):
     assert is_one_sentence(str(caught.value))
     path.write_bytes(tokenizer.model)
     assert Tokenizer.load(path).encode("The dog") == tokenizer.encode("The dog")
-
-
-def test_the_vocabulary_has_the_piece_and_the_rank_of_each_id(tokenizer):
-    pieces, scores = tokenizer.ranked_pieces()
-    assert pieces[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
-    assert scores[4:] == [-float(rank) for rank in range(156)]
-    ids = tokenizer.encode("The dog sleeps.")
-    assert "".join(pieces[i] for i in ids) == "▁The▁dog▁sleeps."

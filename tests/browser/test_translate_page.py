@@ -47,6 +47,7 @@ app = st.App(
 WATCH = """() => {
     window.seen = [];
     const look = () => {
+        requestAnimationFrame(look);  // a frame without the line or the editor does not end it
         const line = document.querySelector(".st-key-translation");
         const editor = document.querySelector(".st-key-translate-editor");
         if (!line?.textContent || !editor) return;
@@ -55,7 +56,6 @@ WATCH = """() => {
             line.querySelector(`.headlight-${name}`)?.textContent ?? null);
         const now = [...parts, line.textContent, Math.round(place.top), Math.round(place.height)];
         if (`${now}` !== `${window.seen.at(-1)}`) window.seen.push(now);
-        requestAnimationFrame(look);
     };
     look();
 }"""

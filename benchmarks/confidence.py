@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     assert translator.domain is not None  # the bundled models state one
     least = translator.domain.least_log_prob
     print(describe())
-    print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}, or of another kind")
+    print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}, or of repeated words")
     print(f"{'text':24} {'sentences':>9} {'lowest':>7} {'median':>7} {'highest':>7} {'notice':>7}")
     for name, texts in groups(translator.languages.source).items():
         translations = [translator.translate(text, beam_size=BEAM_SIZE) for text in texts]

@@ -23,7 +23,6 @@ from training.data.manifest import FileRecord
 from transformer.files.reading import MIB
 from transformer.text.tokenizer import Tokenizer
 
-Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
 StoredIds = NDArray[np.int32] | NDArray[np.uint16]
 
@@ -59,15 +58,9 @@ class Sentences(Sequence[list[int]]):
         """Build from the concatenated ids of all sentences and their lengths, `[sentence]`."""
         return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
-    def pieces(self, rows: slice = slice(None)) -> Ids:
-        """Return the concatenated ids of consecutive sentences."""
-        start, stop, _ = rows.indices(len(self))
-        return self.stored[self.ends[start] : self.ends[max(start, stop)]].astype(np.int32)
-
-    def lengths(self, rows: slice = slice(None)) -> Counts:
-        """Count the pieces of each of these sentences, `[sentence]`."""
-        start, stop, _ = rows.indices(len(self))
-        return np.diff(self.ends[start : max(start, stop) + 1])
+    def lengths(self) -> Counts:
+        """Count the pieces of each sentence, `[sentence]`."""
+        return np.diff(self.ends)
 
     def take(self, rows: Counts) -> Sentences:
         """Select sentences by number, in this order."""

@@ -20,7 +20,7 @@ from transformer.text.reader import InputReader, unknown
 from transformer.text.tokenizer import Piece, Tokenizer
 
 LEAST_COPIED = 3
-"""Different words that a translation repeats before anything is said: German has "in", too."""
+"""Smallest number of different repeated words that is noticed: English and German share "in"."""
 
 
 class LoadedModel:
@@ -138,9 +138,9 @@ class LoadedModel:
             warnings.append(
                 f"The model did not end the sentence within {_pieces(len(best.tokens))}, {limit}."
             )
-        if best is not None and settings is not None:
-            warnings.append(self._notice_of_copied_words(text, best))
         if best is not None and self.domain is not None:
+            if settings is not None:
+                warnings.append(self._notice_of_copied_words(text, best))
             # what the reader forced or forbade is no choice of the model
             steered = settings or SearchSettings()
             forced = 0
@@ -150,17 +150,18 @@ class LoadedModel:
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: Hypothesis) -> str | None:
-        """Return a notice on a translation that repeats the text, as of the wrong language.
+        """Return a notice if a translation repeats half of the words, as of a wrong language.
 
-        Words with a capital may be names, which stay as they are.
+        Words with a capital may be names, which stay as they are. Only for a model with a domain:
+        other pairs of languages may share half of their words.
         """
         read = _uncapitalised_words(text)
         copied = read & _uncapitalised_words(self.target_tokenizer.decode(best.tokens))
-        if not self.languages.source or len(copied) < LEAST_COPIED or 2 * len(copied) < len(read):
+        if len(copied) < LEAST_COPIED or 2 * len(copied) < len(read):
             return None
         return (
-            f"The translation repeats {len(copied)} of {len(read)} words: is the sentence "
-            f"{self.languages.source}?"
+            f"The translation repeats {len(copied)} of {len(read)} words without a capital letter: "
+            f"is the sentence {self.source_language}?"
         )
 
     def not_finite(self) -> NotFiniteError:

@@ -65,9 +65,6 @@ def test_rows_are_taken_as_from_a_list(sentences: list[list[int]], data: st.Data
     taken = held.take(np.array(rows, np.int64))
     assert taken[:] == [sentences[row] for row in rows]
     assert taken.stored.dtype == np.uint16
-    part = slice(*sorted(data.draw(st.tuples(st.integers(0, 9), st.integers(0, 9)))))
-    assert held.pieces(part).tolist() == [i for ids in sentences[part] for i in ids]
-    assert held.lengths(part).tolist() == [len(ids) for ids in sentences[part]]
 
 
 def test_two_bytes_hold_the_ids_of_65536_pieces() -> None:

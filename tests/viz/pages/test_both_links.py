@@ -12,11 +12,13 @@ from tests.reverse_model import write_reverse
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, blocks, computed, message
 from transformer import Translator
+from transformer.analysis.alignment_settings import FILE as ALIGNMENT
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.both_directions import FILE, BothSettings, align_both
+from transformer.analysis.both_directions import FILE, BothSettings, align_both, read_both
 from transformer.text.languages import OURS
 from viz.app.chrome.explanations import as_markdown
 from viz.draw.labels import quoted
+from viz.pages.translate import both_links
 from viz.pages.translate.both_links import TITLE, BothLinks, both_method
 
 FORWARD = AlignmentSettings(0, 2, "reads", "weights", "each")
@@ -101,6 +103,30 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(
     assert arrays["strengths"].tolist() == own_arrays["strengths"].tolist()
     assert app.button_group(key="rows").value
     assert blocks(app).keys() == blocks(alone).keys()
+
+
+def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
+    models: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator, reverse = map(Translator.load, models)
+    read: list[BothSettings] = []
+
+    def reads(*both: Translator) -> BothSettings:
+        read.append(read_both(*both))
+        return read[-1]
+
+    monkeypatch.setattr(both_links, "read_both", reads)
+    (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "union").to_json(reverse))
+    for _ in range(2):
+        assert both_links.settings_of_both(translator, reverse).rule == "union"
+    assert len(read) == 1
+    (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "grow-diag").to_json(reverse))
+    assert both_links.settings_of_both(translator, reverse).rule == "grow-diag"
+    (models[0] / FILE).unlink()
+    assert both_links.settings_of_both(translator, reverse).rule == "intersection"
+    (models[1] / ALIGNMENT).write_text(BACK.to_json())
+    assert both_links.settings_of_both(translator, reverse).reverse == BACK
+    assert len(read) == 4
 
 
 def test_without_a_model_of_the_other_direction_there_is_no_choice(

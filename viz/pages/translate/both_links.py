@@ -8,8 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.alignment import WordPair
+from transformer.analysis.alignment_settings import FILE as ALIGNMENT
 from transformer.analysis.alignment_settings import GoldFigures
 from transformer.analysis.both_directions import (
+    FILE,
     BothSettings,
     BothShares,
     Rule,
@@ -19,7 +21,7 @@ from transformer.analysis.both_directions import (
     read_both,
 )
 from transformer.text.languages import Languages
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.fields import choose_one
 from viz.app.chrome.problems import say
@@ -79,7 +81,7 @@ def pick_both(
     with problems:
         try:
             reverse = menu.load(offered.folders[name])
-            settings = read_both(translator, reverse)
+            settings = settings_of_both(translator, reverse)
             shares = memo_per_trace(
                 trace,
                 ("shares of both", settings, reverse.checksum),
@@ -89,6 +91,14 @@ def pick_both(
             say(error)
             return None
     return BothLinks(name, settings, shares)
+
+
+def settings_of_both(translator: Translator, reverse: Translator) -> BothSettings:
+    """Read the settings of both models once: the SHA-256 of a MarianMT folder takes long."""
+    paths = (translator.folder / FILE, *(m.folder / ALIGNMENT for m in (translator, reverse)))
+    files = tuple((str(path), state_of_file(path)) for path in paths)
+    key = ("settings of both", translator.checksum, reverse.checksum, files)
+    return memo(key, lambda: read_both(translator, reverse))
 
 
 def both_method(links: BothLinks, languages: Languages) -> str:

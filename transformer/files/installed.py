@@ -29,7 +29,7 @@ BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
 def checkpoint_folder(folder: str | Path | None) -> Path:
     """Return a checkpoint folder, by its path or by the name of a bundled one.
 
-    A folder that is there wins over a bundled checkpoint of its name.
+    A folder that exists under such a name is taken instead of the bundled checkpoint.
     """
     if folder is None:
         return BUNDLED

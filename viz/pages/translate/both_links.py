@@ -94,7 +94,10 @@ def pick_both(
 
 
 def settings_of_both(translator: Translator, reverse: Translator) -> BothSettings:
-    """Read the settings of both models once: the SHA-256 of a MarianMT folder takes long."""
+    """Return the settings of both models, read again only after one of their files changed.
+
+    They name the reverse model by the SHA-256 of its weights, which takes long for MarianMT.
+    """
     paths = (translator.folder / FILE, *(m.folder / ALIGNMENT for m in (translator, reverse)))
     files = tuple((str(path), state_of_file(path)) for path in paths)
     key = ("settings of both", translator.checksum, reverse.checksum, files)

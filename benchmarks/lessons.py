@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SCREENS = ((1024, 720), (390, 844))
 """Width and height in CSS pixels."""
-PATIENCE = 10_000
+PATIENCE = 30_000
 """Milliseconds until a state of the page must be there."""
 DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 3
 """Largest number of presses of Tab to the menu of lessons, in it, and from action to action."""

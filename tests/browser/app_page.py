@@ -91,7 +91,7 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     began = time.monotonic()
     while (reading := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:
         page.wait_for_timeout(min(max(5, 250 * waited), 50))
-    assert reading == wanted
+    assert reading == wanted, f"{reading!r} after {PATIENCE / 1000:.0f} s, not {wanted!r}"
 
 
 def expect_german(page: Page, text: str) -> None:

@@ -51,6 +51,7 @@ from transformer.files.atomic import (
     remove_folder,
     write_file,
 )
+from transformer.files.installed import checkpoint_folder
 from transformer.shapes import refuse_too_large
 from transformer.text.tokenizer import Tokenizer
 
@@ -104,7 +105,8 @@ def train(options: argparse.Namespace) -> None:
             endings = _endings(options)
             folders = [dataclasses.replace(f, endings=endings) for f in options.data]
             if options.start_from and not resume:
-                start = _first_weights(options.start_from, config.model, options.config)
+                checkpoint_given = checkpoint_folder(options.start_from)
+                start = _first_weights(checkpoint_given, config.model, options.config)
             if options.tensorboard:
                 with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
                     TensorBoard(Path(folder), 0).close()
@@ -307,7 +309,8 @@ def _parser() -> Parser:
         "--start-from",
         type=Path,
         metavar="CHECKPOINT",
-        help="start with the weights and the vocabulary of a checkpoint folder: fine-tuning",
+        help="start with the weights and the vocabulary of a checkpoint folder, or of a bundled "
+        "checkpoint by its name: fine-tuning",
     )
     parser.add_argument(
         "--steps",

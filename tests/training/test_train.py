@@ -271,4 +271,5 @@ def test_a_checkpoint_of_another_shape_or_kind_is_no_start(tiny: TinyRun, finish
     marian_folder.write(tiny.folder / "marian")
     refusal = tiny.refusal("--start-from", str(tiny.folder / "marian"))
     assert "is a MarianMT folder, which can be read and not trained" in refusal
+    assert f"{BUNDLED} holds a model of" in tiny.refusal("--start-from", "bundled")
     assert not tiny.out.exists()

@@ -13,7 +13,7 @@ from training.data.corpus import CorpusError, ParallelText, read_lines
 from transformer import InputError, Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import LINKS, AlignmentSettings, Links
-from transformer.analysis.gold_links import GoldLinks, Link, Notation, read_links
+from transformer.analysis.gold_links import GoldLinks, Link, Notation, OutsideLinkError, read_links
 from transformer.analysis.lenses import LensName
 from transformer.kinds import ROWS, Row
 
@@ -60,7 +60,12 @@ def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[
             words = len(source.split()), len(target.split())
             links, outside = read_links(line, words, notation)
         except ValueError as error:
-            raise CorpusError(f"{path} line {number:,}: {error}") from error
+            options = (
+                ", or choose among --turned, --from-one and --drop-outside"
+                if isinstance(error, OutsideLinkError)
+                else ""
+            )
+            raise CorpusError(f"{path} line {number:,}: {error}{options}.") from error
         gold.append(GoldLine(number, source, target, links))
         dropped += outside
     return gold, dropped

@@ -30,6 +30,10 @@ class Notation:
     drop_outside: bool = False
 
 
+class OutsideLinkError(ValueError):
+    """A link to a word that is not there."""
+
+
 def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
     """Parse the links of one line; return them with the number of dropped ones.
 
@@ -39,7 +43,8 @@ def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[Gol
         notation: how the links are written.
 
     Raises:
-        ValueError: what is wrong with it, as a sentence without its end.
+        ValueError: what is wrong with it, as a sentence without its end; `OutsideLinkError` where
+            another notation might mend it.
     """
     sure: set[Link] = set()
     possible: set[Link] = set()
@@ -49,13 +54,13 @@ def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[Gol
         if match is None:
             raise ValueError(
                 f"“{written}” is no link: write source-target, such as 3-4, or 3p4 for one that is "
-                f"possible."
+                f"possible"
             )
         numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
         source, target = reversed(numbers) if notation.turned else numbers
         if outside := _outside(source, target, words, notation):
             if not notation.drop_outside:
-                raise ValueError(f"the link {written} {outside}")
+                raise OutsideLinkError(f"the link {written} {outside}")
             dropped += 1
             continue
         possible.add((source, target))
@@ -70,8 +75,7 @@ def _outside(source: int, target: int, words: Sequence[int], notation: Notation)
         if not 0 <= word < count:
             return (
                 f"names word {word + notation.first} of the {side}, which has words "
-                f"{notation.first} to {count - 1 + notation.first}: correct it, or choose among "
-                f"--turned, --from-one and --drop-outside."
+                f"{notation.first} to {count - 1 + notation.first}: correct it"
             )
     return None
 

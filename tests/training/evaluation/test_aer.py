@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -277,5 +278,7 @@ def test_nothing_found_in_nothing_is_no_success() -> None:
 def test_bad_gold_is_one_sentence_that_names_the_line(
     tmp_path: Path, content: str, notation: Notation, sentence: str
 ) -> None:
-    with pytest.raises(CorpusError, match=sentence):
+    with pytest.raises(CorpusError, match=sentence) as error:
         _read(tmp_path, content, notation)
+    assert re.fullmatch(r"[^\n]+[^.\n]\.", str(error.value))
+    assert ("--turned" in str(error.value)) == (" names word " in str(error.value))

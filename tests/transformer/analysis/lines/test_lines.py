@@ -313,6 +313,7 @@ def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, tex
         lambda: measure_lines(translator, []),
         lambda: measure_lines(translator, texts, references=texts[:-1]),
         lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0-9"]),
+        lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0:0"]),
         lambda: lines_without(planted, lines, []),
         lambda: lines_without(planted, lines, [Head("cross", 5, 0)]),
         lambda: matching_rows(planted, lines, LinePatterns("(")),
@@ -322,7 +323,8 @@ def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, tex
     ):
         with pytest.raises(InputError) as error:
             call()
-        assert "\n" not in str(error.value)
+        assert re.fullmatch(r"[^\n]+[^.\n]\.", str(error.value))
+        assert "--" not in str(error.value)  # options are of one command
 
 
 def test_an_error_of_the_progress_ends_the_work(translator, texts) -> None:

@@ -51,7 +51,7 @@ class Result:
     def best(self, name: str) -> AlignmentSettings:
         """Return the settings with the least AER, measured on a gold set of this name."""
         settings, aer = best(self.maps)
-        return replace(settings, gold=GoldFigures(name, self.sentences, round(aer, 2)))
+        return replace(settings, gold=GoldFigures(name, self.sentences, round(aer, 4)))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to values for JSON; the figures of a row itself are by the rule `each`."""

@@ -48,7 +48,7 @@ class BothResult:
     def best(self, name: str) -> BothSettings:
         """Return the maps and the rule with the least AER on the odd lines of a set so named."""
         rule = min(RULES, key=lambda rule: self.measured[rule].odd["aer"])
-        gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 2))
+        gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 4))
         return replace(self.measured[rule].settings, gold=gold)
 
     def to_dict(self) -> dict[str, Any]:

@@ -247,6 +247,8 @@ class Player:
     def _reach(self, place: str, most: int = NEAR_TABS) -> None:
         """Bring the focus to a place by Tab, and require that it can be seen there."""
         self._rest()
+        # Streamlit loads the script of a kind of field as the first one is drawn
+        self._wait(f"!!document.querySelector({place!r})", f"{place} is not drawn")
         for _ in range(most):
             if self.page.evaluate(FOCUSED, place):
                 break

@@ -105,8 +105,7 @@ def train(options: argparse.Namespace) -> None:
             endings = _endings(options)
             folders = [dataclasses.replace(f, endings=endings) for f in options.data]
             if options.start_from and not resume:
-                checkpoint_given = checkpoint_folder(options.start_from)
-                start = _first_weights(checkpoint_given, config.model, options.config)
+                start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
                 with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
                     TensorBoard(Path(folder), 0).close()
@@ -183,7 +182,11 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
 
 
 def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
-    """Load weights of this shape; dropout and smoothing may differ."""
+    """Load weights of this shape, of a folder or of a bundled checkpoint by its name.
+
+    Dropout and smoothing may differ.
+    """
+    folder = checkpoint_folder(folder)
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "

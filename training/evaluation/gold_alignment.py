@@ -59,13 +59,13 @@ def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[
         try:
             words = len(source.split()), len(target.split())
             links, outside = read_links(line, words, notation)
+        except OutsideLinkError as error:
+            raise CorpusError(
+                f"{path} line {number:,}: {error}, or choose among --turned, --from-one and "
+                f"--drop-outside."
+            ) from error
         except ValueError as error:
-            options = (
-                ", or choose among --turned, --from-one and --drop-outside"
-                if isinstance(error, OutsideLinkError)
-                else ""
-            )
-            raise CorpusError(f"{path} line {number:,}: {error}{options}.") from error
+            raise CorpusError(f"{path} line {number:,}: {error}.") from error
         gold.append(GoldLine(number, source, target, links))
         dropped += outside
     return gold, dropped

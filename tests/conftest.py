@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # the processes that tests start too
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# weights of a resumed run are equal to the bit on a CPU alone: a GPU adds in any order
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
 # the same examples in every run, however slow the machine
 hypothesis.settings.register_profile("headlight", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("headlight")

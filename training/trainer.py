@@ -163,11 +163,13 @@ class Trainer:
             if self._due(self.recipe.validate_every):
                 self._validate(journal, bar)
             watched = self._due(self.recipe.validate_every) or is_probe_step(self.progress.step)
-            if watched and self.process.is_main_process:
-                save_probes(
-                    self.out / PROBES, self.progress.step, self.model, self.tokenizer,
-                    self.probes, self.languages,
-                )  # fmt: skip
+            if watched:
+                self._check_before_saving()  # in all processes
+                if self.process.is_main_process:
+                    save_probes(
+                        self.out / PROBES, self.progress.step, self.model, self.tokenizer,
+                        self.probes, self.languages,
+                    )  # fmt: skip
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()

@@ -22,6 +22,7 @@ from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
+from transformer.errors import NotFiniteError
 from transformer.masks import pad_sequences, padding_mask
 from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages
@@ -177,8 +178,8 @@ PROBES: Probes = (
 
 
 def is_probe_step(step: int) -> bool:
-    """Return whether a step is a power of two: heads form in the first steps."""
-    return step.bit_count() == 1
+    """Return whether a step is a rounded power of √2: heads form in the first steps."""
+    return step == round(2 ** (round(2 * math.log2(step)) / 2))
 
 
 def probes_of(languages: Languages, validation: ParallelText) -> Probes:
@@ -195,7 +196,11 @@ def save_probes(
     probes: Probes = PROBES,
     languages: Languages = OURS,
 ) -> None:
-    """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
+    """Write two traces of each probe: small arrays, not weights.
+
+    `step-N-sentence-K.npz` holds the attention on its own translation, `step-N-written-K.npz` that
+    on the greedy translation of the model at this step, which ends after as many pieces as the
+    source and the probe's translation have together.
 
     A probe that is empty, or of more pieces than the model takes, is left out. Each file is there
     whole or not at all: the Training page reads the folder during the run.
@@ -206,7 +211,17 @@ def save_probes(
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
             if not 1 < min(map(len, pieces)) <= max(map(len, pieces)) <= model.config.max_length:
                 continue
-            fields = capture(model, source, target, *pieces, languages=languages)
-            AttentionTrace.from_fields(fields).save(
-                folder / f"step-{step:08d}-sentence-{number}.npz"
-            )
+            ids = torch.tensor([[piece.id for piece in pieces[0]]], device=model.device)
+            try:
+                (hypothesis,) = greedy(model, ids, max_extra=len(pieces[1]))
+            except NotFiniteError:
+                return  # the loss of the next update is not finite either, and stops the run
+            written = hypothesis.tokens
+            for name, text, target_pieces in (
+                ("sentence", target, pieces[1]),
+                ("written", tokenizer.decode(written), tokenizer.pieces_of(written)),
+            ):
+                fields = capture(model, source, text, pieces[0], target_pieces, languages=languages)
+                AttentionTrace.from_fields(fields).save(
+                    folder / f"step-{step:08d}-{name}-{number}.npz"
+                )

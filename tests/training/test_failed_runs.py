@@ -42,8 +42,8 @@ def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(tiny: TinyR
     [
         ("weights", 16, "The weights are not finite after step 16 and were not saved", 8),
         ("loss", 15, "The loss or a gradient is not finite at step 15", 8),
-        # what step 3 has computed is looked at when step 4, of a probe, is done
-        ("loss", 3, "The loss or a gradient is not finite at step 3 (epoch 0, batch 4)", 0),
+        # what step 5 has computed is looked at when step 6, of a probe, is done
+        ("loss", 5, "The loss or a gradient is not finite at step 5 (epoch 0, batch 6)", 0),
     ],
 )
 def test_nothing_is_saved_that_is_not_finite(

@@ -28,7 +28,7 @@ from training.validation import (
 )
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
 from transformer.config import EOS, PAD
-from transformer.decoding import Hypothesis
+from transformer.decoding import Hypothesis, greedy
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
 
@@ -158,16 +158,25 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
     mine = copy.deepcopy(model).train(training)
     save_probes(tmp_path / "probes", 7, mine, tokenizer)
     assert mine.training is training
-    assert sorted(path.name for path in (tmp_path / "probes").iterdir()) == [
-        f"step-00000007-sentence-{number}.npz" for number in (1, 2, 3)
-    ]
     for number, (source, target) in enumerate(PROBES, start=1):
-        retained = AttentionTrace.load(tmp_path / "probes" / f"step-00000007-sentence-{number}.npz")
-        pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-        again = AttentionTrace.from_fields(capture(model, source, target, *pieces))
-        assert (retained.source, retained.target) == (source, target)
-        for kind in KINDS:
-            assert np.array_equal(retained.weights(kind), again.weights(kind))
+        source_pieces, pieces = (
+            with_end(tokenizer.pieces(source)),
+            with_end(tokenizer.pieces(target)),
+        )
+        ids = torch.tensor([[piece.id for piece in source_pieces]])
+        written = list(greedy(model, ids, max_extra=len(pieces))[0].tokens)
+        assert len(written) <= len(source_pieces) + len(pieces)
+        for name, text, ours in (
+            ("sentence", target, pieces),
+            ("written", tokenizer.decode(written), tokenizer.pieces_of(written)),
+        ):
+            path = tmp_path / "probes" / f"step-00000007-{name}-{number}.npz"
+            retained = AttentionTrace.load(path)
+            again = AttentionTrace.from_fields(capture(model, source, text, source_pieces, ours))
+            assert (retained.source, retained.target) == (source, text)
+            assert [piece.id for piece in retained.target_pieces] == [piece.id for piece in ours]
+            for kind in KINDS:
+                assert np.array_equal(retained.weights(kind), again.weights(kind))
 
 
 def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
@@ -179,8 +188,9 @@ def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
         short = Transformer(dataclasses.replace(model.config, max_length=most))
         save_probes(tmp_path / str(most), 1, short, tokenizer)
         assert {path.name for path in (tmp_path / str(most)).iterdir()} == {
-            f"step-00000001-sentence-{number}.npz"
+            f"step-00000001-{name}-{number}.npz"
             for number, length in enumerate(lengths, start=1)
+            for name in ("sentence", "written")
             if length <= most
         }
 

@@ -10,6 +10,7 @@ import { decode } from "./core/wire.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { InsideHead } from "./inside_head/view.js";
 import { MaskGrids } from "./mask_grids.js";
+import { Player } from "./player/view.js";
 import { Ribbons } from "./ribbons.js";
 import { StepBars } from "./step_bars.js";
 import { TensorStrip } from "./tensor_strip.js";
@@ -28,9 +29,9 @@ export { decode };
  */
 export const COMPONENTS = {
   architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
-  head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, ribbons: Ribbons,
-  step_bars: StepBars, tensor_strip: TensorStrip, translation_editor: TranslationEditor,
-  word_links: WordLinks,
+  head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,
+  ribbons: Ribbons, step_bars: StepBars, tensor_strip: TensorStrip,
+  translation_editor: TranslationEditor, word_links: WordLinks,
 };
 
 /**

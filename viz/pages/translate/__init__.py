@@ -22,7 +22,7 @@ from viz.pages.translate.versus import MAPS, show_both_maps, show_versus
 def show() -> None:
     """Draw the page for the sentence in the bar."""
     # each part has its own container: a change in one part would remount all parts below it
-    editor, notices, words, tree, comparison = (st.container() for _ in range(5))
+    words, editor, notices, tree, comparison = (st.container() for _ in range(5))
     if (bar := sentence_bar.current()) is not None:
         with editor:
             show_editor(bar)
@@ -35,7 +35,7 @@ def show() -> None:
     trace = traced.trace
     alignment = read_alignment(bar.translator)
     with words:
-        links = show_words(bar.translator, trace, alignment)
+        links = show_words(bar, trace, alignment)
     with tree:
         show_tree(bar)
         show_alternatives(bar, trace)

@@ -32,7 +32,7 @@ from viz.app.chrome.head_picker import (
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted
@@ -42,24 +42,27 @@ from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, pick_both
+from viz.pages.translate.forcing import scored
+from viz.pages.translate.watch import show_player
 from viz.pages.translate.where_from import explain_shares, pick_shares
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
 
 def show_words(
-    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
+    bar: BarTranslation, trace: AttentionTrace, settings: AlignmentSettings
 ) -> AlignmentSettings | BothLinks | None:
-    """Draw the links between source and target words, and their method; return what made them."""
+    """Draw the player, whose last state is the links between words; return what made the links."""
+    translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
+    picture = st.container()
     if not source or not target:
+        with picture:
+            show_player(bar, trace, scored(bar), (), ())
         st.caption(NOTHING)
         return None
-    languages = trace.languages
-    controls = st.container(key="translate-words-controls", horizontal=True, gap="small")
     problems = st.container(key="second-model")
-    with controls:
-        heading = st.empty()
+    with st.popover("Options", key="translate-words-controls"):
         both = pick_both(translator, trace, problems)
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
@@ -77,20 +80,23 @@ def show_words(
         pairs = tuple(sorted({*solid, *both.pairs("union")}))
         method = both_links.both_method(both, languages)
         about = [method]
-    heading.subheader(title, anchor=False, help=help_on("translate"))
-    data = encode_links(
-        source,
-        target,
-        pairs,
-        title=title,
-        mutual=solid,
-        made_by=made_by,
-        languages=languages,
-        dashed=dashed,
-        shares=from_source,
-        caption=origin_of(trace).caption(*about),
-    )
-    mount("translate-words", data)
+    with picture:
+        show_player(bar, trace, scored(bar), solid, pairs)
+    if from_source is not None:
+        st.subheader(title, anchor=False, help=help_on("translate"))
+        data = encode_links(
+            source,
+            target,
+            pairs,
+            title=title,
+            mutual=solid,
+            made_by=made_by,
+            languages=languages,
+            dashed=dashed,
+            shares=from_source,
+            caption=origin_of(trace).caption(*about),
+        )
+        mount("translate-words", data)
     if from_source is not None:
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))

@@ -1,0 +1,187 @@
+"""Attention in motion, step by step of a search or of a training run: data for `js/player`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer.errors import InputError
+from transformer.kinds import KIND_NAMES
+from viz.draw.formatting import counted
+from viz.draw.labels import capitalised, display_tokens
+from viz.draw.palette import COLOR, theme_tables
+from viz.draw.wire import encode_picture, is_index
+
+if TYPE_CHECKING:
+    from transformer.analysis.heads.head import Head
+    from transformer.kinds import Kind
+    from transformer.trace import AttentionTrace
+
+WINDOW = 48
+"""Subwords of each side that are drawn; of a longer sentence they are its first."""
+
+LARGEST = 65_535  # a weight of 1, as the browser reads it
+
+TITLE = "The translation as it is written"
+LEARNING_TITLE = "The attention as the model learns"
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One step of a search.
+
+    Args:
+        options: the most probable next pieces with their probabilities, most probable first.
+        taken: the index of the piece that the translation goes on with.
+        beginnings: the texts of the prefixes that the beam keeps after the step, best first.
+    """
+
+    options: tuple[tuple[str, float], ...]
+    taken: int
+    beginnings: tuple[str, ...] = ()
+
+
+class PieceLink(NamedTuple):
+    """A link between a source word and a target word, each by the number of its first piece."""
+
+    source: int
+    target: int
+    strength: float
+    mutual: bool
+
+
+@dataclass(frozen=True)
+class TrainingStep:
+    """A step of a training run: its number, the attention there, and what the model writes."""
+
+    number: int
+    trace: AttentionTrace
+    written: str
+
+
+def encode_player(
+    trace: AttentionTrace,
+    steps: Sequence[SearchStep],
+    *,
+    selected: Mapping[Kind, Head],
+    links: Sequence[PieceLink] = (),
+    caption: Sequence[str] = (),
+) -> bytes:
+    """Encode every head's weights at every step of a translation, with what else was probable.
+
+    Args:
+        trace: of the translation; kinds that it does not have are not offered.
+        steps: one for each piece of the translation, its end token included.
+        selected: the head that is open first, for each kind of the trace.
+        links: of the last state, between the first pieces of words.
+        caption: lines for a file that is saved.
+
+    Raises:
+        ValueError: if there is not one step for each piece.
+    """
+    if len(steps) != len(trace.target_pieces):
+        raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
+    shown = steps[:WINDOW]
+    labels = iter(display_tokens([piece for step in shown for piece, _ in step.options]))
+    meta = _meta(trace, selected) | {
+        "title": TITLE,
+        "steps": [
+            {
+                "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
+                "taken": step.taken,
+                "beginnings": list(step.beginnings),
+            }
+            for step in shown
+        ],
+        "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
+    }
+    return encode_picture("player", caption, meta, _arrays([trace]))
+
+
+def encode_learning(
+    steps: Sequence[TrainingStep],
+    *,
+    selected: Mapping[Kind, Head],
+    caption: Sequence[str] = (),
+) -> bytes:
+    """Encode every head's weights on one sentence at every saved step of a training run.
+
+    Raises:
+        InputError: if there is no step, or the traces differ in their shapes.
+    """
+    if not steps:
+        raise InputError("The run has saved no attention of this sentence: there is no step.")
+    traces = [step.trace for step in steps]
+    for trace in traces:
+        for kind in traces[0].kinds:
+            if trace.weights(kind).shape != traces[0].weights(kind).shape:
+                raise InputError("The steps of the run belong to models of different shapes.")
+    meta = _meta(traces[0], selected) | {
+        "title": LEARNING_TITLE,
+        "training": [{"number": step.number, "written": step.written} for step in steps],
+    }
+    return encode_picture("player", caption, meta, _arrays(traces))
+
+
+def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
+    """Check what the browser sends: a head with a row and a column of its map; None if it is not.
+
+    Returns:
+        `kind`, `layer`, `head`, `query` and `key`, each from 0.
+    """
+    if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
+        return None
+    shape = trace.weights(sent["kind"]).shape
+    names = ("layer", "head", "query", "key")
+    if not all(is_index(sent.get(name), size) for name, size in zip(names, shape, strict=True)):
+        return None
+    return {name: sent[name] for name in ("kind", *names)}
+
+
+def _meta(trace: AttentionTrace, selected: Mapping[Kind, Head]) -> dict[str, Any]:
+    """Return what both players have: tokens, and the kinds with their open heads."""
+    source = display_tokens(trace.source_tokens)
+    written = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+    outside = [
+        f"{counted(len(tokens) - WINDOW, 'subword')} of the {side}"
+        for side, tokens in (("sentence", source), ("translation", written[1:]))
+        if len(tokens) > WINDOW
+    ]
+    kinds = []
+    for kind in trace.kinds:
+        layers, heads = trace.weights(kind).shape[:2]
+        kinds.append(
+            {
+                "kind": kind,
+                "name": KIND_NAMES[kind],
+                "color": COLOR[kind],
+                "layers": layers,
+                "heads": heads,
+                "selected": [selected[kind].layer, selected[kind].head],
+            }
+        )
+    languages = trace.languages
+    return {
+        "source": source[:WINDOW],
+        "written": written[: WINDOW + 1],
+        "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
+        "outside": " and ".join(outside),
+        "kinds": kinds,
+        "steps": [],
+        "training": [],
+        "links": [],
+    }
+
+
+def _arrays(traces: Sequence[AttentionTrace]) -> dict[str, NDArray]:
+    """Return the weights of each kind, `[step, layer, head, query, key]`, and its colours."""
+    arrays: dict[str, NDArray] = {}
+    for kind in traces[0].kinds:
+        weights = np.stack([trace.weights(kind)[..., :WINDOW, :WINDOW] for trace in traces])
+        arrays[kind] = np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16)
+        arrays |= theme_tables(kind, kind)
+    return arrays

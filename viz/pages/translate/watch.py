@@ -1,0 +1,122 @@
+"""The player: a translation as it is written, with what every head looks at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer import AttentionTrace
+from transformer.analysis.alignment import WordPair
+from transformer.analysis.heads.head import Head
+from transformer.analysis.sinks import are_sinks
+from transformer.decoding.hypothesis import SearchTree
+from transformer.kinds import Kind
+from transformer.text.tokenizer import Piece
+from transformer.translation.score import Scored
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.mounts import mount
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw.player import PieceLink, SearchStep, encode_player
+
+OPTIONS = 5
+"""Most probable next subwords that are drawn at each step."""
+
+
+def show_player(
+    bar: BarTranslation,
+    trace: AttentionTrace,
+    score: Scored,
+    mutual: Sequence[WordPair],
+    every: Sequence[WordPair],
+) -> None:
+    """Draw the player; the links between words are its last state."""
+    edited = bool(bar.used.edited)
+    steps = search_steps(bar, score, None if edited else bar.translation.tree)
+    data = encode_player(
+        trace,
+        steps,
+        selected=memo_per_trace(trace, ("watched",), lambda: watched_heads(trace, mutual)),
+        links=piece_links(trace, mutual, every),
+        caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
+    )
+    mount("translate-player", data)
+
+
+def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
+    """Return what the search held at each step: the most probable pieces, and its beginnings."""
+    steps = []
+    tokenizer = bar.translator.target_tokenizer
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    for number, (piece, log_prob, others) in enumerate(parts, start=1):
+        written = (piece.text, math.exp(min(0.0, log_prob)))
+        options = sorted(
+            [written, *((other.piece, other.probability) for other in others)],
+            key=lambda option: -option[1],
+        )
+        taken = options.index(written)
+        if taken >= OPTIONS:  # what was forced or typed may be less probable than all others
+            options[OPTIONS - 1], taken = written, OPTIONS - 1
+        kept = [
+            index
+            for index, node in enumerate(tree.nodes if tree else ())
+            if node.step == number and node.state in ("kept", "finished")
+        ]
+        beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
+        steps.append(SearchStep(tuple(options[:OPTIONS]), taken, tuple(beginnings)))
+    return steps
+
+
+def piece_links(
+    trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
+) -> list[PieceLink]:
+    """Return the links between words as those of the first piece of each word."""
+    first_source, first_target = (
+        _first_pieces(trace.source_pieces),
+        _first_pieces(trace.target_pieces),
+    )
+    return [
+        PieceLink(
+            first_source[pair.source], first_target[pair.target], pair.strength, pair in mutual
+        )
+        for pair in every
+    ]
+
+
+def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
+    numbers = [piece.word for piece in pieces]
+    return [n for n, word in enumerate(numbers) if n == 0 or word != numbers[n - 1]]
+
+
+def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[Kind, Head]:
+    """Choose the head of each kind that is open first.
+
+    In cross-attention it is the head that gives most weight to the linked source word while its
+    translation is written; elsewhere, the one that gives most to a single token that is neither a
+    sink nor the one that looks.
+    """
+    heads: dict[Kind, Head] = {}
+    for kind in trace.kinds:
+        weights = trace.weights(kind)  # [layer, head, query, key]
+        if kind == "cross" and links:
+            mask = np.zeros(weights.shape[2:], dtype=bool)
+            source, target = (
+                [p.word for p in side] for side in (trace.source_pieces, trace.target_pieces)
+            )
+            words = [sorted(set(side), key=side.index) for side in (source, target)]
+            for pair in links:
+                rows = [n for n, word in enumerate(target) if word == words[1][pair.target]]
+                keys = [n for n, word in enumerate(source) if word == words[0][pair.source]]
+                mask[np.ix_(rows, keys)] = True
+            values = (weights * mask).sum((2, 3))
+        else:
+            labels = trace.labels(kind)
+            plain = ~are_sinks(labels.keys, trace.special)
+            apart = np.ones(weights.shape[2:], dtype=bool)
+            if kind != "cross":
+                np.fill_diagonal(apart, False)
+            values = (weights * (apart & plain)).max(-1).mean(-1)
+        layer, head = np.unravel_index(int(values.argmax()), values.shape)
+        heads[kind] = Head(kind, int(layer), int(head))
+    return heads

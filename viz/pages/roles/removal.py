@@ -14,16 +14,14 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces, by_words, first_pieces
-from transformer.analysis.heads.effect import Effect, effect, fitting_removals
+from transformer.analysis.heads.effect import Effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.measures import total_variation
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
-from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo, state_of_file
+from viz.app.cache.removal_effects import effect_of
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row
@@ -304,49 +302,6 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
 def _changed(removals: Sequence[Removal]) -> str:
     """Name the changed heads in the caption of a saved picture."""
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
-
-
-def effect_of(
-    translator: Translator,
-    translation: Translation,
-    trace: AttentionTrace,
-    donor: AttentionTrace | None,
-    removals: Sequence[Removal],
-    settings: SearchSettings,
-) -> Effect:
-    """Compute the effect on the translation in the bar once for all readers.
-
-    The removals fit its trace and that of the second sentence, the donor.
-
-    Raises:
-        InputError: if the model cannot take a head away so.
-    """
-    if not removals:
-        return Effect(trace, trace, translation)
-    replacements = {removal.how for removal in removals}
-    means = translator.folder / MEANS_FILE  # which a command may write anew
-    key = (
-        "heads taken away",
-        cached_results.identity(translator),
-        state_of_file(means) if "mean" in replacements else None,
-        cached_results.trace_identity(trace),
-        cached_results.trace_identity(donor) if donor and replacements & {"z", "weights"} else None,
-        settings,
-        format_removals(removals),
-    )
-
-    def search() -> tuple[AttentionTrace, Translation]:
-        computed = effect(
-            translator,
-            trace,
-            removals,
-            donor,
-            should_stop=cached_results.SearchBudget(),
-            **settings.arguments,
-        )
-        return computed.after, computed.translation
-
-    return Effect(trace, *memo(key, search))
 
 
 Floats = npt.NDArray[np.floating]

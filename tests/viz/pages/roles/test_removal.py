@@ -30,6 +30,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
 from viz.app.cache.memory import forget_server_wide
+from viz.app.cache.removal_effects import effect_of
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
@@ -40,7 +41,6 @@ from viz.pages.roles.removal import (
     AFTER,
     BEFORE,
     describe_change,
-    effect_of,
     most_changed,
     words_chart,
 )

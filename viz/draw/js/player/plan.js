@@ -71,7 +71,7 @@ function flowed(texts, { top, room, font, gap, high }, measure) {
   let [x, line] = [0, 0];
   const places = texts.map((text) => {
     const width = Math.ceil(measure(text, font, 600)); // so that none moves when it is bold
-    if (x && x + width > room) [x, line] = [0, line + 1];
+    if (x && x + width > room + 1) [x, line] = [0, line + 1];
     const place = { x, y: top + line * high, width, line };
     x += width + gap;
     return place;

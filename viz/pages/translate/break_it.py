@@ -1,0 +1,119 @@
+"""Break it: the heads that this sentence needs most are removed, beside as many random ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_order import LENGTH, random_order, removal_order
+from transformer.analysis.heads.removal_text import format_removals
+from viz.app.cache.cached_results import identity, trace_identity
+from viz.app.cache.memory import memo
+from viz.app.cache.progress import progress_bar
+from viz.app.cache.removal_effects import effect_of
+from viz.app.chrome.explanations import code_line
+from viz.app.chrome.problems import say
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.formatting import counted, format_number, listing
+
+BROKEN = "break"
+"""Name in the URL of the number of heads that are removed."""
+
+
+def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
+    """Draw the button, then a slider of the heads and what the model writes without them."""
+    if BROKEN not in st.query_params and BROKEN not in st.session_state:
+        st.button(
+            "Break it: remove the heads this sentence needs most",
+            key="break-it",
+            icon=":material/heart_broken:",
+            on_click=_set,
+            args=(1,),
+        )
+        return
+    try:
+        order = order_of(bar, trace)
+    except HeadlightError as error:
+        say(error)
+        return
+    with st.container(key="break-controls", horizontal=True, vertical_alignment="bottom"):
+        count = st.slider(
+            "Heads removed",
+            0,
+            len(order),
+            key=BROKEN,
+            bind="query-params",
+            width=420,
+        )
+        st.button("Restore", key="break-restore", on_click=_set, args=(None,))
+    if not count:
+        st.caption("All heads are there. Move the slider to remove the first one.")
+        return
+    seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
+    control = random_order(bar.translator.model, order, seed)
+    for title, heads in (
+        (f"Without {_named(order[:count])}", order[:count]),
+        (f"Control: without {counted(count, 'random head')} of the same kinds", control[:count]),
+    ):
+        removals = [Removal(*head) for head in heads]
+        try:
+            changed = effect_of(
+                bar.translator, bar.translation, trace, None, removals, sentence_bar.settings()
+            )
+        except HeadlightError as error:
+            say(error)
+            continue
+        log_p = (float(pass_.log_probs.sum()) for pass_ in (changed.before, changed.after))
+        before, after = map(format_number, log_p)
+        show_candidate(
+            changed.translation.text,
+            trace.target,
+            f"log probability of the original translation {after}, {before} with all heads",
+            title=title,
+        )
+    removed = format_removals([Removal(*head) for head in order[:count]])
+    navigation.plain_link(
+        "roles",
+        "Open these heads in Remove heads",
+        {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed},
+    )
+    st.caption(
+        f"{MARKS} The first twelve heads are those whose removal, one after another, lowers the "
+        f"log probability of the translation most; the others follow by their gradients: "
+        f"{code_line(removal_order)}. Other heads can take over what a head does."
+    )
+
+
+def order_of(bar: BarTranslation, trace: AttentionTrace) -> list[Head]:
+    """Return the heads in the order in which the sentence needs them, computed once for all."""
+
+    def compute() -> list[Head]:
+        with progress_bar("Removing one head after another") as report:
+            return removal_order(bar.translator.model, trace, length=LENGTH, progress=report)
+
+    key = ("removal order", identity(bar.translator), trace_identity(trace))
+    order: list[Head] = memo(key, compute)
+    return order
+
+
+def _named(heads: Sequence[Head]) -> str:
+    """Name up to three heads, or count them."""
+    if len(heads) > 3:
+        return f"the {len(heads)} heads that this sentence needs most"
+    return listing([head.title for head in heads])
+
+
+def _set(count: int | None) -> None:
+    """Remove so many heads; None brings the button back."""
+    st.session_state.pop(BROKEN, None)
+    st.query_params.pop(BROKEN, None)
+    if count is not None:
+        st.session_state[BROKEN] = count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -16,7 +18,6 @@ from transformer.errors import HeadlightError, InputError, unwritable
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, amount, tells_heads
-from viz.table_files import csv_bytes, parquet_bytes
 
 FORMATS = ("npz", "csv", "parquet")
 DEFAULT_FORMATS = ("npz", "csv")
@@ -78,6 +79,20 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
         return trace
     note = f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves."
     return replace(trace, notes=(*trace.notes, note))
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
+    # quoted, no text becomes a formula where a spreadsheet separates at `;`, too
+    text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    return text.encode("utf-8-sig", errors="replace")
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """Write rows as Parquet."""
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    return content.getvalue()
 
 
 def column(lens: AnyLens, *, sinks: bool) -> str:

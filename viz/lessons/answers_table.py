@@ -8,7 +8,7 @@ import pandas as pd
 
 from viz.lessons.answers import Answers
 from viz.lessons.lesson import Lesson
-from viz.table_files import csv_bytes
+from viz.trace_files import csv_bytes
 
 
 class Table:

@@ -104,13 +104,13 @@ class MeasuredLines:
     @property
     def undefined(self) -> list[LeftOut]:
         """Measures of a sentence that are not defined for a line, with the reason."""
-        absent = {name: np.isnan(values) for name, values in self.sentence_values.items()}
+        unlinked, used, shares = (
+            np.isnan(self.sentence_values[name]) for name in (UNLINKED, LEAST_USED, SOURCE_SHARE)
+        )
+        sides = ((UNLINKED, "Its translation", unlinked), (LEAST_USED, "It", used & ~shares))
         return [
             LeftOut(self.pairs[row].number, f"{side} has no word, so “{name}” is not defined.")
-            for name, side, rows in (
-                (UNLINKED, "Its translation", absent[UNLINKED]),
-                (LEAST_USED, "It", absent[LEAST_USED] & ~absent[SOURCE_SHARE]),
-            )
+            for name, side, rows in sides
             for row in np.flatnonzero(rows)
         ]
 

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from viz.table_files import csv_bytes, parquet_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 
 def table_downloads(table: pd.DataFrame, name: str) -> None:

@@ -22,8 +22,7 @@ from viz.draw.caption import tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
 from viz.report import report
-from viz.table_files import csv_bytes
-from viz.trace_files import column, lens_frame, name_lens
+from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
 _BINARY = "application/octet-stream"
 

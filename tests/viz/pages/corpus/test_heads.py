@@ -22,7 +22,7 @@ from transformer.kinds import KIND_NAMES
 from viz.figures.head_scatter import PICKED
 from viz.pages.corpus import heads as module
 from viz.pages.corpus.heads import clicked_head
-from viz.table_files import csv_bytes, parquet_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 pytestmark = pytest.mark.slow
 

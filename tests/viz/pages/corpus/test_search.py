@@ -20,7 +20,7 @@ from transformer.analysis.lines.measured import DIAGONAL, LEAST_CERTAIN, UNUSED,
 from viz.app.links import address
 from viz.pages.corpus.lines_table import ticked_row
 from viz.pages.corpus.search import PRESET, matching_table
-from viz.table_files import csv_bytes, parquet_bytes
+from viz.trace_files import csv_bytes, parquet_bytes
 
 __all__ = ["measured", "measured_folder", "view"]
 

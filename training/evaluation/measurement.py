@@ -90,15 +90,6 @@ def drawn_rows(count: int, most: int, seed: int) -> Counts:
     return np.sort(np.random.default_rng(seed).choice(count, min(count, most), replace=False))
 
 
-def require_finite(translator: Translator, losses: Any) -> None:
-    """Raise CheckpointError if a loss of the model is not finite."""
-    if not np.isfinite(losses).all():
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite: take another "
-            f"checkpoint."
-        )
-
-
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
     """Make sure, before anything is measured, that files can be stored, or written beside `out`.
 

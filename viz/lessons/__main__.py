@@ -109,7 +109,7 @@ def _collect(options: argparse.Namespace) -> int:
         problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
         print("\n".join(table.lines()))
         if options.out:
-            command.save(options.out, table.csv())
+            command.save(options.out, table.csv().decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)

@@ -8,7 +8,7 @@ import socket
 import tempfile
 
 from headlight import processes
-from transformer.cli import command, startup
+from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import FILES
 
@@ -58,7 +58,8 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     try:
         streamlit(["run", str(FILES / "app.py"), *settings, *for_streamlit], prog_name=NAME)
     except SystemExit as ended:  # as click ends a command
-        startup.end(ended.code)
+        # threads that still load a model would delay an ordinary end, or abort it
+        os._exit(ended.code if isinstance(ended.code, int) else 0)
     return 0
 
 

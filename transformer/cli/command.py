@@ -51,12 +51,8 @@ def guarded(name: str, body: Callable[[], int | None]) -> int:
         return REFUSED
     except KeyboardInterrupt as error:
         say(f"{name}: stopped.")
-        return error.args[0] if isinstance(error, _Stopped) else INTERRUPTED
+        return error.args[0] if error.args else INTERRUPTED
     return status
-
-
-class _Stopped(KeyboardInterrupt):
-    """Carries the exit status of a signal."""
 
 
 @contextlib.contextmanager
@@ -69,7 +65,7 @@ def _interruptible() -> Iterator[None]:
     def interrupt(number: int, _: object) -> None:
         for caught in before:
             signal.signal(caught, signal.SIG_DFL)
-        raise _Stopped(128 + number)
+        raise KeyboardInterrupt(128 + number)  # the exit status
 
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as in the background of a shell

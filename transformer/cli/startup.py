@@ -1,4 +1,4 @@
-"""Start and end of a command's process, while there is nothing to clean up."""
+"""Ctrl-C while a command is loaded, which takes seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import sys
-from typing import NoReturn
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -27,14 +26,7 @@ def begin_module() -> None:
         begin()
 
 
-def end(status: object) -> NoReturn:
-    """Leave at once: threads that still load a model would delay an ordinary end, or abort it."""
-    with contextlib.suppress(OSError, AttributeError):  # full, or closed from the start
-        sys.stdout.flush()
-    os._exit(status if isinstance(status, int) else 0)
-
-
 def _stop(*_: object) -> None:
     with contextlib.suppress(OSError):
         os.write(2, b"headlight: stopped.\n")
-    end(INTERRUPTED)
+    os._exit(INTERRUPTED)  # nothing is written yet that could be lost

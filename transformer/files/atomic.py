@@ -141,8 +141,8 @@ def write_file(path: Path, content: bytes) -> None:
         OSError: if it cannot be written.
     """
     if is_stream(path):
-        if (standard := _standard_descriptor(path)) is not None:
-            descriptor = os.dup(standard)
+        if (given := _descriptor(path)) is not None:
+            descriptor = os.dup(given)
         else:  # for a pipe without a reader the system refuses
             descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
             os.set_blocking(descriptor, True)
@@ -157,20 +157,18 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether a path is a pipe, a device, or where standard output or error goes."""
-    with suppress(FileNotFoundError):
+    """Return whether a path is a pipe or a device, or the name of an open descriptor."""
+    with suppress(FileNotFoundError, NotADirectoryError):
         kind = stat.S_IFMT(path.stat().st_mode)
-        return kind not in (stat.S_IFREG, stat.S_IFDIR) or _standard_descriptor(path) is not None
+        return kind not in (stat.S_IFREG, stat.S_IFDIR) or _descriptor(path) is not None
     return False
 
 
-def _standard_descriptor(path: Path) -> int | None:
-    """Return the descriptor of standard output or error if it goes to the path."""
-    for descriptor in (1, 2):
-        with suppress(OSError):  # closed
-            if os.path.samestat(path.stat(), os.fstat(descriptor)):
-                return descriptor
-    return None
+def _descriptor(path: Path) -> int | None:
+    """Return the descriptor that a path such as /dev/stdout or /dev/fd/63 names."""
+    if path.parent == Path("/dev/fd") and path.name.isdecimal():
+        return int(path.name)
+    return {"/dev/stdout": 1, "/dev/stderr": 2}.get(str(path))
 
 
 def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:

@@ -214,6 +214,8 @@ def test_a_descriptor_is_written_to_and_not_replaced(capfd, tmp_path):
     reader, writer = os.pipe()
     atomic.write_file(Path(f"/dev/fd/{writer}"), b"the file")  # as >(…) of a shell
     assert os.read(reader, 20) == b"the file"
+    atomic.write_file(Path(f"/proc/self/fd/{writer}"), b"again")  # a link that leads nowhere
+    assert os.read(reader, 20) == b"again"
     log = tmp_path / "log"
     log.write_bytes(b"before ")
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND)

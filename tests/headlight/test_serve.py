@@ -160,7 +160,7 @@ def test_the_end_of_the_server_waits_for_no_thread(monkeypatch):
     def click(*_, **__):
         raise SystemExit(0)
 
-    ended = []
+    ended: list[int] = []
     monkeypatch.setattr("streamlit.web.cli.main", click)
     monkeypatch.setattr("os._exit", ended.append)
     serve.main(["--port", "8689"])

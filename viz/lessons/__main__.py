@@ -107,7 +107,7 @@ def _collect(options: argparse.Namespace) -> int:
         lesson = read_lesson(path)
         table = Table(lesson)
         problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
-        print("\n".join(table.lines()))
+        print("\n".join(table.lines()), flush=True)  # before a file that may go there, too
         if options.out:
             command.save(options.out, table.csv().decode())
     if problems:

@@ -19,6 +19,7 @@ ENTRANCES = {
     "test_configurations": "training configurations",
     "test_folders": "folders of text and models",
     "test_patterns": "regular expressions of the corpus search",
+    "test_result_files": "result files of the Corpus page",
     "test_run_folders": "run folders, through the Training page",
     "test_server": "forged messages and bodies, to a running server",
     "test_text": "text, through the library and standard input",

@@ -43,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         return processes.serve(options.host, options.port, ports, for_streamlit)
     from streamlit.web.cli import main as streamlit  # takes a second, which --help does not wait
 
+    from viz.app.connections import bound_connections
+
+    bound_connections()
     given = {"server.port": options.port, "server.address": options.host}
     if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host

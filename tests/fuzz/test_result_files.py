@@ -27,7 +27,24 @@ from transformer.files.reading import MIB
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
 SECONDS = 3
 
-ODD = [-1, 0, 1, 2, 7, 1.5, True, None, "", "a", "\ud800", [], {}, 10**12, -(10**400), float("nan")]
+ODD: list[Any] = [
+    -1,
+    0,
+    1,
+    2,
+    7,
+    1.5,
+    True,
+    None,
+    "",
+    "a",
+    "\ud800",
+    [],
+    {},
+    10**12,
+    -(10**400),
+    float("nan"),
+]
 VALUES = st.recursive(st.sampled_from(ODD), lambda values: st.lists(values, max_size=4))
 ARRAYS = st.builds(
     lambda shape, dtype, value: np.full(shape, value).astype(dtype),

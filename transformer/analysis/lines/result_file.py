@@ -47,7 +47,7 @@ DAMAGED = "This is no file of measured lines, or a part of it is missing: write 
 
 
 class _Plain(NamedTuple):
-    """What the texts of the file have of a line."""
+    """The text of a line in the file."""
 
     number: int
     source: str

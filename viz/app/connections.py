@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import logging
-import sys
 from asyncio import BaseTransport
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from viz.app.cache.metrics import metrics
+from viz.app.descriptors import TAB, most_descriptors, raise_limit
 from viz.app.served import answer_headers
 from viz.app.streamlit_internals import serve_with
 
-if sys.platform != "win32":  # which has no such limit
-    import resource
-
 SECONDS = 10.0
 """Time in which a request has to come, from the beginning of the connection or the last answer."""
-
-MOST, RESERVE = 4_000, 128
-"""Connections at one time, and descriptors that are for files."""
 
 REPORT = 60.0
 """Seconds between two lines of the log on a full server."""
@@ -30,20 +24,8 @@ _LOG = logging.getLogger(__name__)
 
 def bound_connections() -> None:
     """Bound the connections of the server that starts next, which gets descriptors for them."""
-    if sys.platform != "win32":
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = MOST + RESERVE if hard == resource.RLIM_INFINITY else min(MOST + RESERVE, hard)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    raise_limit()
     serve_with(http=BoundedConnection)
-
-
-def most_connections() -> int:
-    """Return how many connections the server has at one time, at most."""
-    if sys.platform == "win32":
-        return MOST
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST if soft == resource.RLIM_INFINITY else min(MOST, max(soft - RESERVE, 16))
 
 
 class BoundedConnection(H11Protocol):
@@ -56,8 +38,9 @@ class BoundedConnection(H11Protocol):
         super().connection_made(transport)  # type: ignore[arg-type]
         self._since = self.loop.time()
         self.loop.call_later(SECONDS, self._end_if_silent)
-        if len(self.connections) > (most := most_connections()):
-            self._make_room(most)
+        tabs = sum(not isinstance(other, BoundedConnection) for other in self.connections)
+        if len(self.connections) + tabs * (TAB - 1) > most_descriptors():
+            self._make_room()
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
@@ -87,7 +70,7 @@ class BoundedConnection(H11Protocol):
         else:
             self.transport.close()
 
-    def _make_room(self, most: int) -> None:
+    def _make_room(self) -> None:
         """End the connection that is silent for longest; this one where all others ask."""
         others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
         silent = [connection for connection in others if connection._is_silent]
@@ -95,4 +78,4 @@ class BoundedConnection(H11Protocol):
         metrics().refusals.labels("too many connections").inc()
         if self.loop.time() >= type(self)._reported + REPORT:
             type(self)._reported = self.loop.time()
-            _LOG.warning("refused: more than %d connections, the silent ones end", most)
+            _LOG.warning("refused: %d connections are too many, silent ones end", len(others))

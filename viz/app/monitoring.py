@@ -20,6 +20,7 @@ from viz.app.cache.clients import network
 from viz.app.cache.memory import server_wide, shared_cache
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.search_queue import search_queue
+from viz.app.descriptors import TAB, most_descriptors
 from viz.app.models.menu import models_bytes
 from viz.app.streamlit_internals import uploaded_bytes
 
@@ -36,7 +37,7 @@ SHORTEST_TOKEN = 16
 """Characters."""
 
 MOST_TABS = 400
-"""Tabs of one client that are open at the same time: a school may have one address."""
+"""Tabs of one client that are open at the same time, or half of all: a school has one address."""
 
 _STREAMLITS = "/_stcore/metrics"
 _NOT_FOUND = PlainTextResponse("Not Found", 404)
@@ -65,7 +66,7 @@ class CountedSessions:
             await (_NOT_FOUND if is_hidden else self.app)(scope, receive, send)
             return
         client = network((scope.get("client") or [None])[0])
-        if self._open[client] >= MOST_TABS:
+        if self._open[client] >= min(MOST_TABS, most_descriptors() // TAB // 2):
             count_refusal("too many tabs")
             await send({"type": "websocket.close"})
             return

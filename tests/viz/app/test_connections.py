@@ -20,6 +20,7 @@ from websockets.sync.client import connect
 from viz.app import connections
 from viz.app.cache.metrics import metrics
 from viz.app.connections import BoundedConnection
+from viz.app.descriptors import RESERVE
 from viz.app.served import answer_headers
 
 ROOT = Path(__file__).parents[3]
@@ -94,7 +95,7 @@ def test_a_full_server_ends_those_that_are_silent_for_longest(
     ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "SECONDS", 60)
-    monkeypatch.setattr(connections, "MOST", 8)
+    monkeypatch.setattr(connections, "most_descriptors", lambda: 8)
     logged: list[object] = []
     monkeypatch.setattr(connections._LOG, "warning", lambda *words: logged.append(words[1]))
     count = metrics().refusals.labels("too many connections")._value.get
@@ -108,7 +109,7 @@ def test_a_full_server_ends_those_that_are_silent_for_longest(
     assert all(are_ended[:10])
     assert slow.recv(9_999).startswith(b"HTTP/1.1 204")
     assert count() - before == 14
-    assert logged == [8]  # one line of fourteen
+    assert logged == [8]  # one line for fourteen
 
 
 def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
@@ -127,12 +128,13 @@ def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
 SCRIPT = """
 import resource
 from streamlit.web.server.starlette import starlette_server
-from viz.app.connections import BoundedConnection, bound_connections, most_connections
+from viz.app.connections import BoundedConnection, bound_connections
+from viz.app.descriptors import most_descriptors
 resource.setrlimit(resource.RLIMIT_NOFILE, (300, min(2_000, resource.getrlimit(7)[1])))
-assert most_connections() == 172
+assert most_descriptors() == 172
 bound_connections()
 assert starlette_server._get_uvicorn_config_kwargs()["http"] is BoundedConnection
-print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], most_connections())
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], most_descriptors())
 """
 
 
@@ -141,4 +143,4 @@ def test_the_server_takes_all_descriptors_that_it_may_have() -> None:
     hard = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     output = subprocess.check_output([sys.executable, "-c", SCRIPT], env=environment, text=True)
-    assert output.split() == [str(hard), str(hard - connections.RESERVE)]
+    assert output.split() == [str(hard), str(hard - RESERVE)]

@@ -17,6 +17,7 @@ ENTRANCES = {
     "test_checkpoints": "damaged checkpoints",
     "test_commands": "commands and their arguments",
     "test_configurations": "training configurations",
+    "test_finding_links": "the links of every finding, on odd sentences",
     "test_folders": "folders of text and models",
     "test_patterns": "regular expressions of the corpus search",
     "test_result_files": "result files of the Corpus page",

@@ -38,6 +38,8 @@ MOST_BYTES_OF_TEXTS = 16 * MIB
 """Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
 MOST_MARKS = 500_000
 """Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
+LARGEST_NUMBER = 10**6
+"""Number of a line, at most."""
 MEASURED_AGAIN = 3
 """Lines that are scored once more when a file is read."""
 NATS = 0.01
@@ -145,7 +147,7 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
     plain = from_json(tuple[_Plain, ...], texts["pairs"])
     left_out = from_json(tuple[LeftOut, ...], texts["left_out"])
     count, numbers = len(plain), {line.number for line in plain}
-    if not count or len(numbers) < count or not numbers <= {*range(1, count + len(left_out) + 1)}:
+    if not 1 <= min(numbers, default=0) <= max(numbers) <= LARGEST_NUMBER or len(numbers) < count:
         raise ValueError("no lines of a text")
     ids = {side: _split(arrays, side, count) for side in ("source", "target")}
     pairs = [

@@ -1,6 +1,6 @@
 """Clients of the server, by the address that they come from: none takes it all from the others.
 
-A class may share an address, so nothing is refused to one while it takes turns.
+A class may share an address: its members wait for each other, and few things are refused to them.
 """
 
 from __future__ import annotations

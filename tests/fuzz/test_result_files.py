@@ -127,18 +127,18 @@ def use(translator: Translator, read: MeasuredLines, own: MeasuredLines) -> None
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@examples(60, 6_000)
+@examples(25, 6_000)
 @given(data=st.data())
 def test_a_forged_file_is_refused_or_works(
     translator: Translator, lines: MeasuredLines, data: st.DataObject
 ) -> None:
     content = forged(data.draw, lines)
-    began = time.perf_counter()
+    began = time.process_time()
     with accepted_or_refused():
         use(translator, result_file.read_unchecked(content), lines)
     with accepted_or_refused():
         use(translator, result_file.from_bytes(content, translator), lines)
-    assert time.perf_counter() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def headed(header: str) -> bytes:

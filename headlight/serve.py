@@ -51,6 +51,9 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
 
     import transformer.translator  # noqa: F401
 
+    from viz.app.connections import bound_connections
+
+    bound_connections()
     given = {"server.port": options.port, "server.address": options.host}
     if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host

@@ -4,6 +4,7 @@ import streamlit as st
 
 from headlight import __version__
 from viz.app import doors, log, presentation, served
+from viz.app.cache.clients import turn
 from viz.app.cache.metrics import metrics, timed_run
 from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
@@ -51,7 +52,7 @@ def main() -> None:
     heading = st.container(key="page-name")
     top = st.container()
     presentation.mark()
-    with timed_run(path), menu.kept_for_run():
+    with turn(), timed_run(path), menu.kept_for_run():
         try:
             navigation.name_page(heading, path, sentence_bar.show(path))
             doors.show(top, path)
@@ -76,4 +77,5 @@ else:  # `streamlit run` imports it for what it is to serve
         lifespan=served.lifespan,
         middleware=served.middleware(),
         on_script_error=lambda _: metrics().errors.inc(),
+        exception_handlers={Exception: served.answer_error},
     )

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import csv
 import itertools
+import os
 import random
 import statistics
 import time
@@ -21,7 +22,7 @@ from benchmarks.machine import describe
 from benchmarks.readers import PAGES, NoAnswer, ask, sentences, session
 from benchmarks.server import Server, served
 from transformer.cli.arguments import whole_number
-from viz.app.monitoring import METRICS_PATH
+from viz.app.monitoring import METRICS_PATH, METRICS_VARIABLE
 from viz.figures.colors import GREY, VIOLET
 
 READERS = 2
@@ -79,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
     """
     print(f"{describe()}, {READERS} readers at a time")
     began, blocks = time.monotonic(), []
+    os.environ[METRICS_VARIABLE] = "1"  # of the server
     with served() as server:
         for block in _blocks(server, options.pages, options.sessions):
             blocks.append(block)

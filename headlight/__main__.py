@@ -7,6 +7,7 @@ import sys
 from typing import NamedTuple
 
 from headlight import __version__
+from transformer.cli import startup
 
 
 class Command(NamedTuple):
@@ -44,13 +45,13 @@ HELP = "\n".join(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit status is its own, or 2 if there is no such command."""
+    if arguments is None:
+        startup.begin()
     match sys.argv[1:] if arguments is None else arguments:
         case [] | ["-h" | "--help", *_]:
-            print(HELP)
-            return 0
+            return _print(HELP)
         case ["--version", *_]:
-            print(f"headlight {__version__}")
-            return 0
+            return _print(f"headlight {__version__}")
         case [name, *rest] if name in COMMANDS:
             return _run(name, rest)
         case [name, *_]:
@@ -59,6 +60,12 @@ def main(arguments: list[str] | None = None) -> int:
 
             command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
     return 2
+
+
+def _print(text: str) -> int:
+    from transformer.cli import command
+
+    return command.guarded("headlight", lambda: print(text))
 
 
 def _run(name: str, arguments: list[str]) -> int:

@@ -14,7 +14,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from string import Template
 
 from transformer.cli import command
 from transformer.cli.cores import usable_cores
+from transformer.files.atomic import temporary_folder
 
 ADDRESS = "127.0.0.1"
 """Where the processes listen: the balancer is on the same machine."""
@@ -145,8 +145,8 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     app = [sys.executable, "-m", "headlight", "app", f"--host={ADDRESS}", "--processes=1"]
     processes = [Process([*app, f"--port={port}", *options], port) for port in ports]
     servers = [f"server app{port} {ADDRESS}:{port}" for port in ports]
-    with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
-        file = Path(folder, "haproxy.cfg")
+    with temporary_folder() as folder:
+        file = folder / "haproxy.cfg"
         file.write_text(balancer(joined(host, port), servers), "utf-8")
         print(f"Start the balancer, too: haproxy -f {shlex.quote(str(file))}")
         if len(ports) > cores:

@@ -10,9 +10,9 @@ import tempfile
 from headlight import processes
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
-from transformer.errors import HeadlightError
 from transformer.files.installed import FILES
 
+NAME = "headlight app"
 PORT, HOST = "8501", processes.ADDRESS
 EVERY_INTERFACE = frozenset({"0.0.0.0", "::"})
 
@@ -20,39 +20,49 @@ EVERY_INTERFACE = frozenset({"0.0.0.0", "::"})
 def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C; Streamlit reads `.streamlit/config.toml` beside the app's script."""
     options, for_streamlit = _parser().parse_known_args(arguments)
+    # without `run`: Streamlit, and the parent of several processes, take the signals themselves
+    return command.guarded(NAME, lambda: _serve(options, for_streamlit))
+
+
+def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     if options.models is not None:
         os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
     try:
         tempfile.gettempdir()
     except OSError:
-        command.say("headlight app: no folder takes temporary files: set TMPDIR to one.")
+        command.say(f"{NAME}: no folder takes temporary files: set TMPDIR to one.")
         return command.REFUSED
     host, ports = options.host, [options.port]
     if options.processes > 1 and os.name == "nt":
-        command.say("headlight app: on Windows, --processes 1 is all there is.")
+        command.say(f"{NAME}: on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
         host = processes.ADDRESS
         ports = [options.port + place for place in range(1, options.processes + 1)]
     for port in ports:
         if reason := _refusal(host, port):
-            command.say(f"headlight app: port {port} cannot be opened, {reason}: choose another.")
+            command.say(f"{NAME}: port {port} cannot be opened, {reason}: choose another.")
             return command.REFUSED
     print(_listening(options.host, options.port), flush=True)
     if options.processes > 1:
         return processes.serve(options.host, options.port, ports, for_streamlit)
-    from streamlit.web.cli import main as streamlit  # takes a second, which --help does not wait
+    # what takes seconds, for which --help does not wait: Ctrl-C still ends the process at once
+    from streamlit.web.cli import main as streamlit
 
+    import transformer.translator  # noqa: F401
+
+    from viz.app.connections import bound_connections
+
+    bound_connections()
     given = {"server.port": options.port, "server.address": options.host}
     if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host
     settings = [f"--{name}={value}" for name, value in given.items()]
     try:
-        arguments = ["run", str(FILES / "app.py"), *settings, *for_streamlit]
-        streamlit(arguments, prog_name="headlight app")
-    except HeadlightError as error:  # a setting that the app refuses
-        command.say(f"headlight app: {error}")
-        return command.REFUSED
+        streamlit(["run", str(FILES / "app.py"), *settings, *for_streamlit], prog_name=NAME)
+    except SystemExit as ended:  # as click ends a command
+        # threads that still load a model would delay an ordinary end, or abort it
+        os._exit(ended.code if isinstance(ended.code, int) else 0)
     return 0
 
 
@@ -96,7 +106,7 @@ def _name() -> str:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="headlight app",
+        prog=NAME,
         description="Serve the app. Any option of `streamlit run` may follow, such as "
         "--theme.base=dark.",
         allow_abbrev=False,

@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -49,6 +48,7 @@ from transformer.files.atomic import (
     new_folder,
     refusal,
     remove_folder,
+    temporary_folder,
     write_file,
 )
 from transformer.files.installed import checkpoint_folder
@@ -107,8 +107,8 @@ def train(options: argparse.Namespace) -> None:
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
-                with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
-                    TensorBoard(Path(folder), 0).close()
+                with temporary_folder() as folder:  # refused where it is not installed
+                    TensorBoard(folder, 0).close()
             tables = config.to_dict()
             outcome = {
                 "--resume": resume,

@@ -14,6 +14,8 @@ Each name is loaded from its module when it is first used (PEP 562), so that con
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from transformer.cli import startup
+
 if TYPE_CHECKING:
     from transformer.config import TransformerConfig
     from transformer.decoding.settings import SearchSettings
@@ -58,6 +60,8 @@ __all__ = [
     "Translator",
     "silence",
 ]
+
+startup.begin_module()
 
 _NAMES = {
     "config": ("TransformerConfig",),

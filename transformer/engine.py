@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -36,6 +35,7 @@ from transformer.decoding.hypothesis import forbid, rank
 from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
+from transformer.files.atomic import temporary_folder
 from transformer.files.installed import checkpoint_folder
 from transformer.model import Transformer
 from transformer.translation.result import Candidate, Partial, Translation
@@ -85,8 +85,8 @@ class CTranslate2Translator(Translator):
             )
             return cls(loaded, folder, threads)
         loaded = exported_folder.load_to_export(folder)
-        with tempfile.TemporaryDirectory() as temporary:
-            new = Path(temporary) / "model"
+        with temporary_folder() as temporary:
+            new = temporary / "model"
             exported_folder.write(loaded, new)
             return cls(loaded, new, threads)
 

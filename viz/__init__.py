@@ -1,1 +1,5 @@
 """From arrays to what a person sees."""
+
+from transformer.cli import startup
+
+startup.begin_module()

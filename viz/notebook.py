@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from transformer.translator import Translator
 
 
+MOST_BYTES = 20_000_000
+"""Size of a cell, up to which nothing is said of it."""
+
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (
     "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
@@ -41,7 +45,7 @@ _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
 <body>
-<div id="chart"></div>
+<div id="chart">A script draws the chart, but it has not run: allow scripts.</div>
 <script>{vega}</script>
 <script>
 vegaEmbed("#chart", {spec}, {{ mode: "vega-lite", actions: false }});
@@ -66,8 +70,10 @@ class HtmlFrame:
     height: str = "60rem"
 
     def _repr_html_(self) -> str:
+        # in Markdown an empty line ends HTML: there is no line end but as a character reference
+        page = escape(self.page).replace("\r", "&#13;").replace("\n", "&#10;")
         return (
-            f'<iframe srcdoc="{escape(self.page)}" title="{self.title}" '
+            f'<iframe srcdoc="{page}" title="{self.title}" '
             f'style="width:100%;height:{self.height};border:0">{_NOT_TRUSTED}</iframe>'
         )
 
@@ -135,7 +141,14 @@ def explore(
         sinks=sinks,
         rows=rows,
     )
-    return HtmlFrame(report(_through(lens, translator, trace), options, theme=theme))
+    page = report(_through(lens, translator, trace), options, theme=theme)
+    if len(page) > MOST_BYTES:
+        warnings.warn(
+            f"This cell holds {len(page) / 1e6:,.0f} MB, which the notebook keeps: show fewer "
+            f"layers, such as layers=[0, 1], or fewer kinds=, or a shorter text.",
+            stacklevel=2,
+        )
+    return HtmlFrame(page)
 
 
 def _triple(selected: object) -> tuple[Any, Any, Any]:

@@ -50,7 +50,8 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <header>
 <h1>{title}</h1>
 {body}
-<noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
+<p id="unscripted">A script in this page draws the maps, but it has not run: allow scripts, or \
+save the page as a file and open it.</p>
 {data}<script type="module" async>
 {script}</script>
 {blocks}</body>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
@@ -82,7 +83,9 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
-    return frame.to_csv(index=False).encode("utf-8-sig", errors="replace")
+    # quoted, no text becomes a formula where a spreadsheet separates at `;`, too
+    text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    return text.encode("utf-8-sig", errors="replace")
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:

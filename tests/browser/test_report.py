@@ -368,3 +368,51 @@ def test_the_ribbons_of_a_long_text_are_drawn_when_they_are_in_sight(saved):
     ribbons.wait_for()
     assert page.heads() == ["L1 H2"]
     assert "blocks of 2 × 2 tokens" in page.root.locator(".hl-explorer-grid").inner_text()
+
+
+def test_a_frame_whose_line_ends_are_blanks_saves_the_same_files(browser, tmp_path):
+    frame = explore(planted_trace())._repr_html_()
+    assert "&#10;" in frame
+    contents = []
+    for name, shown in (("whole", frame), ("flat", frame.replace("&#10;", " "))):
+        page = browser.new_page()
+        page.goto("about:blank")
+        page.set_content(shown)
+        grid = page.frame_locator("iframe").locator(".hl-save").first
+        grid.wait_for()
+        (tmp_path / name).mkdir()
+        paths = []
+        for form in ("PDF", "SVG"):
+            with page.expect_download() as download:
+                grid.get_by_role("button", name=f"Save as {form}").click()
+            paths.append(download.value.path())
+        with page.expect_download() as download:
+            grid.get_by_role("button", name="BibTeX").click()
+        paths.append(download.value.path())
+        contents.append([path.read_bytes() for path in paths])
+        page.close()
+    assert contents[0] == contents[1]
+    assert contents[0][0].startswith(b"%PDF-1.4\n")
+    assert contents[0][2].count(b"\n") > 3
+
+
+def test_a_frame_whose_script_may_not_run_says_so(browser, refusals):
+    body = f"<!doctype html><meta charset=utf-8>{explore(planted_trace())._repr_html_()}"
+    page = browser.new_page()
+    policies = ["script-src 'self'", "script-src 'unsafe-inline'"]
+
+    def answer(route):
+        policy = policies[int(route.request.url[-1])]
+        headers = {"Content-Security-Policy": policy, "Content-Type": "text/html"}
+        route.fulfill(body=body, headers=headers)
+
+    page.route("http://notebook.test/*", answer)
+    frame = page.frame_locator("iframe")
+    page.goto("http://notebook.test/0")
+    expect(frame.locator("#unscripted")).to_be_visible()
+    assert frame.locator(".hl").count() == 0
+    refusals.clear()  # what this is about
+    page.goto("http://notebook.test/1")
+    expect(frame.locator(".hl").first).to_be_visible()
+    expect(frame.locator("#unscripted")).to_have_count(0)
+    page.close()

@@ -33,7 +33,7 @@ VALUES: list[str | list[str]] = [
 ]
 
 
-def _opened(page: str, query: Mapping[str, str | list[str]]) -> AppTest:
+def opened(page: str, query: Mapping[str, str | list[str]]) -> AppTest:
     app = AppTest.from_file(str(FILES / "app.py"), default_timeout=SECONDS)
     # Streamlit's tests walk to files; ours are pages by their path
     app._page_hash = calc_hash("" if page == "translate" else page)
@@ -46,7 +46,7 @@ def _opened(page: str, query: Mapping[str, str | list[str]]) -> AppTest:
 def _parameters(page: str, view: int) -> list[str]:
     """The names that the widgets of a view read from the address."""
     query = VIEWS[page][view]
-    bound = [getattr(node.proto, "query_param_key", "") for node in _opened(page, query).main]
+    bound = [getattr(node.proto, "query_param_key", "") for node in opened(page, query).main]
     names = dict.fromkeys([*filter(None, bound), *UNBOUND.get(page, [])])
     return [name for name in names if name not in query]
 
@@ -63,7 +63,7 @@ def test_every_page_is_drawn_without_an_error_box(
     names = st.sampled_from(_parameters(page, view))
     query = data.draw(st.dictionaries(names, st.sampled_from(VALUES), min_size=1, max_size=3))
     with no_errors_logged():
-        app = _opened(page, {**VIEWS[page][view], **query})
+        app = opened(page, {**VIEWS[page][view], **query})
     assert [box.message for box in app.exception] == []
     for name in query:
         event("accepted" if name in app.query_params else "refused")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -78,7 +79,7 @@ if IS_LONG:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The app as `headlight app` serves it."""
     log = tmp_path_factory.mktemp("server") / "log"
-    with headlight_app(log, "--logger.enableRich=false") as running:
+    with headlight_app(log) as running:
         yield running
 
 
@@ -112,6 +113,17 @@ def test_a_body_is_refused_and_takes_no_memory(
             status = _send(server, method, path.format(session=session.id, number=number), size)
             assert 400 <= status < 500
         assert server.megabytes() - before < 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/_stcore/metrics", "/_stcore/metric%73", "/_stcore/metrics/", "/_headlight/metrics"],
+)
+def test_no_metrics_are_answered(server: Server, path: str) -> None:
+    with pytest.raises(HTTPError) as error:
+        urlopen(f"{server.address}{path}", timeout=10)
+    assert error.value.code == 404
+    assert error.value.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def _send(server: Server, method: str, path: str, size: int) -> int:

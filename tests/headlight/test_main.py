@@ -1,3 +1,5 @@
+import io
+import itertools
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import yaml
 import headlight
 from headlight import __main__ as command
 from headlight.__main__ import COMMANDS, Command, main
+from tests.fuzz.commands import ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 def test_help_lists_every_command_and_loads_none():
     script = (
         "import sys; from headlight.__main__ import main; status = main(['--help']); "
-        "print(sorted({'torch', 'streamlit', 'transformer', 'viz'} & set(sys.modules))); "
+        "print(sorted({'torch', 'streamlit', 'viz'} & set(sys.modules))); "
         "sys.exit(status)"
     )
     ran = subprocess.run(
@@ -40,6 +43,59 @@ def test_every_command_is_the_one_of_its_module(name, capsys):
     with pytest.raises(SystemExit):
         module.main(["--help"])
     assert ours == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
+def test_help_and_errors_in_the_letters_of_any_console(encoding, monkeypatch, capsys):
+    for words in (*ARGUMENTS, ""):
+        for last in ("--help", *(["--nö=½"] if words not in ("", "app") else [])):
+            out = io.TextIOWrapper(io.BytesIO(), encoding)
+            err = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
+            monkeypatch.setattr("sys.stdout", out)
+            monkeypatch.setattr("sys.stderr", err)  # which Python makes so
+            status = run_main([*words.split(), last])
+            assert (status, err.tell() > 0) == ((0, False) if last == "--help" else (2, True))
+            out.flush()
+            text = out.buffer.getvalue().decode(encoding)
+            assert ("usage: " in text) == (last == "--help")
+            if words == "translate" and last == "--help":
+                assert ("α of" if encoding == "cp437" else "\\u03b1 of") in text
+
+
+@pytest.mark.parametrize("words", ["", *ARGUMENTS])
+def test_help_that_cannot_be_written_is_a_sentence(words, monkeypatch, capsys):
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert run_main([*words.split(), "--help"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert errors.endswith("Standard output cannot be written: No space left on device.\n")
+    monkeypatch.setattr("sys.stdout", None)
+    assert run_main([*words.split(), "--help"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("value", ["x" * 300, f"dir:{'9' * 300}", f"dir/{'9' * 5_000}"])
+@pytest.mark.parametrize("option", ["--config", "--data", "--out"])
+def test_a_path_that_the_system_does_not_take_is_a_sentence(option, value, capsys, tmp_path):
+    given = {
+        "--config": "demo.toml",
+        "--data": str(tmp_path),
+        "--out": str(tmp_path),
+        option: value,
+    }
+    for name in ("train", "prepare"):
+        assert run_main([name, *itertools.chain(*given.items())]) == 2
+        sentence = capsys.readouterr().err.rstrip("\n").splitlines()[-1]
+        assert sentence.startswith((f"training.{name}: ", f"python -m training.{name}: error: "))
+        assert sentence.isprintable()
+
+
+def run_main(arguments):
+    try:
+        return main(arguments)
+    except SystemExit as left:
+        return left.code
 
 
 def test_the_exit_status_is_the_command_s(capsys, checkpoint_folder, tmp_path):

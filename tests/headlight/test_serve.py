@@ -152,3 +152,16 @@ def test_a_setting_that_the_app_refuses_is_a_sentence(capsys, monkeypatch):
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: served.middleware())
     assert serve.main([]) == 2
     assert capsys.readouterr().err.startswith("headlight app: HEADLIGHT_FRAME_ANCESTORS has ")
+
+
+def test_the_end_of_the_server_waits_for_no_thread(monkeypatch):
+    """Threads that still load a model delay the end of Python by seconds, or abort it."""
+
+    def click(*_, **__):
+        raise SystemExit(0)
+
+    ended: list[int] = []
+    monkeypatch.setattr("streamlit.web.cli.main", click)
+    monkeypatch.setattr("os._exit", ended.append)
+    serve.main(["--port", "8689"])
+    assert ended == [0]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from training.config import RunConfig, config_file
 from training.run import journal
 from transformer import Translator
+from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.corpus import faithfulness_report, head_report
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.means import read_means
 from transformer.analysis.lines import result_file
+from transformer.analysis.lines.measured import UNLINKED
+from transformer.analysis.lines.measuring import measure_lines, trace_of
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
 from viz.app.sentence.source_box import EXAMPLES
 
@@ -66,6 +71,19 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
     lines = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     examples = (ASSETS / LINES[name]).read_text("utf-8").splitlines()
     assert [pair.source for pair in lines.pairs] == examples
+
+
+def test_the_end_of_a_translation_is_no_word_that_lacks_a_link(translator: Translator) -> None:
+    lines = result_file.from_bytes((translator.folder / result_file.FILE).read_bytes(), translator)
+    texts, targets = zip(*((pair.source, pair.target) for pair in lines.pairs[:3]), strict=True)
+    again = measure_lines(translator, texts, targets=targets, costs=False, sources=False)
+    for row, text in enumerate(targets):
+        trace = trace_of(translator, lines.pairs[row])
+        words = {piece.word for piece in trace.target_pieces if re.search(r"\w", piece.text)}
+        words.remove(trace.target_pieces[-1].word)
+        share = len(words - {pair.target for pair in align(translator, trace)}) / len(words)
+        for measured in (lines, again):
+            assert measured.sentence_values[UNLINKED][row] == pytest.approx(share), text
 
 
 def test_the_other_direction_was_trained_as_its_configuration_says() -> None:

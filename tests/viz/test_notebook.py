@@ -3,6 +3,7 @@
 import html
 import re
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,6 +57,26 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     page = html.unescape(escaped)
     options = ExplorerOptions("encoder_self", 1, 0, over=((0, 2), (1, 1)))
     assert page == report(planted(evil=True), options, theme="dark")
+
+
+def test_a_frame_has_no_line_end_that_markdown_or_a_front_end_could_change():
+    text = "first\n\nsecond\r\n    third\r"
+    trace = replace(planted(), source=text, notes=("a\n\nb",))
+    frame = notebook.explore(trace)._repr_html_()
+    assert not {*"\r\n"} & {*frame}
+    assert html.unescape(frame.replace("&#13;", "\r")).count(text) == 1
+    # its script stays the same where all of them become blanks
+    (script,) = re.findall(
+        r"<script type=.module. async>\n(.*?)</script>", notebook.explore(trace).page, re.S
+    )
+    assert "\n" not in script.strip()
+
+
+def test_a_large_cell_says_how_to_show_less(monkeypatch):
+    notebook.explore(planted())  # a warning would be an error here
+    monkeypatch.setattr(notebook, "MOST_BYTES", 100)
+    with pytest.warns(UserWarning, match=r"holds \d+ MB.* layers=\[0, 1\]"):
+        notebook.explore(planted(), layers=[0, 1])
 
 
 def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
+import lzma
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from io import BufferedReader
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import IO, Any
 
 from transformer.errors import HeadlightError, unreadable
-from transformer.files.lines import MARK, cut_lines, utf16_refusal
+from transformer.files.lines import cut_lines, utf16_refusal
 from transformer.files.reading import GIB, MIB, opened
 
 MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
@@ -22,7 +24,8 @@ MOST_LETTERS_OF_LINE = 1_000_000
 _MOST_BYTES_OF_LINE = 4 * MOST_LETTERS_OF_LINE
 BLOCK = 4 * MIB  # that is read at one time
 CHUNK = 50_000  # lines that are held at one time
-PACKED = ".gz"  # ending of a file that gzip has packed
+_UNPACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED = tuple(_UNPACKERS)  # endings of packed files, in lower case
 
 
 class CorpusError(HeadlightError):
@@ -41,7 +44,7 @@ def read_lines(path: Path) -> list[str]:
 def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
     r"""Yield the lines of a file, `CHUNK` at a time, as `transformer.files.lines` has them.
 
-    A file whose name ends with `.gz` is unpacked.
+    A file whose name has an ending of `PACKED` is unpacked.
 
     Raises:
         CorpusError: if the file cannot be read, is not UTF-8, or has a line that is no sentence.
@@ -61,30 +64,30 @@ def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
 
 
 def blocks(path: Path, at_most: int) -> Iterator[bytes]:
-    """Yield the content of a file in blocks, unpacked where its name ends with `.gz`.
+    """Yield the content of a file in blocks, unpacked where its name ends so.
 
     Raises:
         CorpusError: if the file cannot be read, is damaged, or has more than `at_most` bytes.
     """
     try:
         with ExitStack() as stack:
-            file: BufferedReader | gzip.GzipFile = stack.enter_context(opened(path, at_most))[0]
-            if path.suffix == PACKED:
-                file = stack.enter_context(gzip.GzipFile(fileobj=file))
+            file: IO[bytes] = stack.enter_context(opened(path, at_most))[0]
+            if unpacker := _UNPACKERS.get(path.suffix.lower()):
+                file = stack.enter_context(unpacker(file))
             size = 0
             while block := file.read(BLOCK):
                 size += len(block)
                 if size > at_most:
                     raise OSError(errno.EFBIG, f"it has more than {at_most:,} bytes")
                 yield block
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise CorpusError(f"{path} is damaged, or not packed by gzip: bring it again.") from error
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
+    except (OSError, zlib.error, lzma.LZMAError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise CorpusError(unreadable(error, path)) from error
+        raise CorpusError(f"{path} is damaged, or not packed so: bring it again.") from error
 
 
 def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of whole lines, without a byte-order mark."""
+    """Yield the bytes of a file in blocks of whole lines, each with its end."""
     content = blocks(path, at_most)
     rest = b""
     while b"\n" not in rest[:-1] and len(rest) <= _MOST_BYTES_OF_LINE:
@@ -93,7 +96,6 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
         rest += block
     if sentence := utf16_refusal(rest, path):
         raise CorpusError(sentence)
-    rest = rest.removeprefix(MARK)
     for block in chain([b""], content):
         rest += block
         end = 1 + rest.rfind(b"\n")
@@ -118,7 +120,7 @@ def _cut(block: bytes, path: Path, number: int) -> list[str]:
         raise CorpusError(
             f"{path} line {line:,} is not UTF-8: convert the file, for example with iconv."
         ) from error
-    if max(map(len, lines)) > MOST_LETTERS_OF_LINE:
+    if max(map(len, lines), default=0) > MOST_LETTERS_OF_LINE:
         long = next(i for i, line in enumerate(lines) if len(line) > MOST_LETTERS_OF_LINE)
         raise _too_long(path, number + 1 + long)
     return lines

@@ -284,8 +284,8 @@ def _finish(work: Path, out: Path) -> None:
     work.rename(out)  # also over an empty folder
     rows = sum(part["rows"] for part in manifest["parts"])
     print(
-        f"{out} holds {rows:,} pairs; {manifest['left_out']:,} were left out as empty or with "
-        f"{manifest['max_pieces']:,} pieces and more."
+        f"{out} holds {rows:,} pairs; {manifest['left_out']:,} were left out as empty, "
+        f"as tags of IWSLT, or with {manifest['max_pieces']:,} pieces and more."
     )
 
 

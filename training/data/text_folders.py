@@ -1,4 +1,4 @@
-"""Folders of text in two languages: `train.en` and `train.de`, or both sides in one TSV or TMX."""
+"""Folders of text in two languages: `train.en` and `train.de`, or one TSV, CSV or TMX of both."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from training.data import corpus
+from training.data.columns import table_pairs
 from training.data.corpus import (
     MOST_BYTES,
     MOST_BYTES_OF_STREAM,
     PACKED,
     CorpusError,
     ParallelText,
-    line_chunks,
     pair_chunks,
     read_pairs,
 )
@@ -29,8 +29,12 @@ from transformer.text.languages import LANGUAGES, Languages, name_of
 SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
 """Names of a folder's files before their endings; of the validation text, the first that it has."""
-TSV, TMX = ".tsv", ".tmx"
+TSV, CSV, TMX = ONE_FILE = ".tsv", ".csv", ".tmx"
 MOST_WEIGHT = 1_000.0
+_NO_CODES = {"src", "tgt", "trg", "ref", "hyp", "source", "target"}
+_TAG = re.compile(
+    r"\s*<(url|speaker|talkid|title|description|keywords|reviewer|translator)\b[^<>]*>.*</\1>\s*"
+)
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
@@ -76,16 +80,14 @@ class PairFiles:
             CorpusError: if a file cannot be read, holds no pair, or is not as its ending says.
         """
         if len(self.paths) == 2:
-            return pair_chunks(self.paths[0], self.paths[1], at_most)
-        path = self.paths[0]
-        if path.name.removesuffix(PACKED).endswith(TMX):
+            return map(_without_tags, pair_chunks(self.paths[0], self.paths[1], at_most))
+        path, kind = self.paths[0], _kind(self.paths[0])
+        if kind == TMX:
             return _chunks(tmx_pairs(path, self.endings, at_most))
-        return _chunks(_tsv_pairs(path, self.endings, at_most))
+        return _chunks(table_pairs(path, self.endings, at_most, is_csv=kind == CSV))
 
     def side(self, number: int) -> Iterator[list[str]]:
         """Yield the lines of one side, some at a time, as `chunks` does."""
-        if len(self.paths) == 2:
-            return line_chunks(self.paths[number], MOST_BYTES_OF_STREAM)
         return ((chunk.source, chunk.target)[number] for chunk in self.chunks())
 
 
@@ -95,28 +97,19 @@ def _chunks(pairs: Iterator[Pair]) -> Iterator[ParallelText]:
         yield ParallelText(list(source), list(target))
 
 
-def _tsv_pairs(path: Path, endings: Endings, at_most: int) -> Iterator[Pair]:
-    """Yield the pairs of a file of columns: two, or those that its first line names."""
-    width, columns, number = 2, (0, 1), 0
-    for lines in line_chunks(path, at_most):
-        for line in lines:
-            number += 1
-            cells = line.split("\t")
-            if number == 1 and {*cells} >= {*endings}:
-                width = len(cells)
-                columns = cells.index(endings.source), cells.index(endings.target)
-                continue
-            if not line.strip():
-                cells = [""] * width
-            if len(cells) != width:
-                raise CorpusError(
-                    f"{path} line {number:,} has {len(cells):,} column(s) and not {width:,}: part "
-                    f"the two sides by one tab, or name all columns in the first line, those of "
-                    f"the text {endings.source} and {endings.target}."
-                )
-            yield cells[columns[0]], cells[columns[1]]
-    if not number:
-        raise CorpusError(f"{path} is empty: give at least one pair.")
+def _kind(path: Path) -> str:
+    """Return the ending of a file in lower case, without that of a packed one."""
+    name = path.name.lower()
+    return PurePath(name[: -len(PurePath(name).suffix)] if name.endswith(PACKED) else name).suffix
+
+
+def _without_tags(pairs: ParallelText) -> ParallelText:
+    """Return the pairs; one of the tags in which IWSLT puts a talk's title and address is empty."""
+    source, target = pairs.source, pairs.target
+    for row, sides in enumerate(zip(source, target, strict=True)):
+        if all(side.startswith("<") and _TAG.fullmatch(side) for side in sides):
+            source[row] = target[row] = ""
+    return pairs
 
 
 def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
@@ -132,7 +125,7 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
         sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in endings)
         if any(map(os.path.lexists, sides)):
             break
-        single = [_existing(Path(f"{prefix}{kind}")) for kind in (TSV, TMX)]
+        single = [_existing(Path(f"{prefix}{kind}")) for kind in ONE_FILE]
         single = [path for path in single if os.path.lexists(path)]
         if len(single) > 1:
             raise CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
@@ -142,9 +135,9 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
 
 
 def _existing(path: Path) -> Path:
-    """Return the path, or that of the packed file if this one alone is there."""
-    packed = Path(f"{path}{PACKED}")
-    return packed if os.path.lexists(packed) and not os.path.lexists(path) else path
+    """Return the path, or that of a packed file if such a one alone is there."""
+    paths = (path, *(Path(f"{path}{ending}") for ending in PACKED))
+    return next(filter(os.path.lexists, paths), path)
 
 
 def read_parallel(prefix: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
@@ -168,8 +161,8 @@ def _is_folder(path: Path) -> bool:
 class DataFolder:
     """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
-    Of 2.5, all twice and every second one once more. In place of a folder, a TSV or TMX file, or
-    the common beginning of the paths of two files, is its training text.
+    Of 2.5, all twice and every second one once more. In place of a folder, a TSV, CSV or TMX file,
+    or the common beginning of the paths of two files, is its training text.
     """
 
     path: Path
@@ -177,13 +170,23 @@ class DataFolder:
     endings: Endings = ENGLISH_GERMAN
 
     def files(self) -> PairFiles:
-        """Return the files of the training text."""
-        if self.path.name.removesuffix(PACKED).endswith((TSV, TMX)) and not _is_folder(self.path):
+        """Return the files of the training text.
+
+        Raises:
+            CorpusError: if it is one file of another kind, or several hold both sides.
+        """
+        if _is_folder(self.path):
+            return find_files([self.path / TRAINING], self.endings)
+        kind = _kind(self.path)
+        if kind in ONE_FILE:
             return PairFiles((self.path,), self.endings)
-        prefixes = [self.path / TRAINING]
-        if not _is_folder(self.path):
-            prefixes = [self.path, *prefixes]
-        return find_files(prefixes, self.endings)
+        files = find_files([self.path, self.path / TRAINING], self.endings)
+        if os.path.lexists(self.path) and not any(map(os.path.lexists, files.paths)):
+            raise CorpusError(
+                f"{self.path} is {kind[1:].upper() or 'a file'}, from which no pairs are read: "
+                f"give TSV, CSV, TMX, or two files of lines by what stands before their endings."
+            )
+        return files
 
     def read(self) -> ParallelText:
         """Read the training text whole."""
@@ -237,6 +240,6 @@ def add_languages(parser: ArgumentParser) -> None:
 
 
 def _code(argument: str) -> str:
-    if not _CODE.fullmatch(argument):
+    if not _CODE.fullmatch(argument) or argument.lower() in _NO_CODES:
         raise ArgumentTypeError(f"'{argument}' is no code of a language, such as fr, nld or pt_BR")
     return argument

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -11,11 +12,13 @@ from xml.parsers import expat
 
 from training.data.corpus import MOST_LETTERS_OF_LINE, CorpusError, blocks
 from transformer.text.languages import name_of
+from transformer.text.words import PLACEHOLDER, has_unspaced
 
 Pair = tuple[str, str]
 
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
 """Elements in a segment whose content is markup of another format, and no text."""
+_PLACE = re.compile(rf"(\S){PLACEHOLDER}+(?=(\S))")
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
 
@@ -23,7 +26,7 @@ def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
     """Yield the pair of each unit; a language that it lacks is an empty side.
 
     Args:
-        path: the file; it is unpacked where its name ends with `.gz`.
+        path: the file; it is unpacked where its name ends so.
         codes: of the two languages. `fr` takes `fr-CA`, too, `fr_CA` takes `fr` and `fr-CA`.
         at_most: bytes that are read.
 
@@ -75,17 +78,20 @@ class _Units:
         elif name == "tuv":
             language = attributes.get("xml:lang") or attributes.get("lang", "")
             self.languages.add(language)
-            self._side = _side(language, self.codes)
+            self._side = side_of(language, self.codes)
         elif name == "seg" and self._side is not None:
             self._segment, self._letters = [], 0
-        elif name in _CODES:
-            self._depth += 1
+        else:
+            if name in ("ph", "x"):  # a line break, a picture or a value
+                self._text(PLACEHOLDER)
+            self._depth += name in _CODES
 
     def _end(self, name: str) -> None:
         if name in _CODES:
             self._depth -= 1
         elif name == "seg" and self._segment is not None and self._side is not None:
-            text = _BLANKS.sub(" ", "".join(self._segment)).strip(" ")
+            text = _PLACE.sub(_between, "".join(self._segment)).replace(PLACEHOLDER, "")
+            text = _BLANKS.sub(" ", text).strip(" ")
             self._sides.setdefault(self._side, text)  # the first of several variants
             self._segment = None
         elif name == "tuv":
@@ -112,8 +118,14 @@ class _Units:
         )
 
 
-def _side(language: str, codes: Iterable[str]) -> int | None:
-    """Return which of two codes a language is, if it is one of them."""
+def _between(place: re.Match[str]) -> str:
+    """Return what is left of a placeholder, and the letter before it: a blank between two words."""
+    joins = all(unicodedata.category(letter)[0] in "LMN" for letter in place.groups())
+    return f"{place[1]} " if joins and not has_unspaced(place[1] + place[2]) else place[1]
+
+
+def side_of(language: str, codes: Iterable[str]) -> int | None:
+    """Return which of two codes a language is, given by its code or a name; None if neither."""
     tags = [code.lower().replace("_", "-") for code in (language, *codes)]
     tag, *others = tags
     if tag in others:

@@ -11,7 +11,6 @@ import re
 import shutil
 import sys
 import tarfile
-import tempfile
 import unicodedata
 import zipfile
 import zlib
@@ -28,10 +27,10 @@ import requests
 from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, line_chunks
 from training.data.text_folders import SOURCE, TARGET
 from training.download.sources import SOURCES, Archive, Source, Text
-from transformer.cli import command
+from transformer.cli import command, startup
 from transformer.cli.arguments import Parser
 from transformer.errors import HeadlightError, unreadable, unwritable
-from transformer.files.atomic import MARK, new_folder
+from transformer.files.atomic import new_folder, temporary_folder
 from transformer.files.reading import MIB, read_bytes
 
 _HELD_OUT_SEED = 1
@@ -68,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
         counts = _download(source, options.out, options.mirror)
     except KeyboardInterrupt:
         command.say("Stopped. Complete files are kept: run the same command again.")
-        return command.INTERRUPTED
+        return startup.INTERRUPTED
     except OSError as error:
         raise DownloadError(
             f"{unwritable(error, options.out)} Make room, or choose another --out, and run the "
@@ -202,8 +201,7 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
         splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
     if source.held_out:
         splits |= _hold_out(list(splits["train"]), source.held_out)
-    with tempfile.TemporaryDirectory(prefix=MARK, dir=out) as name:
-        work = Path(name)
+    with temporary_folder(out) as work:
         counts = {split: _write_split(work, split, pairs) for split, pairs in splits.items()}
         for new in work.iterdir():
             final = out / new.name

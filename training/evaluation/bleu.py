@@ -19,12 +19,7 @@ from training import bleu_tokens
 from training.data.corpus import CorpusError
 from training.data.encoded_text import encode
 from training.devices import inference_device
-from training.evaluation.measurement import (
-    add_paths,
-    read_held_out,
-    require_finite,
-    target_language,
-)
+from training.evaluation.measurement import add_paths, read_held_out, target_language
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -119,7 +114,7 @@ def bleu(options: argparse.Namespace) -> Result:
             f"{max_pieces:,} pieces: remove them."
         )
     loss = mean_loss(model, encoded)
-    require_finite(translator, loss)
+    translator.require_finite([loss])
     started = time.perf_counter()
     translations = translate_all(
         encoded.source,

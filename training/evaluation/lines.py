@@ -59,6 +59,8 @@ def run(options: argparse.Namespace) -> None:
         )
     for number, reason in lines.left_out:
         command.say(f"line {number:,} is left out: {reason}")
+    for number, reason in lines.undefined:
+        command.say(f"line {number:,}: {reason}")
     store_or_write(translator.folder, options.out, {result_file.FILE: result_file.to_bytes(lines)})
     table = heads_table(lines, head_means(lines))
     if options.json:
@@ -67,5 +69,6 @@ def run(options: argparse.Namespace) -> None:
     order = "confidence" if options.no_costs else "loss without"
     shown = table.sort_values(order, ascending=False).head(SHOWN_HEADS)
     columns = ["kind", "layer", "head", "role", order, f"{order} low", f"{order} high"]
-    print(f"{len(lines):,} lines, {len(lines.left_out):,} left out")
+    wordless = len({number for number, _ in lines.undefined})
+    print(f"{len(lines):,} lines, {len(lines.left_out):,} left out, {wordless:,} without a word")
     print(shown[columns].to_string(index=False, float_format="{:.3f}".format))

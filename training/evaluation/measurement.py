@@ -18,9 +18,10 @@ from training.data.encoded_text import Counts
 from transformer import Translator
 from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MOST_BYTES_OF_JSON
 from transformer.checkpoints.marian import is_marian
+from transformer.cli import command
 from transformer.cli.arguments import whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
-from transformer.files.atomic import has_content, write_file, write_files
+from transformer.files.atomic import has_content, is_stream, sweep, write_file, write_files
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
 
@@ -90,15 +91,6 @@ def drawn_rows(count: int, most: int, seed: int) -> Counts:
     return np.sort(np.random.default_rng(seed).choice(count, min(count, most), replace=False))
 
 
-def require_finite(translator: Translator, losses: Any) -> None:
-    """Raise CheckpointError if a loss of the model is not finite."""
-    if not np.isfinite(losses).all():
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite: take another "
-            f"checkpoint."
-        )
-
-
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
     """Make sure, before anything is measured, that files can be stored, or written beside `out`.
 
@@ -106,6 +98,8 @@ def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> 
         CheckpointError: if the folder in which something is to be written is none, or read-only, or
             a file of this name is there that was not stored by this program.
     """
+    if out is not None and is_stream(out):
+        return
     place = folder if out is None else out.absolute().parent
     if not os.path.isdir(place) or not os.access(place, os.W_OK):  # noqa: PTH112
         raise CheckpointError(
@@ -121,6 +115,7 @@ def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> 
                 f"{path} is there and would be lost: move it away, or choose another place with "
                 f"--out."
             )
+    sweep(place)
 
 
 def store(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -176,6 +171,9 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
         return
     for number, (name, content) in enumerate(files.items()):
         path = out.with_name(name) if number else out
+        if number and is_stream(out):
+            command.say(f"{name} is not written: {out} is no file that it could stand beside.")
+            continue
         try:
             write_file(path, content)
         except OSError as error:

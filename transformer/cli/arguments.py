@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from transformer.errors import one_line
+from transformer.cli import command
+from transformer.errors import one_line, unreadable
 
 MAX_COUNT = 10**9
 """Of what has no bound of its own: it can be counted, and computed with."""
@@ -30,7 +32,18 @@ class Parser(argparse.ArgumentParser):
         for word in options:
             if _NO_VALUE.fullmatch(word):
                 self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
-        return super().parse_known_args(given, namespace)
+        try:
+            return super().parse_known_args(given, namespace)
+        except OSError as error:  # of a path that the system does not take
+            self.error(unreadable(error, error.filename))
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, with an escape for each letter that the terminal does not have."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        text = self.format_help()
+        if status := command.guarded(self.prog, lambda: print(text, end="", file=file)):
+            self.exit(status)
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and one line, and leave with status 2."""

@@ -5,29 +5,41 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from transformer.cli.startup import INTERRUPTED
 from transformer.errors import HeadlightError, InputError, one_line, unwritable
-from transformer.files.atomic import write_file
+from transformer.files.atomic import sweep, write_file
 
-REFUSED, INTERRUPTED = 2, 130
-"""Exit statuses: something is wrong with what was asked; Ctrl-C."""
+REFUSED = 2
+"""Exit status: something is wrong with what was asked."""
 
 
 def run(name: str, body: Callable[[], int | None]) -> int:
     """Run the body of a command and return its exit status; each sentence begins with the name.
 
-    Text is written as UTF-8 whatever the locale says, and the bytes of a path as they are.
+    Text is written as UTF-8 whatever the locale says, and the bytes of a path as they are. Ctrl-C
+    and SIGTERM interrupt the body, which removes its temporary files.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    with _interruptible():
+        return guarded(name, body)
+
+
+def guarded(name: str, body: Callable[[], int | None]) -> int:
+    """Run a body as `run` does, with the encoding and the signals as they are."""
     try:
         status = body() or 0
         if sys.stdout is not None:
             sys.stdout.flush()  # at exit it would be too late for a sentence
     except HeadlightError as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            return 0  # the reader of a pipe has what it wanted
         say(f"{name}: {error}")
         return REFUSED
     except BrokenPipeError:
@@ -37,16 +49,39 @@ def run(name: str, body: Callable[[], int | None]) -> int:
         _discard_output()
         say(f"{name}: {unwritable(error, 'Standard output')}")
         return REFUSED
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         say(f"{name}: stopped.")
-        return INTERRUPTED
+        return error.args[0] if error.args else INTERRUPTED
     return status
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn Ctrl-C or SIGTERM into an exception; the next one ends the process at once."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if threading.current_thread() is not threading.main_thread():
+        before = {}  # no other thread may set a handler
+
+    def interrupt(number: int, _: object) -> None:
+        for caught in before:
+            signal.signal(caught, signal.SIG_DFL)
+        raise KeyboardInterrupt(128 + number)  # the exit status
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as in the background of a shell
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def say(sentence: str) -> None:
     """Print one line to standard error, if there is one."""
-    if sys.stderr is not None:
-        print(one_line(sentence), file=sys.stderr)
+    with contextlib.suppress(OSError):  # a full disk, a reader who has left
+        if sys.stderr is not None:
+            print(one_line(sentence), file=sys.stderr)
 
 
 def save(path: Path, text: str) -> None:
@@ -56,6 +91,7 @@ def save(path: Path, text: str) -> None:
         InputError: if it cannot be written.
     """
     try:
+        sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise InputError(unwritable(error, path)) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from transformer.errors import InputError, unreadable
-from transformer.files.lines import MARK, utf16_refusal, with_line_feeds
+from transformer.files.lines import utf16_refusal, with_line_feeds
 
 SECONDS_BETWEEN = 0.2
 """Of what the progress says."""
@@ -66,7 +66,6 @@ def _cut(file: IO[bytes], name: str, most_letters: int) -> Iterator[str]:
             start += line
             if sentence := utf16_refusal(start, name):
                 raise InputError(sentence)
-            line = line if number else line.removeprefix(MARK)
             number += 1
         text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")
         yield text.removesuffix("\n") if whole else text

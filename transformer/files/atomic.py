@@ -1,6 +1,8 @@
 """Replace files and folders on disk atomically, and none that this program did not write.
 
-Temporary names are new ones beside the target: `NAME.headlight-` and eight random characters.
+Temporary names are new ones beside the target: `NAME.headlight-` and eight random characters. The
+process that writes there has such a folder locked (`flock`), which ends with it, however it ends:
+`sweep` removes those that no process has locked.
 """
 
 from __future__ import annotations
@@ -15,9 +17,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from transformer.errors import CheckpointError, HeadlightError, quoted
 from transformer.files.reading import GIB, sha256_of
+
+fcntl: Any = None
+with suppress(ModuleNotFoundError):  # Windows has none
+    import fcntl
 
 MARK = ".headlight-"
 """In the name of every temporary folder."""
@@ -88,6 +95,18 @@ def remove_leftovers(parent: Path, names: Collection[str] = ()) -> None:
         _remove_files(folder, str.isdecimal)
 
 
+def sweep(parent: Path) -> None:
+    """Remove the temporary folders of this user that no process writes to any more.
+
+    One with a folder that was to be replaced stays: that may be the only copy.
+    """
+    for work in filter(is_leftover, list(parent.glob(f"*{MARK}*"))):
+        if (lock := _lock(work, wait=False)) is not None:
+            if os.fstat(lock).st_uid == os.getuid() and not (work / _OLD).exists():
+                _clear(work)
+            os.close(lock)
+
+
 def backup_path(folder: Path) -> Path:
     """Return the path to which `replace_folder` moves the folder that it replaces."""
     # this suffix is in the folders of earlier runs, which are to be resumed
@@ -121,14 +140,12 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    try:
-        is_regular = stat.S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:
-        is_regular = True
-    if not is_regular:
-        # a device such as /dev/stdout, or a pipe; for one without a reader the system refuses
-        descriptor = os.open(path.resolve(), os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
-        os.set_blocking(descriptor, True)
+    if is_stream(path):
+        if (given := _descriptor(path)) is not None:
+            descriptor = os.dup(given)
+        else:  # for a pipe without a reader the system refuses
+            descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+            os.set_blocking(descriptor, True)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         return
@@ -137,6 +154,21 @@ def write_file(path: Path, content: bytes) -> None:
     except OSError as error:
         error.filename = str(path)  # the caller knows no other
         raise
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a pipe or a device, or the name of an open descriptor."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        kind = stat.S_IFMT(path.stat().st_mode)
+        return kind not in (stat.S_IFREG, stat.S_IFDIR) or _descriptor(path) is not None
+    return False
+
+
+def _descriptor(path: Path) -> int | None:
+    """Return the descriptor that a path such as /dev/stdout or /dev/fd/63 names."""
+    if path.parent == Path("/dev/fd") and path.name.isdecimal():
+        return int(path.name)
+    return {"/dev/stdout": 1, "/dev/stderr": 2}.get(str(path))
 
 
 def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
@@ -178,6 +210,7 @@ def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False)
         folder = Path(os.path.realpath(folder))
     replaced = [backup_path(folder), folder] if keep_backup else [folder]
     _require_replaceable(replaced, kind)
+    sweep(folder.parent)
     with new_folder(folder.parent), _temporary_folder(folder.parent, folder.name) as work:
         new, old = work / _NEW, work / _OLD
         new.mkdir()
@@ -236,14 +269,32 @@ def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:
 
 
 @contextmanager
+def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make a folder for files of one's own, in that of the system unless given; a context manager.
+
+    It is removed in the end, or, where the process is killed, by the next that makes one there.
+    """
+    parent = parent or Path(tempfile.gettempdir())
+    sweep(parent)
+    with _temporary_folder(parent, "") as work:
+        new = work / _NEW
+        new.mkdir()
+        yield new
+
+
+@contextmanager
 def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
     """Make a folder with a new name, and remove what was written there; a context manager.
 
     An error names the parent and this name, which the caller knows.
     """
-    # a name has at most 255 bytes, and a character at most four
     try:
-        work = Path(tempfile.mkdtemp(prefix=f"{name[:50]}{MARK}", dir=parent))
+        # a name has at most 255 bytes, and a character at most four
+        while True:
+            work = Path(tempfile.mkdtemp(prefix=f"{name[:50]}{MARK}", dir=parent))
+            lock = _lock(work, wait=True)
+            if work.exists():  # another process may sweep it away until it is locked
+                break
     except OSError as error:
         error.filename = str(parent / name)
         raise
@@ -254,8 +305,27 @@ def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
             error.filename = str(parent / name)
         raise
     finally:
-        shutil.rmtree(work / _NEW, ignore_errors=True)
-        _remove_files(work, str.isdecimal)
+        _clear(work)
+        if lock is not None:
+            os.close(lock)
+
+
+def _clear(work: Path) -> None:
+    """Remove what was written in a temporary folder, and the folder if it is then empty."""
+    shutil.rmtree(work / _NEW, ignore_errors=True)
+    _remove_files(work, str.isdecimal)
+
+
+def _lock(work: Path, *, wait: bool) -> int | None:
+    """Lock a folder while the descriptor is open; None if another process has, or none can."""
+    with suppress(OSError, AttributeError):  # Windows, and some network drives, have none
+        descriptor = os.open(work, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return descriptor
+        except OSError:
+            os.close(descriptor)
+    return None
 
 
 def _sync(path: Path) -> None:

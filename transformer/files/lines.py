@@ -10,14 +10,16 @@ import codecs
 from transformer.errors import InputError
 
 MARK = codecs.BOM_UTF8
-"""The byte-order mark that some editors put before a text; it belongs to no line."""
+"""The byte-order mark that some editors put before a text, and before a line of texts that were
+put together; it belongs to no line."""
 
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins with one, or with NUL
 
 
 def with_line_feeds(content: bytes) -> bytes:
-    r"""Return whole lines with `\n` as their only end, other carriage returns as blanks."""
-    return content.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+    r"""Return whole lines without marks: `\n` ends them, another carriage return is a blank."""
+    content = content.removeprefix(MARK).replace(b"\r\n", b"\n").replace(b"\r", b" ")
+    return content.replace(b"\n" + MARK, b"\n")
 
 
 def cut_lines(content: bytes) -> list[str]:

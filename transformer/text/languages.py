@@ -17,30 +17,39 @@ LANGUAGES = "languages"  # in a manifest
 LONGEST_LIST = 12  # codes that an error lists
 
 _NAMES = """
-af afr Afrikaans|am amh Amharic|ar ara Arabic|az aze Azerbaijani|be bel Belarusian|bg bul Bulgarian
-bn ben Bengali|br bre Breton|bs bos Bosnian|ca cat Catalan|cs ces Czech|cy cym Welsh|da dan Danish
-de deu German|el ell Greek|en eng English|eo epo Esperanto|es spa Spanish|et est Estonian
-eu eus Basque|fa fas Persian|fi fin Finnish|fo fao Faroese|fr fra French|fy fry Frisian|ga gle Irish
-gd gla Scottish Gaelic|gl glg Galician|gu guj Gujarati|ha hau Hausa|he heb Hebrew|hi hin Hindi
-hr hrv Croatian|ht hat Haitian Creole|hu hun Hungarian|hy hye Armenian|id ind Indonesian
-ig ibo Igbo|is isl Icelandic|it ita Italian|ja jpn Japanese|ka kat Georgian|kk kaz Kazakh
-km khm Khmer|kn kan Kannada|ko kor Korean|ku kur Kurdish|ky kir Kyrgyz|la lat Latin
-lb ltz Luxembourgish|lo lao Lao|lt lit Lithuanian|lv lav Latvian|mg mlg Malagasy|mk mkd Macedonian
-ml mal Malayalam|mn mon Mongolian|mr mar Marathi|ms msa Malay|mt mlt Maltese|my mya Burmese
-nb nob Norwegian Bokmål|ne nep Nepali|nl nld Dutch|nn nno Norwegian Nynorsk|no nor Norwegian
-oc oci Occitan|pa pan Punjabi|pl pol Polish|ps pus Pashto|pt por Portuguese|ro ron Romanian
-ru rus Russian|rw kin Kinyarwanda|sh hbs Serbo-Croatian|si sin Sinhala|sk slk Slovak
-sl slv Slovenian|so som Somali|sq sqi Albanian|sr srp Serbian|sv swe Swedish|sw swa Swahili
-ta tam Tamil|te tel Telugu|th tha Thai|tl tgl Tagalog|tr tur Turkish|tt tat Tatar|uk ukr Ukrainian
-ur urd Urdu|uz uzb Uzbek|vi vie Vietnamese|xh xho Xhosa|yi yid Yiddish|yo yor Yoruba|zh zho Chinese
-zu zul Zulu|zh cmn Chinese
+af afr Afrikaans|am amh Amharic/አማርኛ|ar ara Arabic/العربية|az aze Azerbaijani/Azərbaycanca
+be bel Belarusian/Беларуская|bg bul Bulgarian/Български|bn ben Bengali/বাংলা|br bre Breton/Brezhoneg
+bs bos Bosnian/Bosanski|ca cat Catalan/Català|cs ces Czech/Čeština|cy cym Welsh/Cymraeg
+da dan Danish/Dansk|de deu German/Deutsch|el ell Greek/Ελληνικά|en eng English|eo epo Esperanto
+es spa Spanish/Español|et est Estonian/Eesti|eu eus Basque/Euskara|fa fas Persian/فارسی
+fi fin Finnish/Suomi|fo fao Faroese/Føroyskt|fr fra French/Français|fy fry Frisian/Frysk
+ga gle Irish/Gaeilge|gd gla Scottish Gaelic/Gàidhlig|gl glg Galician/Galego|gu guj Gujarati/ગુજરાતી
+ha hau Hausa|he heb Hebrew/עברית|hi hin Hindi/हिन्दी|hr hrv Croatian/Hrvatski
+ht hat Haitian Creole/Kreyòl ayisyen|hu hun Hungarian/Magyar|hy hye Armenian/Հայերեն
+id ind Indonesian/Bahasa Indonesia|ig ibo Igbo|is isl Icelandic/Íslenska|it ita Italian/Italiano
+ja jpn Japanese/日本語|ka kat Georgian/ქართული|kk kaz Kazakh/Қазақша|km khm Khmer/ខ្មែរ
+kn kan Kannada/ಕನ್ನಡ|ko kor Korean/한국어|ku kur Kurdish/Kurdî|ky kir Kyrgyz/Кыргызча
+la lat Latin/Latina|lb ltz Luxembourgish/Lëtzebuergesch|lo lao Lao/ລາວ|lt lit Lithuanian/Lietuvių
+lv lav Latvian/Latviešu|mg mlg Malagasy|mk mkd Macedonian/Македонски|ml mal Malayalam/മലയാളം
+mn mon Mongolian/Монгол|mr mar Marathi/मराठी|ms msa Malay/Bahasa Melayu|mt mlt Maltese/Malti
+my mya Burmese/မြန်မာ|nb nob Norwegian Bokmål/Norsk bokmål|ne nep Nepali/नेपाली
+nl nld Dutch/Nederlands|nn nno Norwegian Nynorsk/Norsk nynorsk|no nor Norwegian/Norsk|oc oci Occitan
+pa pan Punjabi/ਪੰਜਾਬੀ|pl pol Polish/Polski|ps pus Pashto/پښتو|pt por Portuguese/Português
+ro ron Romanian/Română|ru rus Russian/Русский|rw kin Kinyarwanda
+sh hbs Serbo-Croatian/Srpskohrvatski|si sin Sinhala/සිංහල|sk slk Slovak/Slovenčina
+sl slv Slovenian/Slovenščina|so som Somali/Soomaali|sq sqi Albanian/Shqip|sr srp Serbian/Српски
+sv swe Swedish/Svenska|sw swa Swahili/Kiswahili|ta tam Tamil/தமிழ்|te tel Telugu/తెలుగు
+th tha Thai/ไทย|tl tgl Tagalog|tr tur Turkish/Türkçe|tt tat Tatar/Татарча
+uk ukr Ukrainian/Українська|ur urd Urdu/اردو|uz uzb Uzbek/Oʻzbekcha|vi vie Vietnamese/Tiếng Việt
+xh xho Xhosa/isiXhosa|yi yid Yiddish/ייִדיש|yo yor Yoruba/Yorùbá|zh zho Chinese/中文
+zu zul Zulu/isiZulu|zh cmn Chinese
 """
 _NAME_OF = {
-    code: name
+    code: name.partition("/")[0]
     for two, three, name in (
         entry.split(" ", 2) for line in _NAMES.split("\n") for entry in line.split("|") if entry
     )
-    for code in (two, three)
+    for code in (two, three, *name.lower().split("/"))
 }
 _CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code) == 2}
 
@@ -48,7 +57,8 @@ _CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code)
 def name_of(code: str) -> str | None:
     """Return the English name of a language by its ISO 639 code, without script or region.
 
-    None of what is no such code: that of a group of languages, too.
+    Or by its name in English or in the language itself. None of what is no such code or name: that
+    of a group of languages, too.
     """
     return _NAME_OF.get(re.split(r"[_-]", code.strip().lower(), maxsplit=1)[0])
 

@@ -18,6 +18,7 @@ import streamlit as st
 import torch
 
 from transformer.errors import HeadlightError
+from viz.app.cache.clients import current_client
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.progress import Report
@@ -42,10 +43,16 @@ AWAY = 5.0
 MOST_WAITING = 8
 """Jobs that wait for the one that runs."""
 
+MOST_OF_CLIENT = MOST_WAITING // 2
+"""Those of them that one client has, in all of its tabs."""
+
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
 BROKEN = "This failed, and the server's log says why: try it again."
 FULL = f"{MOST_WAITING} others wait for this server already: try again in a few minutes."
+FULL_OF_YOURS = (
+    f"{MOST_OF_CLIENT} others from your network wait already: try again in a few minutes."
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,6 +68,7 @@ class Job(Generic[T]):
     name: str  # name in its session
     title: str  # what it does, on the screen
     session: str  # the session that owns it
+    client: str  # where it comes from; see `viz.app.cache.clients`
     queue: JobQueue  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
@@ -137,11 +145,15 @@ class Job(Generic[T]):
 
 
 class JobQueue:
-    """The job that runs and those that wait for it, in the order in which they came."""
+    """The job that runs and those that wait for it, in the order in which they came.
+
+    No client has two in a row while another one waits.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self._running: Job | None = None
+        self._last = ""  # the client of the job that ran last
         self._waiting: deque[Job] = deque()
         self._lock = threading.Lock()
 
@@ -149,8 +161,9 @@ class JobQueue:
         """Begin a job, let it wait, or refuse it where too many wait."""
         with self._lock:
             self._sweep()
-            if len(self._waiting) >= MOST_WAITING:
-                job.end("failed", error=FULL)
+            own = sum(other.client == job.client for other in self._waiting)
+            if len(self._waiting) >= MOST_WAITING or own >= MOST_OF_CLIENT:
+                job.end("failed", error=FULL_OF_YOURS if own >= MOST_OF_CLIENT else FULL)
                 count_refusal("too many jobs")
                 return
             self._waiting.append(job)
@@ -162,7 +175,7 @@ class JobQueue:
             self._sweep()
             if job not in self._waiting:
                 return 0
-            return self._waiting.index(job) + (self._running is not None)
+            return self._in_turns().index(job) + (self._running is not None)
 
     def count(self, state: State) -> int:
         """Return how many jobs wait, or run."""
@@ -175,9 +188,21 @@ class JobQueue:
         """Take those out that ended while they waited."""
         self._waiting = deque(job for job in self._waiting if not job.should_stop())
 
+    def _in_turns(self) -> list[Job]:
+        """Return the jobs that wait in the order in which they run."""
+        left, jobs, last = list(self._waiting), list[Job](), self._last
+        while left:
+            job = next((job for job in left if job.client != last), left[0])
+            left.remove(job)
+            jobs.append(job)
+            last = job.client
+        return jobs
+
     def _advance(self) -> None:
         if self._running is None and self._waiting:
-            job = self._waiting.popleft()
+            job = self._in_turns()[0]
+            self._waiting.remove(job)
+            self._last = job.client
             threading.Thread(target=self._run, args=(job,), name="job", daemon=True).start()
             self._running = job
 
@@ -209,7 +234,7 @@ def start(name: str, title: str, work: Work[T]) -> Job[T]:
     """
     if (earlier := current(name)) is not None:
         earlier.cancel()
-    job = Job(name, title, session_name(), _queue(), work)
+    job = Job(name, title, session_name(), current_client(), _queue(), work)
     st.session_state[_key(name)] = job  # first: it may end this run, and with it the only handle
     job.queue.add(job)
     return job

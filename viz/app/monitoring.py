@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 import os
 import time
+from collections import Counter
 from functools import partial
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -14,9 +16,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.app import jobs
+from viz.app.cache.clients import network
 from viz.app.cache.memory import server_wide, shared_cache
-from viz.app.cache.metrics import metrics
+from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.search_queue import search_queue
+from viz.app.descriptors import TAB, most_descriptors
 from viz.app.models.menu import models_bytes
 from viz.app.streamlit_internals import uploaded_bytes
 
@@ -24,15 +28,27 @@ METRICS_PATH = "_headlight/metrics"
 """Path of the metrics, behind the base path of the app."""
 
 METRICS_VARIABLE = "HEADLIGHT_METRICS"
-"""Environment variable that opens the metrics to other machines, where it is 1."""
+"""Environment variable with the token that opens the metrics; 1 opens them to everybody.
 
-LOCAL = ("127.0.0.1", "::1")
+Without one they are closed: a proxy on this machine looks as the machine itself does.
+"""
+
+SHORTEST_TOKEN = 16
+"""Characters."""
+
+MOST_TABS = 400
+"""Tabs of one client that are open at the same time, or half of all: a school has one address."""
+
+_STREAMLITS = "/_stcore/metrics"
+_NOT_FOUND = PlainTextResponse("Not Found", 404)
 
 _LOG = logging.getLogger(__name__)
 
 
 class CountedSessions:
     """Middleware that counts the tabs that are open, each by its WebSocket, and logs them.
+
+    It hides Streamlit's own metrics, which Streamlit answers to everybody.
 
     Args:
         app: the application behind it.
@@ -41,11 +57,18 @@ class CountedSessions:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._last = 0
+        self._open: Counter[str] = Counter()  # by client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the connection on, and count it from its acceptance to its end."""
         if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
+            is_hidden = scope["type"] == "http" and scope["path"].endswith(_STREAMLITS)
+            await (_NOT_FOUND if is_hidden else self.app)(scope, receive, send)
+            return
+        client = network((scope.get("client") or [None])[0])
+        if self._open[client] >= min(MOST_TABS, most_descriptors() // TAB // 2):
+            count_refusal("too many tabs")
+            await send({"type": "websocket.close"})
             return
         began: float | None = None
         number = 0
@@ -60,9 +83,11 @@ class CountedSessions:
                 metrics().open_sessions.inc()
                 _LOG.info("session %d begins", number)
 
+        self._open[client] += 1
         try:
             await self.app(scope, receive, counted)
         finally:
+            self._open -= Counter([client])  # which forgets a client without a tab
             if began is not None:
                 metrics().open_sessions.dec()
                 _LOG.info("session %d ends after %.0f s", number, time.monotonic() - began)
@@ -73,7 +98,8 @@ def _registry() -> CollectorRegistry:
     """Return the registry of this server, with what it holds when it is asked, and the process."""
     counts = metrics()
     held = {
-        "results": lambda: shared_cache().size, "models": models_bytes, "uploads": uploaded_bytes,
+        "results": lambda: shared_cache().size, "models": models_bytes,
+        "uploads": lambda: sum(uploaded_bytes().values()),
     }  # fmt: skip
     for name, size in held.items():
         counts.bytes.labels(name).set_function(size)
@@ -85,14 +111,16 @@ def _registry() -> CollectorRegistry:
 
 
 def answer(request: Request) -> Response:
-    """Answer with all metrics, as text; 404 to a request of another machine that may not read."""
-    if os.environ.get(METRICS_VARIABLE) != "1" and not _is_local(request):
-        return PlainTextResponse("Not Found", 404)
+    """Answer with all metrics, as text; 404 to whoever may not read them."""
+    if not _may_read(request):
+        return _NOT_FOUND
     encode, kind = choose_encoder(request.headers.get("accept", ""))
     return Response(encode(_registry()), headers={"Content-Type": kind})
 
 
-def _is_local(request: Request) -> bool:
-    """Return whether a request comes from this machine, and through no proxy on it."""
-    proxied = {"forwarded", "x-forwarded-for"} & {*request.headers}
-    return not proxied and request.client is not None and request.client.host in LOCAL
+def _may_read(request: Request) -> bool:
+    """Return whether the metrics are open, or a request has their token."""
+    token = os.environ.get(METRICS_VARIABLE, "")
+    sent = request.headers.get("authorization", "").removeprefix("Bearer ")
+    is_same = hmac.compare_digest(sent.encode(), token.encode())
+    return token == "1" or (len(token) >= SHORTEST_TOKEN and is_same)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,23 +22,27 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DEVICES = "camera display-capture geolocation hid microphone midi payment serial usb"
 
 
-class SecurityHeaders:
-    """Middleware that adds these headers to every answer.
+def security_headers(html: str, frames: str) -> dict[str, str]:
+    """Return the headers by their names.
 
     Args:
-        app: the application behind it.
         html: the page, whose inline scripts may run.
         frames: sites whose pages may show the app in a frame, separated by spaces.
     """
+    return {
+        "Content-Security-Policy": policy(html, frames),
+        "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
+        "Referrer-Policy": "same-origin",  # the address has what was typed
+        "X-Content-Type-Options": "nosniff",
+    }
 
-    def __init__(self, app: ASGIApp, html: str, frames: str) -> None:
+
+class SecurityHeaders:
+    """Middleware that adds headers to every answer of the application behind it."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self.app = app
-        self._headers = {
-            "Content-Security-Policy": policy(html, frames),
-            "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
-            "Referrer-Policy": "same-origin",  # the address has what was typed
-            "X-Content-Type-Options": "nosniff",
-        }
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on, and add the headers to the answer."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import re
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,9 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transformer.files.reading import MIB
 from viz.app import monitoring
+from viz.app.cache.clients import network
 from viz.app.cache.metrics import count_refusal
 from viz.app.models import menu
-from viz.app.security_headers import SecurityHeaders, frames_setting
+from viz.app.security_headers import SecurityHeaders, frames_setting, security_headers
 from viz.app.streamlit_internals import index_html, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
 
@@ -78,10 +80,24 @@ def middleware() -> list[Middleware]:
         InputError: if a setting of the headers is wrong.
     """
     return [
-        Middleware(SecurityHeaders, html=html(), frames=frames_setting()),
+        Middleware(SecurityHeaders, headers=answer_headers()),
         Middleware(monitoring.CountedSessions),
         Middleware(BoundedUploads),
     ]
+
+
+def answer_headers() -> dict[str, str]:
+    """Return the security headers of every answer.
+
+    Raises:
+        InputError: if their setting is wrong.
+    """
+    return security_headers(html(), frames_setting())
+
+
+def answer_error(_request: Request, _error: Exception) -> Response:
+    """Answer 500, which passes no middleware."""
+    return PlainTextResponse("Internal Server Error", 500, answer_headers())
 
 
 def _prefix() -> str:
@@ -102,11 +118,16 @@ LARGEST_UPLOAD = 128 * MIB
 ALL_UPLOADS = 4 * LARGEST_UPLOAD
 """Bytes of the files that the server holds at one time, for all readers together."""
 
+UPLOADS_OF_CLIENT = ALL_UPLOADS // 2
+"""Bytes of those of one client, in all of its tabs."""
+
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
 TOO_LARGE = f"The file is larger than {LARGEST_UPLOAD // MIB} MiB: send a smaller one.\n"
 FULL = "The server holds as many files as it can: try again in a few minutes.\n"
 
-_UPLOAD = re.compile(r"_stcore/upload_file/[^/]+/[^/]+")
+FULL_OF_YOURS = "The server holds as many of your files as it can: wait until they are read.\n"
+
+_UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/[^/]+")
 
 
 class _UploadRefusedError(OSError):
@@ -124,7 +145,8 @@ class BoundedUploads:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._arriving = 0  # bytes of the bodies that are on their way
+        self._arriving: Counter[str] = Counter()  # by client, bytes of bodies that are on their way
+        self._client_of: dict[str, str] = {}  # of each session that sent a file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 405, 413 or 507 where the method writes and must not, else hand the request on."""
@@ -132,12 +154,14 @@ class BoundedUploads:
             await self.app(scope, receive, send)
             return
         path = scope["path"].removeprefix(_prefix())
-        if scope["method"] not in UPLOADING or not _UPLOAD.fullmatch(path):
+        upload = _UPLOAD.fullmatch(path)
+        if scope["method"] not in UPLOADING or upload is None:
             await _refuse(405, REFUSAL)(scope, receive, send)
             return
+        client = network((scope.get("client") or [None])[0])
         length = Headers(scope=scope).get("content-length", "0")
         is_possible = length.isdecimal() and len(length) <= len(str(LARGEST_UPLOAD))
-        refusal = self._refusal(int(length) if is_possible else LARGEST_UPLOAD + 1)
+        refusal = self._refusal(client, int(length) if is_possible else LARGEST_UPLOAD + 1)
         size = 0
 
         async def counted() -> Message:
@@ -146,8 +170,8 @@ class BoundedUploads:
             message = await receive()
             if arrived := len(message.get("body", b"")):
                 size += arrived
-                self._arriving += arrived
-                if refusal := self._refusal(size):
+                self._arriving[client] += arrived
+                if refusal := self._refusal(client, size):
                     raise _UploadRefusedError
             return message
 
@@ -163,15 +187,21 @@ class BoundedUploads:
             except _UploadRefusedError:
                 pass
             finally:
-                self._arriving -= size
+                self._arriving[client] -= size
+                self._client_of[upload[1]] = client
         if refusal:
             await refusal(scope, receive, send)
 
-    def _refusal(self, size: int) -> Response | None:
+    def _refusal(self, client: str, size: int) -> Response | None:
         """Return the answer to a body of so many bytes that must not come; None for any other."""
         if size > LARGEST_UPLOAD:
             return _refuse(413, TOO_LARGE)
-        if uploaded_bytes() + max(size, self._arriving) > ALL_UPLOADS:
+        held = uploaded_bytes()
+        self._client_of = {name: by for name, by in self._client_of.items() if name in held}
+        own = sum(held[name] for name, by in self._client_of.items() if by == client)
+        if own + max(size, self._arriving[client]) > UPLOADS_OF_CLIENT:
+            return _refuse(507, FULL_OF_YOURS)
+        if sum(held.values()) + max(size, self._arriving.total()) > ALL_UPLOADS:
             return _refuse(507, FULL)
         return None
 

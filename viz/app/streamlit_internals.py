@@ -1,14 +1,14 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
 Streamlit has no public way to end a long run, to know a run for Back, to write the whole address at
-once, to know whether a session is there, to let go of a file, or to put a script into the page
-before its own.
+once, to know whether a session is there, to let go of a file, to bound connections, or to put a
+script into the page before its own.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -17,6 +17,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.web.server.starlette import starlette_server
 
 Query = dict[str, list[str]]
 
@@ -64,15 +65,29 @@ def session_name() -> str:
     return _context().session_id
 
 
+def client_address() -> str | None:
+    """Return the address that the browser of this run has; None on this machine or without one."""
+    return st.context.ip_address if get_script_run_ctx(suppress_warning=True) else None
+
+
 def is_connected(session: str) -> bool:
     """Return whether a browser is there for a session now, asked from any thread."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
-def uploaded_bytes() -> int:
-    """Return the size of the files that the server holds for all sessions."""
+def uploaded_bytes() -> dict[str, int]:
+    """Return the size of the files that the server holds, by their sessions."""
     files = cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)
-    return sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
+    return {
+        session: sum(len(file.data) for file in list(held.values()))
+        for session, held in list(files.file_storage.items())
+    }
+
+
+def serve_with(**options: Any) -> None:
+    """Have Streamlit start its server with options of `uvicorn.Config`."""
+    arguments = starlette_server._get_uvicorn_config_kwargs
+    starlette_server._get_uvicorn_config_kwargs = lambda: {**arguments(), **options}
 
 
 def release(file: UploadedFile) -> None:

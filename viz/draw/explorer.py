@@ -228,8 +228,9 @@ def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
         return Packing()
     if 2 * count > MOST_BYTES:
         raise InputError(
-            f"The page would hold {count:,} weights, and the most is {MOST_BYTES // 2:,}: name "
-            f"fewer layers or kinds, or shorten the text."
+            f"The page would hold {count:,} weights, and the most is {MOST_BYTES // 2:,}: show "
+            f"fewer layers, such as layers=(0, 1) of explore() or ExplorerOptions(), or a shorter "
+            f"text."
         )
     least = min(float(array.min()) for array in every)
     most = max(max(float(array.max()) for array in every), 1.0)

@@ -107,9 +107,9 @@ def _collect(options: argparse.Namespace) -> int:
         lesson = read_lesson(path)
         table = Table(lesson)
         problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
-        print("\n".join(table.lines()))
+        print("\n".join(table.lines()), flush=True)  # before a file that may go there, too
         if options.out:
-            command.save(options.out, table.csv())
+            command.save(options.out, table.csv().decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
+
+import pandas as pd
 
 from viz.lessons.answers import Answers
 from viz.lessons.lesson import Lesson
+from viz.trace_files import csv_bytes
 
 
 class Table:
@@ -37,17 +38,16 @@ class Table:
             for row in self.rows
         ]
 
-    def csv(self) -> str:
+    def csv(self) -> bytes:
         """Format the table as CSV."""
-        stream = io.StringIO()
-        table = csv.writer(stream, lineterminator="\n")
         cards = [f"card {number + 1}" for number in self.questions]
-        table.writerow(["name", "right", "questions", *cards])
-        for row in self.rows:
+        rows = [
             # a spreadsheet would compute what begins so
-            name = f"'{row.reader}" if row.reader.startswith(("=", "+", "-", "@")) else row.reader
-            table.writerow([name, row.right, len(self.questions), *self._marks(row)])
-        return f"\ufeff{stream.getvalue()}"
+            ["'" * row.reader.startswith(("=", "+", "-", "@")) + row.reader,
+             row.right, len(self.questions), *self._marks(row)]
+            for row in self.rows
+        ]  # fmt: skip
+        return csv_bytes(pd.DataFrame(rows, columns=["name", "right", "questions", *cards]))
 
     def _marks(self, row: Answers) -> list[str]:
         given = [row.answers[number] for number in self.questions]

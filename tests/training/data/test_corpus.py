@@ -1,7 +1,10 @@
 """Text is read whole and as it stands, or refused in one sentence that names what is wrong."""
 
+import bz2
 import gzip
+import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,7 @@ texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b\ufeff"), max_size=40)
 def cut_whole(text: str) -> list[str]:
     """The lines of a text that is there whole."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
+    text = text.replace("\n\ufeff", "\n")
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -140,17 +144,26 @@ def test_utf_16_is_refused(
         [*file_lines(str(tmp_path / "z.en"), 99)]
 
 
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".XZ", lzma.compress),
+    ],
+)
 def test_a_packed_file_is_read_and_a_damaged_or_endless_one_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, compress: Callable[[bytes], bytes]
 ) -> None:
-    path = tmp_path / "z.en.gz"
-    path.write_bytes(gzip.compress(b"One.\r\nTwo.\n"))
+    path = tmp_path / f"z.en{ending}"
+    path.write_bytes(compress(b"One.\r\nTwo.\n"))
     assert read_lines(path) == ["One.", "Two."]
-    for content in (b"One.\n", gzip.compress(b"One.\n" * 99)[:-9], gzip.compress(b"O")[:20] + b"x"):
+    for content in (b"One.\n", compress(b"One.\n" * 99)[:-9], compress(b"O")[:20] + b"x"):
         path.write_bytes(content)
-        with pytest.raises(CorpusError, match=r"z\.en\.gz is damaged, or not packed"):
+        with pytest.raises(CorpusError, match=rf"z\.en{ending} is damaged, or not packed"):
             read_lines(path)
-    path.write_bytes(gzip.compress(b"One.\n" * 10_000))
+    path.write_bytes(compress(b"One.\n" * 10_000))
     monkeypatch.setattr(corpus, "BLOCK", 1_000)
     with pytest.raises(CorpusError, match="it has more than 2,000 bytes"):
         [*line_chunks(path, 2_000)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
-from argparse import ArgumentTypeError
+import lzma
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from training.data.corpus import CorpusError, ParallelText
 from training.data.text_folders import (
     DataFolder,
     Endings,
+    add_languages,
     data_folder,
     read_parallel,
     read_validation_text,
@@ -48,6 +51,16 @@ NAMED = (
         ("train.tsv", TSV.encode()),
         ("train.tsv", NAMED.encode()),
         ("train.tsv.gz", gzip.compress(TSV.replace("\n", "\r\n").encode(), mtime=0)),
+        (
+            "train.tsv",
+            b'"Un chien."\t"Een hond."\n"Deux chats & un."\t"Twee katten en een."\n\n',
+        ),
+        (
+            "train.csv",
+            b'fr;nl;n\nUn chien.;"Een\nhond.";"1"\nDeux chats & un.;Twee katten en een.;2\n\n',
+        ),
+        ("train.csv.xz", lzma.compress(TSV.replace("\t", ",").encode())),
+        ("train.tsv.bz2", bz2.compress(TSV.encode())),
         ("train.tmx", TMX.encode()),
         ("train.tmx", TMX.replace('version="1.0"', "version='1.0'").encode("utf-16")),
         ("train.tmx.gz", gzip.compress(TMX.encode(), mtime=0)),
@@ -153,3 +166,93 @@ def test_a_weight_stands_behind_a_colon(tmp_path: Path) -> None:
 def test_a_weight_that_cannot_be_meant_is_refused(weight: str) -> None:
     with pytest.raises(ArgumentTypeError, match=r"weight of 'mix' must be a number above 0"):
         data_folder(f"mix:{weight}")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["fr-CA\tnl_BE", "FR\tNL", "French\tDutch", "français\tNederlands", "fra\tnld",
+     "text (French)\ttext (Dutch)", "source_fr\ttarget_nl", "French words/texts\tDutch line"],
+)  # fmt: skip
+def test_a_first_line_names_the_columns_in_any_order(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "train.tsv"
+    for names in (header.split("\t"), [*reversed(header.split("\t"))]):
+        is_reversed = names != header.split("\t")
+        rows = [names] + [
+            [target, source] if is_reversed else [source, target]
+            for source, target in zip(PAIRS.source, PAIRS.target, strict=True)
+        ]
+        for separator, name in (("\t", "train.tsv"), (",", "t.CSV"), (";", "t.csv")):
+            path = tmp_path / name
+            path.write_text("".join(f"{separator.join(row)}\n" for row in rows), "utf-8")
+            assert DataFolder(path, endings=FRENCH_DUTCH).read() == PAIRS
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["source\ttarget", "de-DE\ten-GB", "German\tEnglish", "Deutsch\tEnglisch", "fr\tde", "src\tref",
+     "id\ttexts", "Nederlands\tfoo", "fr\tfr-CA\tde"],
+)  # fmt: skip
+def test_a_first_line_of_other_names_is_no_pair(tmp_path: Path, header: str) -> None:
+    (tmp_path / "train.tsv").write_text(f"{header}\nEen hond.\tUn chien.\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"line 1 .* names of columns.* fr and nl"):
+        DataFolder(tmp_path, endings=FRENCH_DUTCH).read()
+
+
+@pytest.mark.parametrize(
+    ("content", "source"),
+    [
+        ('"He said ""hi"""\t"a"\n"a, b"\t"c"\n', ['He said "hi"', "a, b"]),
+        ('"one\ntwo"\t"a"\nthree\tb\n', ["one two", "three"]),
+        ('"one"\t"a"\n"two"\t"b"\n', ["one", "two"]),
+        ('"One," he said.\ta\n"Two."\tb\n', ['"One," he said.', '"Two."']),
+        ('"One.\t"a\nTwo."\tb"\n', ['"One.', 'Two."']),
+        ('"One."\t"a"\nNo.\tb\n', ['"One."', "No."]),
+        ("Hi.\tHallo.\nNo\tb\n", ["Hi.", "No"]),
+        ('A 5" pipe.\ta\n', ['A 5" pipe.']),
+    ],
+)
+def test_quotes_are_those_of_a_spreadsheet_or_of_the_text(
+    tmp_path: Path, content: str, source: list[str]
+) -> None:
+    (tmp_path / "train.tsv").write_text(content, "utf-8")
+    assert DataFolder(tmp_path).read().source == source
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [("one<ph/>two", "one two"), ("one <ph>&lt;br/&gt;</ph><x/>two", "one two"),
+     ("now<ph/>.", "now."), ("<ph/>un<bpt/>able<ept/>", "unable"), ("我<ph/>爱", "我爱"),
+     ("हिन्दी<ph/>भाषा", "हिन्दी भाषा")],
+)  # fmt: skip
+def test_a_placeholder_stands_between_words(tmp_path: Path, segment: str, text: str) -> None:
+    units = f'<tuv lang="en"><seg>{segment}</seg></tuv><tuv lang="de"><seg>a</seg></tuv>'
+    (tmp_path / "m.TMX").write_text(f"<tmx><tu>{units}</tu></tmx>", "utf-8")
+    assert DataFolder(tmp_path / "m.TMX").read().source == [text]
+
+
+def test_what_iwslt_says_of_a_talk_is_no_pair(tmp_path: Path) -> None:
+    lines = ["<url>http://x</url>", "<title>A talk</title>", "<b>No</b> tag.", "<title>", "Two."]
+    for code in Endings():
+        (tmp_path / f"train.tags.de-en.{code}").write_text("\n".join(lines) + "\n")
+    files = DataFolder(tmp_path / "train.tags.de-en").files()
+    expected = ["", "", *lines[2:]]
+    assert [*chain(*files.side(0))] == [*chain(*files.side(1))] == expected
+    assert corpus.read_pairs(files.chunks()) == ParallelText(expected, expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.zip", "a.xml.gz", "a.xlf", "a.jsonl", "a.tar.gz", "deu.txt", "a.tsv.zst"]
+)
+def test_a_file_of_another_kind_is_refused_by_its_kind(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    kind = name.removesuffix(".gz").rpartition(".")[2].upper()
+    with pytest.raises(CorpusError, match=rf"{name} is {kind}, from which no pairs are read"):
+        DataFolder(tmp_path / name).read()
+
+
+@pytest.mark.parametrize("name", ["src", "ref", "TGT"])
+def test_a_side_of_a_text_is_no_language(name: str) -> None:
+    parser = ArgumentParser(exit_on_error=False)
+    add_languages(parser)
+    with pytest.raises(ArgumentError, match=f"'{name}' is no code of a language"):
+        parser.parse_args(["--source", name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -77,6 +78,20 @@ def test_a_file_of_a_person_is_not_replaced(
         with pytest.raises(CheckpointError, match=f"{name} is there and would be lost"):
             measurement.require_place(folder, folder / "out", ["out", name])
         assert fingerprint(folder) == before
+
+
+def test_beside_a_pipe_no_other_file_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    out = Path(f"/dev/fd/{writer}")
+    monkeypatch.setattr("os.access", lambda *_: False)  # as /dev is, but for root
+    measurement.require_place(tmp_path, out, ["heads.json", "means"])
+    measurement.store_or_write(tmp_path, out, {"heads.json": b"{}", "means": b""})
+    assert os.read(reader, 9) == b"{}"
+    assert "means is not written" in capsys.readouterr().err
+    for opened in (reader, writer):
+        os.close(opened)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -204,3 +204,22 @@ def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
     for odd in ("loop", "."):
         with pytest.raises(OSError, match=r"symbolic|directory"):
             atomic.write_file(tmp_path / odd, b"x")
+
+
+def test_a_descriptor_is_written_to_and_not_replaced(capfd, tmp_path):
+    print("before", flush=True)
+    atomic.write_file(Path("/dev/stdout"), b"the file\n")
+    print("after", flush=True)
+    assert capfd.readouterr().out == "before\nthe file\nafter\n"
+    reader, writer = os.pipe()
+    atomic.write_file(Path(f"/dev/fd/{writer}"), b"the file")  # as >(…) of a shell
+    assert os.read(reader, 20) == b"the file"
+    atomic.write_file(Path(f"/proc/self/fd/{writer}"), b"again")  # a link that leads nowhere
+    assert os.read(reader, 20) == b"again"
+    log = tmp_path / "log"
+    log.write_bytes(b"before ")
+    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND)
+    atomic.write_file(Path(f"/dev/fd/{descriptor}"), b"the file")
+    assert log.read_bytes() == b"before the file"
+    for opened in (reader, writer, descriptor):
+        os.close(opened)

@@ -10,6 +10,7 @@ import pytest
 
 from training.data.corpus import read_lines
 from transformer import InputError
+from transformer.cli.standard_input import file_lines
 from transformer.files.lines import decode_lines
 
 TEXT = "Ä.\r\nb\u2028c\u0085d\x0be\rf\n\ng"
@@ -22,7 +23,18 @@ def test_lines_are_those_of_training(tmp_path: Path, encoding: str, end: str) ->
     assert decode_lines((TEXT + end).encode(encoding), 4) == LINES
     path = tmp_path / "text"
     path.write_bytes((TEXT + end).encode("utf-8"))
-    assert read_lines(path) == LINES
+    assert read_lines(path) == [*file_lines(str(path), 99)] == LINES
+
+
+def test_texts_put_together_have_a_mark_at_each_beginning(tmp_path: Path) -> None:
+    content = b"".join(codecs.BOM_UTF8 + text for text in (b"one\r\n", b"two\n", b"\n", b"a\n"))
+    (tmp_path / "text").write_bytes(content)
+    for lines in (
+        decode_lines(content, 4),
+        read_lines(tmp_path / "text"),
+        [*file_lines(str(tmp_path / "text"), 99)],
+    ):
+        assert lines == ["one", "two", "", "a"]
 
 
 def test_an_empty_file_has_no_line_and_an_empty_line_is_one() -> None:

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from transformer import InputError
 from viz.app import jobs
 from viz.app.cache.progress import Report
-from viz.app.jobs import AWAY, LONGEST, MOST_WAITING, Job, JobQueue, Work
+from viz.app.jobs import AWAY, LONGEST, MOST_OF_CLIENT, MOST_WAITING, Job, JobQueue, Work
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 PATIENCE = 10.0
@@ -43,8 +43,8 @@ def add(clock: Clock) -> Iterator[Callable[..., Job]]:
     """Add work to a queue of its own; what is left of it is cancelled."""
     queue, added = JobQueue(clock), []
 
-    def add_work(work: Work[Any], session: str = "mine") -> Job:
-        job = Job("name", "Title", session, queue, work)
+    def add_work(work: Work[Any], session: str = "mine", client: str | None = None) -> Job:
+        job: Job[Any] = Job("name", "Title", session, client or session, queue, work)
         queue.add(job)
         added.append(job)
         return job
@@ -144,6 +144,28 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     assert order == [0, 1, 3, 4, 5, 6, 7, 8, 9]
     assert [job.result for job in added] == [0, 1, None, 3, 4, 5, 6, 7, 8, 9]
     assert at_once == [1] * 9
+
+
+def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> None:
+    order: list[str] = []
+    go_on = threading.Event()
+
+    def named(name: str) -> Work[None]:
+        def work(report: Report, should_stop: object) -> None:
+            assert go_on.wait(PATIENCE)
+            order.append(name)
+
+        return work
+
+    crowd = [add(named(f"crowd {n}"), f"tab {n}", "crowd") for n in range(9)]
+    assert [job.state for job in crowd[1 + MOST_OF_CLIENT :]] == ["failed"] * (8 - MOST_OF_CLIENT)
+    assert {job.error for job in crowd[1 + MOST_OF_CLIENT :]} == {jobs.FULL_OF_YOURS}
+    other, third = add(named("other"), client="other"), add(named("third"), client="third")
+    queue = other.queue
+    assert [queue.ahead(job) for job in (other, crowd[1], third)] == [1, 2, 3]
+    go_on.set()
+    until(lambda: not any(job.is_active for job in (*crowd, other, third)))
+    assert order == ["crowd 0", "other", "crowd 1", "third", *(f"crowd {n}" for n in (2, 3, 4))]
 
 
 def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(

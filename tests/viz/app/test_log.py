@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from transformer import CheckpointError, InputError
+from transformer.files.installed import FILES
 from viz.app import log
 from viz.app.chrome.problems import without_paths
 from viz.app.models.menu import MODELS_VARIABLE
@@ -64,3 +68,28 @@ def test_what_was_typed_is_not_logged_with_a_path(
     assert without_paths(CheckpointError("/srv/models is damaged")) == "models is damaged"
     assert TYPED not in written.getvalue()
     assert "/srv/models is damaged" in written.getvalue()
+
+
+SCRIPT = """
+import rich  # else Streamlit has no boxes
+from streamlit.error_util import _log_uncaught_app_exception
+from viz.app import log
+log.begin("1.2.3")
+try:
+    int("mein geheimer Satz")
+except ValueError as error:
+    _log_uncaught_app_exception(error)
+"""
+
+
+@pytest.mark.slow
+def test_an_error_of_a_page_is_logged_without_what_was_typed() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(FILES), log.TEXT_VARIABLE: "0"}
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=FILES, env=environment, text=True, capture_output=True,
+        check=True,
+    )  # fmt: skip
+    assert run.stdout == ""
+    assert "ValueError" in run.stderr
+    assert TYPED not in run.stderr
+    assert "╭" not in run.stderr

@@ -65,6 +65,7 @@ def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
         "another.json": answers(lesson, "Ann", *eva, lesson="masks.de"),
         "eva.json": answers(lesson, "<b>Eva</b>", *eva),
         "formula.json": answers(lesson, "=1+1", *[None] * 6),
+        "column.json": answers(lesson, "x;=1+1", *[None] * 6),
         "version.json": answers(lesson, "Old", *eva, lesson_sha256="0" * 64),
         "cards.json": answers(lesson, "Few", RIGHT),
         "edited.json": answers(lesson, "Udo", *eva).replace(b'"Udo"', b'"Ute"'),
@@ -78,18 +79,22 @@ def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
     assert main(command) == 2
     output = capsys.readouterr()
     rows = [line.split("  ") for line in output.out.splitlines()]
-    assert [row[0].strip() for row in rows] == ["<b>Eva</b>", "=1+1"]
-    assert [row[-2:] for row in rows] == [["2 of 5", "✓ ✗ – – ✓"], ["0 of 5", "– – – – –"]]
+    assert [row[0].strip() for row in rows] == ["<b>Eva</b>", "=1+1", "x;=1+1"]
+    assert [row[-2:] for row in rows] == [["2 of 5", "✓ ✗ – – ✓"], *[["0 of 5", "– – – – –"]] * 2]
     problems = output.err.splitlines()
     for name in ("another", "version", "cards", "edited", "evil"):
         assert sum(f"{name}.json" in problem for problem in problems) == 1
-    assert problems[-1].endswith("5 files of 7 left out.")
+    assert problems[-1].endswith("5 files of 8 left out.")
     with table.open(encoding="utf-8-sig", newline="") as file:
         assert list(csv.reader(file)) == [
             ["name", "right", "questions", *(f"card {number}" for number in (1, 2, 3, 5, 6))],
             ["<b>Eva</b>", "2", "5", "✓", "✗", "–", "–", "✓"],
             ["'=1+1", "0", "5", *"–––––"],
+            ["x;=1+1", "0", "5", *"–––––"],
         ]
+    for line in table.read_text("utf-8-sig").splitlines():  # as where `;` separates, too
+        (cell,) = next(csv.reader([line], delimiter=";"))
+        assert cell.startswith(("name", "x", "<", "'"))
     assert main(["collect", paths[1], "--lessons", str(tmp_path)]) == 0
 
 

@@ -20,7 +20,7 @@ from transformer.checkpoints.marian.weights import MOST_BYTES, weights_files
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes, sha256_of
 
-MOST_LETTERS = 2_000
+MOST_LETTERS = 2**16
 """Largest length of a text in such a file."""
 
 Count: TypeAlias = Annotated[int, "from 0"]
@@ -171,6 +171,7 @@ def _count(value: Any) -> int:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MOST_LETTERS:
         raise ValueError("no text of bounded length")
+    value.encode()  # no half of a character, which no screen can show
     return value
 
 

@@ -46,7 +46,8 @@ SENTENCE_MEASURES: dict[str, str] = {
     UNUSED: "source words whose largest share in a written word is at most 6 %",
     LEAST_USED: "the largest share in a written word of the source word that is used least",
 }
-"""Measures of a sentence and its translation. Those by ALTI+ are NaN where it was not computed."""
+"""Measures of a sentence and its translation. NaN is what is not defined, as the share of the
+words where there is none, and those by ALTI+ where it was not computed."""
 
 
 class LinePair(NamedTuple):
@@ -99,6 +100,19 @@ class MeasuredLines:
     def places(self) -> dict[Head, int]:
         """The column of each head."""
         return {place: column for column, place in enumerate(self.heads)}
+
+    @property
+    def undefined(self) -> list[LeftOut]:
+        """Measures of a sentence that are not defined for a line, with the reason."""
+        unlinked, used, shares = (
+            np.isnan(self.sentence_values[name]) for name in (UNLINKED, LEAST_USED, SOURCE_SHARE)
+        )
+        sides = ((UNLINKED, "Its translation", unlinked), (LEAST_USED, "It", used & ~shares))
+        return [
+            LeftOut(self.pairs[row].number, f"{side} has no word, so “{name}” is not defined.")
+            for name, side, rows in sides
+            for row in np.flatnonzero(rows)
+        ]
 
     @property
     def subwords(self) -> Floats:

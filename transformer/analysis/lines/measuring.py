@@ -12,7 +12,6 @@ from types import MappingProxyType
 import numpy as np
 
 from transformer.analysis.alignment import (
-    NO_WORD,
     align,
     strongest,
     word_numbers,
@@ -66,6 +65,7 @@ from transformer.analysis.lines.passes import (
 )
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -153,6 +153,7 @@ def measure_pairs(
     for row, pair in enumerate(pairs):
         trace = trace_of(translator, pair)
         measures = sentence_measures(translator, trace, settings, sources=sources, step=step)
+        translator.require_finite(measures.values())
         for name, value in measures.items():
             sentence_values[name][row] = value
         for kind in KINDS:
@@ -174,8 +175,6 @@ def measure_pairs(
         head_values["positional"][:, at] = best[:, at] / rows[kind][:, None]
     if costs:
         _measure_costs(translator.model, pairs, head_values, step)
-    translator.require_finite(float(values.sum()) for values in sentence_values.values()
-                              if not np.isnan(values).all())  # fmt: skip
     return MeasuredLines(
         checksum=checksum_of_weights(translator.folder),
         pairs=tuple(pairs),
@@ -212,32 +211,35 @@ def sentence_measures(
 ) -> dict[str, float]:
     """Compute the measures of a sentence, by the names of `SENTENCE_MEASURES`.
 
+    Those that are not defined where a side has no word are left out.
+
     `settings` name the map of cross-attention that links words.
     """
-    written = {piece.word for piece in trace.target_pieces if has_letter(piece.text)}
-    linked = {pair.target for pair in align(translator, trace, settings)}
-    _, words = word_numbers(translator, trace, "pieces")
-    written -= {NO_WORD}
+    lettered, written = (
+        {p.word for p in pieces if p.id != EOS and has_letter(p.text)}
+        for pieces in (trace.source_pieces, trace.target_pieces)
+    )
     sinks = are_sinks(trace.source_tokens, trace.special)
     values = {
         LOG_P: float(trace.log_probs.mean()),
         LEAST_CERTAIN: float(trace.log_probs.min()),
-        SUBWORDS: float(len(words)),
-        UNLINKED: len(written - linked) / max(len(written), 1),
+        SUBWORDS: float(len(trace.target_pieces)),
         ON_SINKS: float(trace.cross[..., sinks].sum(-1).mean()),
     }
+    if written:
+        linked = {pair.target for pair in align(translator, trace, settings)}
+        values[UNLINKED] = len(written - linked) / len(written)
     if not sources:
         return values
     tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", 0))
     shares = by_words(tokens, trace)
-    lettered = {piece.word for piece in trace.source_pieces if has_letter(piece.text)}
-    used = shares.used[sorted(lettered - {trace.source_pieces[-1].word})]
-    return values | {
+    used = shares.used[sorted(lettered)]
+    values |= {
         SOURCE_SHARE: float(shares.from_source.mean()),
         LEAST_SHARE: float(shares.from_source.min()),
         UNUSED: float((used <= HARDLY_USED).sum()),
-        LEAST_USED: float(used.min()) if used.size else np.nan,
     }
+    return values | ({LEAST_USED: float(used.min())} if used.size else {})
 
 
 def alignment_errors(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from operator import ge
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET
-from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measures_of
+from transformer.analysis.corpus.stored import checksum_of_weights, from_json
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lines.measured import (
     HEAD_MEASURES,
@@ -34,6 +34,12 @@ FORMAT = 1
 FILE = "corpus.safetensors"
 MOST_BYTES = 192 * MIB
 """Largest size of a file, in bytes: 10,000 lines of a model with 144 heads take some 110 MiB."""
+MOST_BYTES_OF_TEXTS = 16 * MIB
+"""Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
+MOST_MARKS = 500_000
+"""Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
+LARGEST_NUMBER = 10**6
+"""Number of a line, at most."""
 MEASURED_AGAIN = 3
 """Lines that are scored once more when a file is read."""
 NATS = 0.01
@@ -41,7 +47,14 @@ NATS = 0.01
 
 DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
 
-_PLAIN = ("number", "source", "target", "reference")
+
+class _Plain(NamedTuple):
+    """The text of a line in the file."""
+
+    number: int
+    source: str
+    target: str
+    reference: str
 
 
 def to_bytes(lines: MeasuredLines) -> bytes:
@@ -60,7 +73,7 @@ def to_bytes(lines: MeasuredLines) -> bytes:
         "format": FORMAT,
         "checksum": lines.checksum,
         "heads": lines.heads,
-        "pairs": [[getattr(pair, name) for name in _PLAIN] for pair in lines.pairs],
+        "pairs": [[getattr(pair, name) for name in _Plain._fields] for pair in lines.pairs],
         "left_out": lines.left_out,
     }
     metadata = {"headlight": json.dumps(texts, ensure_ascii=False)}
@@ -86,7 +99,9 @@ def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
         max(max(getattr(pair, side)) for pair in lines.pairs)
         for side in ("source_ids", "target_ids")
     ]
-    if lines.heads != tuple(all_heads(config)) or any(map(ge, largest, sizes)):
+    longest = max(len(ids) for pair in lines.pairs for ids in (pair.source_ids, pair.target_ids))
+    is_possible = lines.heads == tuple(all_heads(config)) and longest <= config.max_length
+    if not is_possible or any(map(ge, largest, sizes)):
         raise InputError(DAMAGED)
     _require_same(translator, lines)
     return lines
@@ -113,7 +128,10 @@ def read_unchecked(content: bytes) -> MeasuredLines:
 
 def _metadata(content: bytes) -> Mapping[str, str]:
     size = int.from_bytes(content[:8], "little")
-    metadata: Mapping[str, str] = json.loads(content[8 : 8 + size])["__metadata__"]
+    header = content[8 : 8 + min(size, MOST_BYTES_OF_TEXTS)]
+    if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MOST_MARKS:
+        raise ValueError("a header that has no end, or too many values")
+    metadata: Mapping[str, str] = json.loads(header)["__metadata__"]
     return metadata
 
 
@@ -123,18 +141,18 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
     Raises:
         ValueError, KeyError, TypeError: if a part is missing or has another shape.
     """
-    heads = tuple(Head(kind, int(layer), int(head)) for kind, layer, head in texts["heads"])
-    if len(set(heads)) < len(heads) or any(
-        head.kind not in KINDS or min(head[1:]) < 0 for head in heads
-    ):
+    heads = from_json(tuple[Head, ...], texts["heads"])
+    if len(set(heads)) < len(heads) or any(min(head[1:]) < 0 for head in heads):
         raise ValueError("no heads of a model")
-    count = len(texts["pairs"])
+    plain = from_json(tuple[_Plain, ...], texts["pairs"])
+    left_out = from_json(tuple[LeftOut, ...], texts["left_out"])
+    count, numbers = len(plain), {line.number for line in plain}
+    if not 1 <= min(numbers, default=0) <= max(numbers) <= LARGEST_NUMBER or len(numbers) < count:
+        raise ValueError("no lines of a text")
     ids = {side: _split(arrays, side, count) for side in ("source", "target")}
     pairs = [
-        LinePair(int(number), str(source), str(target), *tokens, reference=str(reference))
-        for (number, source, target, reference), tokens in zip(
-            texts["pairs"], zip(ids["source"], ids["target"], strict=True), strict=True
-        )
+        LinePair(line.number, line.source, line.target, *tokens, reference=line.reference)
+        for line, tokens in zip(plain, zip(ids["source"], ids["target"], strict=True), strict=True)
     ]
     head_values = {
         name: _array(arrays[f"head/{name}"], (count, len(heads)), np.float32)
@@ -142,9 +160,9 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
         if f"head/{name}" in arrays
     }
     lines = MeasuredLines(
-        checksum=str(texts["checksum"]),
+        checksum=from_json(str, texts["checksum"]),
         pairs=tuple(pairs),
-        left_out=tuple(LeftOut(int(n), str(reason)) for n, reason in texts["left_out"]),
+        left_out=left_out,
         heads=heads,
         rows={kind: _array(arrays[f"rows/{kind}"], (count,), np.float64) for kind in KINDS},
         head_values=head_values,
@@ -157,8 +175,15 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
         ),
     )
     required = HEAD_MEASURES.keys() - {*ON_DEMAND}
-    if not count or not required <= head_values.keys():
+    if not required <= head_values.keys():
         raise ValueError("a measure is missing")
+    for counts in (*lines.rows.values(), lines.subwords):
+        if not ((counts >= 0) & (counts <= MOST_BYTES)).all() or not counts.any():
+            raise ValueError("counts that are none")
+    for column, head in enumerate(heads):
+        names = measures_of(head.kind)
+        if any(np.isnan(head_values[name][:, column]).any() for name in names):
+            raise ValueError("a head without a measure")
     return lines
 
 
@@ -169,8 +194,9 @@ def _array(array: np.ndarray, shape: tuple[int, ...], dtype: type[np.generic]) -
 
 
 def _split(arrays: Mapping[str, np.ndarray], side: str, count: int) -> list[tuple[int, ...]]:
-    ids, lengths = arrays[f"{side}/ids"], arrays[f"{side}/lengths"]
-    if len(lengths) != count or lengths.min(initial=1) < 1 or lengths.sum() != len(ids):
+    lengths = _array(arrays[f"{side}/lengths"], (count,), np.int32)
+    ids = _array(arrays[f"{side}/ids"], (int(lengths.sum()),), np.int32)
+    if lengths.min() < 1:
         raise ValueError("lengths do not fit")
     if ids.min(initial=BOS) <= PAD:
         raise ValueError("a token that no sentence has")

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import regex
+import re2
 
 from transformer.analysis.lines.measured import MeasuredLines
 from transformer.errors import InputError, quoted
+from transformer.files.reading import MIB
 from transformer.translator import Translator
 
 SECONDS = 1.0
 """Time that a pattern may take over all lines; some take longer than anybody waits."""
+
+MOST_BYTES = 4 * MIB
+"""Memory of a compiled pattern."""
+
+_PARTS = re.compile(
+    r"\\Q.*?(?:\\E|\Z)"  # quoted text
+    r"|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^]\\])*\]"  # a class, and what may stand in it
+    r"|\\.",
+    re.DOTALL,
+)
+_UNICODE = {"w": r"\pL\pM\pN_", "d": r"\p{Nd}", "s": r"\s\p{Z}"}
+"""Classes of which RE2 has the ASCII characters alone."""
 
 
 class LinePatterns(NamedTuple):
@@ -46,22 +60,52 @@ def matching_rows(
 
 
 def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np.bool_]:
+    """Search every text by RE2, whose time is linear in the text whatever the pattern is."""
+    options = re2.Options()
+    options.max_mem, options.never_capture, options.log_errors = MOST_BYTES, True, False
     try:
-        compiled = regex.compile(pattern)
-    except (regex.error, RecursionError, OverflowError) as error:
-        raise InputError(f"{quoted(pattern)} is no regular expression: {error}.") from error
-    end = time.monotonic() + SECONDS
-    try:
-        return np.array(
-            [
-                compiled.search(text, timeout=max(end - time.monotonic(), 0)) is not None
-                for text in texts()
-            ]
-        )
-    except TimeoutError as error:
+        compiled = re2.compile(_with_unicode(pattern), options)
+    except (re2.error, UnicodeEncodeError) as error:
+        reason = error.args[0].decode() if isinstance(error, re2.error) else "half a character"
         raise InputError(
-            f"{quoted(pattern)} takes too long on these lines: use fewer nested repetitions."
+            f"{quoted(pattern)} cannot be searched for, {reason.partition(':')[0]}: lookaround, "
+            "backreferences and more than 1,000 repetitions are not supported."
         ) from error
+    finally:
+        re2.purge()  # it remembers 128 patterns of anybody
+    end, matches = time.monotonic() + SECONDS, []
+    for text in texts():
+        matches.append(compiled.search(text.encode("utf-8", "replace")) is not None)
+        if time.monotonic() > end:
+            raise InputError(f"{quoted(pattern)} takes too long on these lines: use a shorter one.")
+    return np.array(matches)
+
+
+def _with_unicode(pattern: str) -> str:
+    """Return the pattern with the letters, digits and blanks of all languages.
+
+    Raises:
+        InputError: if it has what would find those of English alone.
+    """
+
+    def widen(part: re.Match[str]) -> str:
+        name = part[0][1:]
+        if part[0].startswith("["):
+            if re.search(r"\\[WDS]", re.sub(r"\\[^WDS]", "", name)):
+                raise InputError(
+                    rf"{quoted(pattern)} has \W, \D or \S in brackets: write \PL, \PN or \PZ."
+                )
+            return re.sub(r"\\(.)", lambda escape: _UNICODE.get(escape[1], escape[0]), part[0])
+        if (letters := _UNICODE.get(name.lower())) is None:
+            return part[0]
+        return f"[{'^' if name.isupper() else ''}{letters}]"
+
+    if re.search(r"\\b[^\W\x00-\x7f]|[^\W\x00-\x7f]\\b", pattern):
+        raise InputError(
+            rf"{quoted(pattern)} has \b beside a letter that is not from a to z: write (^|\W) or "
+            r"(\W|$) there."
+        )
+    return _PARTS.sub(widen, pattern)
 
 
 def _piece_texts(translator: Translator, lines: MeasuredLines) -> list[str]:

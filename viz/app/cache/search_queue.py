@@ -20,6 +20,7 @@ from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
+from viz.app.cache.clients import current_client
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, note_search
 from viz.app.streamlit_internals import end_if_unwanted
@@ -71,6 +72,7 @@ class _Request:
         source: what is translated.
         settings: of the search.
         is_watched: whether parts are wanted.
+        client: who asks; see `viz.app.cache.clients`.
         context: of the reader's run, with its hooks.
         asked: seconds by the clock; likewise when its search began.
         unwanted: set by the reader, who has left.
@@ -82,6 +84,7 @@ class _Request:
     source: Source
     settings: SearchSettings
     is_watched: bool
+    client: str
     context: Context = field(default_factory=copy_context)
     asked: float = field(default_factory=time.monotonic)
     began: float = 0.0
@@ -134,7 +137,9 @@ class _Lane:
         group = request.group
         with self._lock:
             self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
-            if (count := len(self._waiting)) >= self._most:
+            count = len(self._waiting)
+            own = sum(other.client == request.client for _, other in self._waiting)
+            if count >= self._most or own >= max(self._most // 2, 1):
                 count_refusal("too many searches")
                 raise BusyError(
                     f"{count} sentences wait for this server already: try again in a moment."
@@ -226,7 +231,7 @@ class SearchQueue:
         source = Source(text, translator.reader.text(text))
         is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long
-        request = _Request(translator, source, settings, is_watched=watcher is not None)
+        request = _Request(translator, source, settings, watcher is not None, current_client())
         lane.add(request)
         try:
             while not request.ended.wait(PAUSE):

@@ -37,6 +37,8 @@ async function bundle({ entry, folder, name }, css) {
     minify: true,
     format: "esm",
     target: "es2022",
+    // "\n" stays an escape: a notebook may turn every line end of its outputs into a blank
+    supported: { "template-literal": false },
     charset: "utf8",
     legalComments: "none",
     write: false,

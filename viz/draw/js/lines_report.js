@@ -16,6 +16,7 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @param {string} id */
 const unpacked = async (id) => decode(await unzip(await textOf(id)));
 
+byId("unscripted").remove();
 const heads = byId("heads");
 const problem = make("p", { role: "alert", hidden: "" });
 heads.before(problem);

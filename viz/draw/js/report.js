@@ -14,6 +14,7 @@ const frame = /** @type {HTMLElement | null} */ (window.frameElement);
 const message = decode(await unzip(await textOf("weights")));
 if (frame) followHost(frame, () => explorer.repaint());
 const explorer = mount(heads, Explorer, Explorer.read(message, textOf));
+document.getElementById("unscripted")?.remove();
 
 for (const finding of document.querySelectorAll("header button")) {
   finding.addEventListener("click", () => {

@@ -16,6 +16,7 @@ def summary(translator: Translator, lines: MeasuredLines) -> str:
     """Count the lines that were measured, left out, and those to be read with care."""
     counts = {
         "left out": lines.left_out,
+        "without a word": {number for number, _ in lines.undefined},
         "with unknown characters": unknown_notes(lines),
         "of which the model is unsure": unsure_notes(translator, lines),
     }
@@ -25,7 +26,8 @@ def summary(translator: Translator, lines: MeasuredLines) -> str:
 
 def show(translator: Translator, lines: MeasuredLines) -> None:
     """Draw the table of the notes, where there are any."""
-    notes = [*lines.left_out, *unknown_notes(lines), *unsure_notes(translator, lines)]
+    notes = [*lines.left_out, *lines.undefined]
+    notes += [*unknown_notes(lines), *unsure_notes(translator, lines)]
     if not notes:
         return
     st.dataframe(

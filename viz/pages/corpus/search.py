@@ -140,6 +140,8 @@ def _choose_patterns() -> LinePatterns:
         "width": 220,
         "placeholder": "regular expression",
         "autocomplete": "off",
+        "help": r"RE2 syntax: `(?i)` ignores case, `\w` is a letter of any language, `\b` ends a "
+        "word of the letters a to z; no lookaround and no backreferences.",
     }
     with controls_row():
         return LinePatterns(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -16,6 +14,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
+from transformer.files.atomic import temporary_folder
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import tells_heads, title_end
@@ -103,8 +102,8 @@ def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
 
     Without `sinks`, a note of the trace says so.
     """
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.npz"
+    with temporary_folder() as folder:
+        path = folder / "trace.npz"
         name_lens(trace if sinks else without_sinks(trace), lens).save(path)
         with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
             np.lib.format.write_array(file, np.array(lens), allow_pickle=False)

@@ -64,17 +64,17 @@ def test_bad_lines_are_counted_and_the_others_measured(
     opened: Callable[..., AppTest], translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(domain, "read", lambda _: Domain("short sentences", 0.0))
-    lines = [BAD[0], GOOD[0], BAD[1], GOOD[1], f"{STRANGE} {GOOD[2]}"]
+    lines = [BAD[0], GOOD[0], BAD[1], GOOD[1], f"{STRANGE} {GOOD[2]}", "."]
     app = measure(opened(), lines)
     shown = own(app)
     assert shown is not None
     expected = measure_lines(translator, lines, costs=False)
     assert shown.pairs == expected.pairs
     assert np.array_equal(shown.log_probs, expected.log_probs)
-    assert [pair.number for pair in shown.pairs] == [2, 4, 5]
-    assert re.findall(r"\d+", app.expander[0].label) == ["3", "2", "1", "3"]
+    assert [pair.number for pair in shown.pairs] == [2, 4, 5, 6]
+    assert re.findall(r"\d+", app.expander[0].label) == ["4", "2", "1", "1", "4"]
     (table,) = [f.value for f in app.dataframe if list(f.value.columns) == ["line", "why"]]
-    assert list(table["line"]) == [1, 2, 3, 4, 5, 5]
+    assert list(table["line"]) == [1, 2, 3, 4, 5, 5, 6, 6]
     reasons = {line.number: line.reason for line in expected.left_out}
     assert {
         n: w for n, w in zip(table["line"], table["why"], strict=True) if n in (1, 3)

@@ -1,0 +1,110 @@
+"""Regular expressions of the corpus search: each ends soon, in little memory, as `re` has it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from tests.fuzz.bounds import accepted_or_refused, examples
+from transformer import InputError, Translator
+from transformer.analysis.lines import result_file
+from transformer.analysis.lines.measured import MeasuredLines
+from transformer.analysis.lines.search import LinePatterns, matching_rows
+from transformer.files.installed import BUNDLED
+
+SECONDS, MEGABYTES = 3, 64
+
+ATOMS = (
+    r". a ü ß D \w \d \s \W \D \S [aeiou] [^a-z] [\w-] [äöü\s] \. (?:er|en) (?i:HUND) [[:alpha:]]"
+)
+SHARED = st.recursive(
+    st.sampled_from([atom for atom in ATOMS.split() if atom != "[[:alpha:]]"]),
+    lambda parts: st.one_of(
+        st.tuples(parts, parts).map("".join),
+        st.tuples(parts, st.sampled_from(["?", "+", "{2}", "{1,3}"])).map("(?:%s)%s".__mod__),
+        st.tuples(parts, parts).map("(?:%s|%s)".__mod__),
+    ),
+    max_leaves=6,
+)
+"""Patterns that mean the same here and in Python."""
+
+HOSTILE = st.recursive(
+    st.text(max_size=8)
+    | st.sampled_from(
+        [
+            *ATOMS.split(),
+            *r"(?R) (?V1) (?a)(?u) (?<=a) \1 \pL [\W] \Q \C \b ( ) [ ] { } \x{10ffff}".split(),
+        ]
+    ),
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=4).map("".join),
+        st.tuples(parts, st.sampled_from("* + ? {1000} {999999999} {2,1000} {,}".split())).map(
+            "(%s)%s".__mod__
+        ),
+        st.tuples(parts, st.integers(1, 5_000)).map(lambda pair: pair[0] * pair[1]),
+    ),
+    max_leaves=8,
+).map(lambda pattern: pattern[:20_000])
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[Translator, MeasuredLines]:
+    translator = Translator.load(BUNDLED)
+    content = (BUNDLED / result_file.FILE).read_bytes()
+    return translator, result_file.from_bytes(content, translator)
+
+
+def megabytes() -> float:
+    pages = Path("/proc/self/statm").read_text("utf-8").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(r"(?:b|b){999999}", r"a{999999999}", "(?R)", "(?V0)(?V1)", "(?a)(?u)", "(a{1000}){1000}"),
+        *(r"(?:\pL\pN?){500}", r"\w{1000}", "(?<=a)b", "(?!x)", r"(a)\1", "[", "dog(", "\\"),
+        *("\ud800", "(?P<", r"[^\W\d]+", r"\bÜber", "*" * 3_000),
+    ],
+)
+def test_a_pattern_that_is_refused_is_so_at_once(
+    measured: tuple[Translator, MeasuredLines], pattern: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before, began = megabytes(), time.process_time()
+    with pytest.raises(InputError) as error:
+        matching_rows(*measured, LinePatterns(source=pattern))
+    assert time.process_time() - began < 1
+    assert megabytes() - before < MEGABYTES
+    assert repr(pattern)[1:4] in str(error.value)
+    assert str(error.value).count(". ") == 0
+    assert capfd.readouterr().err == ""  # the log has nothing of what people type
+
+
+@examples(30, 20_000)
+@given(pattern=HOSTILE)
+def test_no_pattern_holds_or_ends_the_server(
+    measured: tuple[Translator, MeasuredLines], pattern: str
+) -> None:
+    before, began = megabytes(), time.process_time()
+    with accepted_or_refused():
+        matching_rows(*measured, LinePatterns(source=pattern, pieces=pattern))
+    assert time.process_time() - began < SECONDS
+    assert megabytes() - before < MEGABYTES
+
+
+@examples(100, 20_000)
+@given(pattern=SHARED)
+def test_a_pattern_matches_what_it_matches_in_python(
+    measured: tuple[Translator, MeasuredLines], pattern: str
+) -> None:
+    translator, lines = measured
+    rows = matching_rows(translator, lines, LinePatterns(target=pattern))
+    expected = [row for row, pair in enumerate(lines.pairs) if re.search(pattern, pair.target)]
+    event("accepted")
+    assert rows.tolist() == expected

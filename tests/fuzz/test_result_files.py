@@ -1,0 +1,195 @@
+"""Forged result files of the Corpus page: each is refused in one sentence, or the views work."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
+from transformer import InputError, Translator
+from transformer.analysis.lines import result_file
+from transformer.analysis.lines.comparison import compared_heads, compared_sentences
+from transformer.analysis.lines.means import head_means, heads_table, sentences_table
+from transformer.analysis.lines.measured import MeasuredLines
+from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.lines.search import LinePatterns, matching_rows
+from transformer.files.installed import BUNDLED
+from transformer.files.reading import MIB
+
+TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
+SECONDS = 3
+
+ODD: list[Any] = [
+    -1,
+    0,
+    1,
+    2,
+    7,
+    1.5,
+    True,
+    None,
+    "",
+    "a",
+    "\ud800",
+    [],
+    {},
+    10**12,
+    -(10**400),
+    float("nan"),
+]
+VALUES = st.recursive(st.sampled_from(ODD), lambda values: st.lists(values, max_size=4))
+ARRAYS = st.builds(
+    lambda shape, dtype, value: np.full(shape, value).astype(dtype),
+    st.lists(st.sampled_from([0, 1, 2, 3, 12, 144]), max_size=3),
+    st.sampled_from("int8 int32 int64 uint64 float16 float32 float64 bool".split()),
+    st.sampled_from([0, 1, 3, 127, -1]),
+)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(BUNDLED)
+
+
+@pytest.fixture(scope="module")
+def lines(translator: Translator) -> MeasuredLines:
+    return measure_lines(translator, TEXTS, references=["", "Ein Mann.", ""])
+
+
+Parts = tuple[dict[str, np.ndarray], dict[str, Any]]
+
+
+def parts(lines: MeasuredLines) -> Parts:
+    content = result_file.to_bytes(lines)
+    size = int.from_bytes(content[:8], "little")
+    texts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["headlight"])
+    return safetensors.numpy.load(content), texts
+
+
+def written(arrays: dict[str, np.ndarray], texts: object) -> bytes:
+    metadata = {"headlight": json.dumps(texts)}
+    return safetensors.numpy.save({n: a.copy() for n, a in arrays.items()}, metadata)
+
+
+def forged(draw: Callable[[st.SearchStrategy[Any]], Any], lines: MeasuredLines) -> bytes:
+    """Draw a file with one or two fields that are not as they were."""
+    arrays, texts = parts(lines)
+    for _ in range(draw(st.integers(1, 2))):
+        name = draw(st.sampled_from([*sorted(arrays), *["pairs", "left_out", "heads", "checksum"]]))
+        if name not in arrays:
+            field = texts[name]
+            if not isinstance(field, list) or not field or draw(st.booleans()):
+                texts[name] = draw(VALUES)
+            elif isinstance(item := field[draw(st.integers(0, len(field) - 1))], list):
+                item[draw(st.integers(0, len(item) - 1))] = draw(VALUES)
+            continue
+        match draw(st.sampled_from(["other", "values", "type", "deeper", "missing"])):
+            case "other":
+                arrays[name] = draw(ARRAYS)
+            case "values":
+                array = arrays[name] = arrays[name].copy()
+                bad = (
+                    [np.nan, np.inf, 0, -1, 1e38] if array.dtype.kind == "f" else [0, -1, 2**31 - 1]
+                )
+                part = slice(draw(st.sampled_from([None, 1])))
+                array[part] = draw(st.sampled_from(bad))
+            case "type":
+                arrays[name] = arrays[name].astype(draw(st.sampled_from(["f8", "?", "i8", "f4"])))
+            case "deeper":
+                arrays[name] = arrays[name][..., None]
+            case "missing":
+                arrays.pop(name)
+    content = bytearray(written(arrays, texts))
+    if draw(st.integers(0, 4)) == 0:
+        for place, byte in draw(BYTES):
+            content[int(place * min(len(content), 4_000))] = byte
+        content = content[: int(draw(st.just(1.0) | PLACE) * len(content))]
+    return bytes(content)
+
+
+def use(translator: Translator, read: MeasuredLines, own: MeasuredLines) -> None:
+    """Do what the views do with a file that was opened."""
+    heads_table(read, head_means(read))
+    sentences_table(read)
+    matching_rows(translator, read, LinePatterns("a", "e", "s"))
+    str([[*pair] for pair in read.pairs]).encode()
+    for name in read.head_values.keys() & own.head_values.keys() if read.heads == own.heads else ():
+        compared_heads(own, read, name)
+    compared_sentences(own, read)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@examples(25, 6_000)
+@given(data=st.data())
+def test_a_forged_file_is_refused_or_works(
+    translator: Translator, lines: MeasuredLines, data: st.DataObject
+) -> None:
+    content = forged(data.draw, lines)
+    began = time.process_time()
+    with accepted_or_refused():
+        use(translator, result_file.read_unchecked(content), lines)
+    with accepted_or_refused():
+        use(translator, result_file.from_bytes(content, translator), lines)
+    assert time.process_time() - began < SECONDS
+
+
+def headed(header: str) -> bytes:
+    return len(header).to_bytes(8, "little") + header.encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        (2**63).to_bytes(8, "little") + b"{}",
+        headed('{"a":[' + "0," * (40 * MIB) + "0]}"),
+        headed('{"a":[' + "[[[[]]]]," * MIB + "0]}"),
+        headed('{"a":"' + "a" * (60 * MIB) + '"}'),
+        headed('{"a":' + "[" * (8 * MIB)),
+        headed(json.dumps({"__metadata__": {"headlight": "[" + "{}," * 400_000 + "0]"}})),
+    ],
+    ids=["length", "numbers", "lists", "text", "depth", "texts"],
+)
+def test_a_large_header_is_refused_before_it_is_parsed(content: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError):
+        result_file.read_unchecked(content)
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("source/ids", lambda a: a[:, None]),
+        ("source/ids", lambda a: a.astype(np.float64)),
+        ("target/ids", lambda a: a.astype(bool)),
+        ("target/lengths", lambda a: a.astype(np.float32)),
+        ("rows/cross", lambda a: a * 0),
+        ("rows/encoder_self", lambda a: a * np.nan),
+        ("rows/decoder_self", lambda a: -a),
+        ("head/rare word", lambda a: a * np.nan),
+        ("sentence/subwords", lambda a: a * 0),
+        ("pairs", lambda pairs: [[n, "\ud800", *rest] for n, _, *rest in pairs]),
+        ("pairs", lambda pairs: [[n + 10**12, *rest] for n, *rest in pairs]),
+        ("pairs", lambda pairs: [[1, *rest] for _, *rest in pairs]),
+        ("pairs", lambda pairs: [[True, *rest] for _, *rest in pairs]),
+        ("left_out", lambda _: [[1.5, "empty"]]),
+        ("heads", lambda heads: [[kind, layer + 0.5, head] for kind, layer, head in heads]),
+        ("checksum", lambda _: 7),
+    ],
+)
+def test_a_field_that_no_measurement_has_is_refused(
+    lines: MeasuredLines, name: str, change: Any
+) -> None:
+    arrays, texts = parts(lines)
+    fields: dict[str, Any] = arrays if name in arrays else texts
+    fields[name] = change(fields[name])
+    with pytest.raises(InputError):
+        result_file.read_unchecked(written(arrays, texts))

@@ -1,0 +1,99 @@
+"""A command and its signals, and output that cannot be written."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from transformer.cli import command
+from transformer.files.atomic import MARK, temporary_folder
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = """
+import os, sys, time
+from pathlib import Path
+from transformer.cli import command
+from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
+
+def body():
+    kind = FolderKind("test", lambda _: {})
+    with temporary_folder(here / "tmp") as folder, replace_folder(here / "out", kind) as new:
+        (folder / "file").write_text("half")
+        (new / "file").write_text("half")
+        os.kill(os.getpid(), int(sys.argv[2]))
+        time.sleep(20)
+
+here = Path(sys.argv[1])
+sys.exit(command.run("name", body))
+"""
+
+
+def interrupted(folder: Path, number: int) -> tuple[int, str, list[str]]:
+    """Send a signal to a command that writes: its status, its errors, and what it leaves."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder), str(int(number))],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    return ran.returncode, ran.stderr, [p.name for p in folder.rglob("*") if MARK in p.name]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_is_one_line_and_leaves_no_folder(tmp_path, number, status):
+    assert interrupted(tmp_path, number) == (status, "name: stopped.\n", [])
+
+
+def test_what_a_kill_leaves_is_swept_by_the_next_and_what_is_in_use_stays(tmp_path):
+    status, errors, left = interrupted(tmp_path, signal.SIGKILL)
+    assert (status, errors, len(left)) == (-signal.SIGKILL, "", 2)
+    foreign = tmp_path / "tmp" / f"mine{MARK}folder" / "new"  # of another length
+    foreign.mkdir(parents=True)
+    with temporary_folder(tmp_path / "tmp") as used:
+        assert [*(tmp_path / "tmp").rglob("file")] == []
+        command.save(tmp_path / "page", "text")
+        assert {p.name for p in tmp_path.iterdir()} == {"page", "tmp"}
+        left = interrupted(tmp_path, signal.SIGTERM)[2]
+        assert {*left} == {foreign.parent.name, used.parent.name}
+        assert used.is_dir()
+    assert foreign.is_dir()
+    assert not used.parent.exists()
+
+
+def output(kind: str) -> io.TextIOWrapper | None:
+    """Standard output that takes nothing: a full disk, a pipe that nobody reads, none at all."""
+    if kind == "closed":
+        return None
+    if kind == "full":
+        return Path("/dev/full").open("w")
+    reader, writer = os.pipe()
+    os.close(reader)
+    return os.fdopen(writer, "w")
+
+
+@pytest.mark.parametrize(("kind", "status"), [("full", 2), ("pipe", 0), ("closed", 0)])
+@pytest.mark.parametrize("run", [command.run, command.guarded])
+def test_output_that_takes_nothing(monkeypatch, capsys, kind, status, run):
+    stream = output(kind)
+    monkeypatch.setattr("sys.stdout", stream)
+    assert run("name", lambda: print("text")) == status
+    message = "name: Standard output cannot be written: No space left on device.\n"
+    assert capsys.readouterr().err == (message if status else "")
+
+
+def test_a_file_that_is_a_pipe_without_a_reader_any_more_is_no_error(capsys):
+    reader, writer = os.pipe()
+
+    os.close(reader)
+
+    def body() -> None:
+        command.save(Path(f"/dev/fd/{writer}"), "text")
+
+    status = command.run("name", body)
+    os.close(writer)
+    assert (status, capsys.readouterr().err) == (0, "")

@@ -1,0 +1,132 @@
+"""Sentence pairs of a table: CSV, and TSV as it stands or with the quotes of a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from training.data.corpus import MOST_LETTERS_OF_LINE, CorpusError, line_chunks
+from training.data.tmx import Pair, side_of
+from transformer.text.languages import name_of
+
+_LABELS = {
+    *(
+        "text",
+        "sentence",
+        "segment",
+        "word",
+        "phrase",
+        "line",
+        "lang",
+        "language",
+        "score",
+        "input",
+    ),
+    *("source", "target", "src", "tgt", "trg", "ref", "reference", "translation", "original"),
+}
+"""Words in the names of columns, in the singular, beside languages."""
+_CELL = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\t]*+)'
+_QUOTED_ROW = re.compile(rf"{_CELL}(?:\t{_CELL})*+")
+
+
+def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Iterator[Pair]:
+    """Yield the pairs of a table: of two columns, or of those that its first line names.
+
+    A first line may name the languages by their `codes` or in words; `is_csv` says whether `,` or
+    `;` may part the columns, and not a tab alone.
+
+    Raises:
+        CorpusError: if the file cannot be read or is empty, its first line names other columns, or
+            another line has not as many.
+    """
+
+    def lines() -> Iterator[str]:
+        return (line for chunk in line_chunks(path, at_most) for line in chunk)
+
+    csv.field_size_limit(MOST_LETTERS_OF_LINE)
+    first = re.sub('"[^"]*"', "", next(lines(), "")) if is_csv else ""
+    rows = csv.reader(
+        (f"{line}\n" for line in lines()),
+        delimiter=max("\t,;", key=first.count),
+        quoting=csv.QUOTE_MINIMAL if is_csv or _is_quoted(lines()) else csv.QUOTE_NONE,
+        strict=True,
+    )
+    width, columns, row = 2, (0, 1), 0
+    try:
+        for row, cells in enumerate(rows, start=1):
+            if row == 1 and (named := _named_columns(path, cells, codes)):
+                width, columns = len(cells), named
+                continue
+            if not "".join(cells).strip():
+                cells = [""] * width
+            if len(cells) != width:
+                raise CorpusError(
+                    f"{path} line {rows.line_num:,} has {len(cells):,} column(s) and not "
+                    f"{width:,}: part the two sides by one {'comma' if is_csv else 'tab'}, or name "
+                    f"all columns in the first line, those of the text {codes[0]} and {codes[1]}."
+                )
+            yield cells[columns[0]].replace("\n", " "), cells[columns[1]].replace("\n", " ")
+    except csv.Error as error:
+        raise CorpusError(
+            f"{path} line {rows.line_num:,} has a stray quote: close it, or double it in its cell."
+        ) from error
+    if not row:
+        raise CorpusError(f"{path} is empty: give at least one pair.")
+
+
+def _is_quoted(lines: Iterable[str]) -> bool:
+    """Return whether the cells of a TSV have the quotes of a spreadsheet.
+
+    Then every quote opens or closes a cell, or is doubled inside, and either a cell needs its
+    quotes, or all have them. In other files a quote is a character of the text.
+    """
+    row, is_needed, is_everywhere = "", False, True
+    for line in lines:
+        if not row and '"' not in line:
+            is_everywhere &= not line.strip()
+            continue
+        row = f"{row}\n{line}" if row else line
+        quotes = row.count('"')
+        if quotes % 2 and len(row) < MOST_LETTERS_OF_LINE // 10:
+            continue  # a line feed in a cell
+        if not _QUOTED_ROW.fullmatch(row):
+            return False
+        cells = next(csv.reader([row], delimiter="\t"))
+        if any({*cell} >= {"\t", "\n"} for cell in cells):
+            return False  # two pairs, a quotation from one to the other
+        is_needed |= any(not {*'"\t\n'}.isdisjoint(cell) for cell in cells)
+        is_everywhere &= quotes == sum(2 + 2 * cell.count('"') for cell in cells)
+        row = ""
+    return not row and (is_needed or is_everywhere)
+
+
+def _named_columns(path: Path, cells: list[str], codes: Pair) -> tuple[int, int] | None:
+    """Return the columns of the two languages, None if these are a pair; refuse other names."""
+    names = [cell.strip(' "') for cell in cells]
+    languages = [_languages(name) for name in names]
+    sides = [[side_of(tag, codes) for tag in tags or ()] for tags in languages]
+    matches = []
+    for side, code in enumerate(codes):
+        likely = [column for column, tags in enumerate(sides) if tags == [side]]
+        matches.append([column for column, name in enumerate(names) if name == code] or likely)
+    if len(matches[0]) == len(matches[1]) == 1:
+        return matches[0][0], matches[1][0]
+    words = [name for name in names if len(name) > 3 and name.isalpha()]  # no code
+    if any(names) and (None not in languages or any(map(name_of, words))):
+        raise CorpusError(
+            f"{path} line 1 looks like names of columns, but has not one each of {codes[0]} and "
+            f"{codes[1]}: name the columns so, in it or in a line before it, or choose others with "
+            f"--source and --target."
+        )
+    return None
+
+
+def _languages(name: str) -> list[str] | None:
+    """Return the languages in the name of a column; None of a text that is no such name."""
+    if name_of(name):
+        return [name]
+    words = re.findall(r"[^\W\d_]+", name)
+    others = {word.casefold().removesuffix("s") for word in words if not name_of(word)}
+    return [*filter(name_of, words)] if others <= _LABELS and (words or not name) else None

@@ -19,6 +19,7 @@ from viz.app.cache.removal_effects import effect_of
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
+from viz.app.links.address import choose
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -114,6 +115,4 @@ def _named(heads: Sequence[Head]) -> str:
 def _set(count: int | None) -> None:
     """Remove so many heads; None brings the button back."""
     st.session_state.pop(BROKEN, None)
-    st.query_params.pop(BROKEN, None)
-    if count is not None:
-        st.session_state[BROKEN] = count
+    choose(BROKEN, None if count is None else str(count))

@@ -1,7 +1,8 @@
 """Address of a view: cleaned before a widget reads it, carried from page to page.
 
-Widgets are bound to the address by `bind="query-params"`. Two things are missing there, and both
-are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
+Widgets are bound to the address by `bind="query-params"`. Nothing else in the app writes to it:
+`st.query_params` ends the page where a widget has, or had, the name. Two things are missing there,
+and both are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
 cannot hold, such as infinity, and it takes a name out of the address of the next page where a
 widget of the last page had the same name, even if a link or Back has just put it there.
 """
@@ -24,6 +25,7 @@ from viz.app.streamlit_internals import (
     query_string,
     replace_query,
     reread_query,
+    write_to_query,
 )
 
 FREE_TEXTS = frozenset(
@@ -178,16 +180,16 @@ def choose_by_number(name: str, options: Sequence[str]) -> None:
 
 def _restate(name: str, value: str) -> None:
     """Change the value of a name in the address before a widget reads it."""
-    st.query_params[name] = value
+    write_to_query(name, value)
     reread_query()
 
 
 def choose(name: str, value: str | None) -> None:
-    """Put a choice that was made in a picture into the address; None takes it out."""
-    if value is None:
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = value
+    """Put a choice into the address; None takes it out.
+
+    Where a widget that is drawn has the same name, it keeps what it holds: set that in the session.
+    """
+    write_to_query(name, value)
 
 
 def has_arrived() -> bool:

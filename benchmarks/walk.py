@@ -8,7 +8,6 @@ is printed with the steps that led there.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
 import tempfile
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 STEPS = 14
 """Actions of a walk."""
-PATIENCE, MOMENT = 30.0, 0.4
+PATIENCE, MOMENT = 60.0, 0.4
 """Seconds until a page must be at rest, and until a run that an action asked for has begun."""
 CLICK = 1000
 """Milliseconds until a control must take a click."""
@@ -94,7 +93,8 @@ LOOK = """() => ({
     elements: document.getElementsByTagName("*").length,
     run: document.querySelector("[data-address]")?.dataset.at ?? "",
     rests: document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
-        && document.querySelector(".st-key-explanation, [data-testid=stException]") !== null,
+        && document.querySelector("[data-testid=stSkeleton]") === null,
+    ends: document.querySelector(".st-key-explanation, [data-testid=stException]") !== null,
     boxes: [...document.querySelectorAll("[data-testid=stException]")].map((box) => box.innerText),
     text: /.{0,80}(has encountered an error|Traceback|StreamlitAPIException).{0,160}/
         .exec(document.body.innerText)?.[0] ?? "",
@@ -108,6 +108,7 @@ class Look(NamedTuple):
     elements: int
     run: str
     rests: bool
+    ends: bool
     boxes: list[str]
     text: str
 
@@ -119,7 +120,7 @@ def look(page: Page) -> Look:
     try:
         return Look(**page.evaluate(LOOK))
     except Error:  # another document is on the way
-        return Look(0, "", False, [], "")
+        return Look(0, "", False, False, [], "")
 
 
 def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
@@ -127,13 +128,16 @@ def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
 
     An action that asks for no run is given a moment to do so.
     """
-    began, last = time.monotonic(), None
+    began, last, alike = time.monotonic(), None, 0
     while (waited := time.monotonic() - began) < PATIENCE:
         state = look(page)
-        if state.rests and state.run and (state.run != run or waited > moment) and state == last:
+        alike = alike + 1 if state == last else 0
+        is_new = state.run not in ("", run) or (state.run and waited > moment)
+        # a page without a translation has no end
+        if state.rests and is_new and alike >= (3 if state.ends else 15):
             return True
         last = state
-        page.wait_for_timeout(min(max(25, 200 * waited), 60))
+        page.wait_for_timeout(40)
     return False
 
 

@@ -1,10 +1,11 @@
 """Address of a view: cleaned before a widget reads it, carried from page to page.
 
 Widgets are bound to the address by `bind="query-params"`. Nothing else in the app writes to it:
-`st.query_params` ends the page where a widget has, or had, the name. Two things are missing there,
-and both are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
-cannot hold, such as infinity, and it takes a name out of the address of the next page where a
-widget of the last page had the same name, even if a link or Back has just put it there.
+`st.query_params` ends the page where a widget has, or had, the name. Two things are missing in
+bound widgets, and both are done here, before the first widget of a run: Streamlit lets one read a
+number that it cannot hold, such as infinity, and it takes a name out of the address of the next
+page where a widget of the last page had the same name, even if a link or Back has just put it
+there.
 """
 
 from __future__ import annotations
@@ -87,6 +88,12 @@ LINKED = "linked"
 address as it is where the page of a link is open; where another page is, it takes names out of it,
 and puts the choices of that page before those of the link."""
 
+EMBEDDING = ("embed", "embed_options")
+"""Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
+
+RESERVED = "$$ID"
+"""Beginning of the names that Streamlit's session has for itself, and raises for."""
+
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
@@ -147,7 +154,8 @@ def link_query(
     carried = {}
     if st.session_state.get(_PAGE) == path:
         carried = {name: st.query_params[name] for name in CARRIED if name in st.query_params}
-    return {LINKED: "", **carried, **choices}
+    usable = {name: choices[name] for name in choices if name.lower() not in EMBEDDING}
+    return {LINKED: "", **carried, **usable}
 
 
 def clamp_number(name: str, most: int) -> None:
@@ -254,7 +262,7 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
 
 
 def clean(query: Mapping[str, list[str]]) -> Query:
-    """Drop texts that are too long, and numbers that are infinite, NaN or above 2^53."""
+    """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
     retained = {
         name: [value for value in values if _is_usable(name, value)]
         for name, values in query.items()
@@ -263,7 +271,7 @@ def clean(query: Mapping[str, list[str]]) -> Query:
 
 
 def _is_usable(name: str, value: str) -> bool:
-    if len(value) > longest(name):
+    if len(value) > longest(name) or name.startswith(RESERVED):
         return False
     return name in FREE_TEXTS or not _is_unusable_number(value)
 
@@ -271,6 +279,8 @@ def _is_usable(name: str, value: str) -> bool:
 def _read(query: str) -> Query:
     """Parse a query string under the names and values of now; a new name counts before an old."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
+    for name in [name for name in values_by_name if name.startswith(RESERVED)]:
+        del values_by_name[name]
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
             values_by_name.setdefault(name, values)

@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-CONTROLS = ", ".join(
-    f"{control}:visible"
-    for control in (
-        *("a[href]", "button:not([disabled])", "label[data-baseweb=checkbox]"),
-        *("[role=tab]", "[role=menuitem]"),
-    )
-)
+CONTROLS = """
+:is(a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab],
+[role=menuitem]):visible"""
 # of each control its group, which is the key of the element around it, and its name, whether it is
 # a link, and whether it stands on every page; null of one that only explains, opens a list of
 # options, saves something, leaves the app or is chosen already
@@ -54,11 +50,6 @@ WITH_FINDINGS = ("translate", "heads", "inside", "masks", "positions", "training
 """Pages with findings on the first sentence by the tests' model."""
 SECONDS = 20.0
 """Length of the random walks of a seed."""
-
-
-class Served(NamedTuple):
-    address: str
-    log: Path
 
 
 class Control(NamedTuple):
@@ -148,15 +139,17 @@ class Presses:
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[Served]:
+def app(
+    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
+) -> Iterator[tuple[str, Path]]:
     """The app on the tests' small model, with its log."""
     log = tmp_path_factory.mktemp("walks") / "server.log"
     with served(APP, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
-        yield Served(address, log)
+        yield address, log
 
 
 @pytest.fixture(scope="module")
-def presses(browser: Browser, app: Served) -> Presses:
+def presses(browser: Browser, app: tuple[str, Path]) -> Presses:
     """One reader for all pages: what stands on every page is pressed once."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     return Presses(page, *app)

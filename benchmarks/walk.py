@@ -276,8 +276,8 @@ def run(options: argparse.Namespace) -> int:
         with headlight_app(log) as server:
             if options.replay:
                 end = time.monotonic() + 3600
-                print(taken := walk(new_page(), server.address, log, options.replay, end))
-                return int(bool(taken.faults))
+                print(again := walk(new_page(), server.address, log, options.replay, end))
+                return int(bool(again.faults))
             for seed in range(options.first, options.first + options.seeds):
                 end = time.monotonic() + 60 * options.minutes / options.seeds
                 taken = list(walks(new_page, server.address, log, seed, end))

@@ -173,6 +173,7 @@ def test_random_walks_end_in_no_error(browser, app, seed, width):
         page: Page = browser.new_page(viewport={"width": width, "height": 900})
         return page
 
-    taken = list(walks(new_page, *app, seed, end))
+    address, log = app
+    taken = list(walks(new_page, address, log, seed, end))
     assert [str(walk) for walk in taken if walk.faults] == []
     assert sum(len(walk.steps) for walk in taken) > 1

@@ -28,6 +28,7 @@ from benchmarks import (
     sentences,
     source_share,
     training,
+    walk,
 )
 from benchmarks.notebook import examples, jupyter
 from transformer.cli import command
@@ -35,7 +36,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, failover, firefox, hostile, parts),
+    *(accessibility, age, failover, firefox, hostile, parts, walk),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

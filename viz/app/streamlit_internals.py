@@ -54,6 +54,18 @@ def replace_query(query: Query) -> None:
         in_address._send_query_param_msg()
 
 
+def write_to_query(name: str, value: str | None) -> None:
+    """Write one name of the query, or remove it, also where a widget has been bound to it.
+
+    `st.query_params` raises then, even if this run has not drawn the widget yet, or never will.
+    """
+    with _context().session_state.query_params() as in_address:
+        if value is None:
+            in_address.remove_param(name)
+        else:
+            in_address.set_corrected_value(name, value, "string_value")
+
+
 def reread_query() -> None:
     """Let the widgets of this run read what now stands in `st.query_params`."""
     with _context().session_state.query_params() as in_address:

@@ -145,7 +145,7 @@ def _shown(name: str) -> list[str]:
     """Return the values of a choice; a default is in its widget alone."""
     if name in st.query_params:
         return st.query_params.get_all(name)
-    value = st.session_state.get(name)
+    value = st.session_state.to_dict().get(name)  # a lesson may have a name that is reserved
     return [str(part) for part in value] if isinstance(value, list) else [str(value)]
 
 

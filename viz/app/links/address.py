@@ -1,9 +1,11 @@
 """Address of a view: cleaned before a widget reads it, carried from page to page.
 
-Widgets are bound to the address by `bind="query-params"`. Two things are missing there, and both
-are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
-cannot hold, such as infinity, and it takes a name out of the address of the next page where a
-widget of the last page had the same name, even if a link or Back has just put it there.
+Widgets are bound to the address by `bind="query-params"`. Nothing else in the app writes to it:
+`st.query_params` ends the page where a widget has, or had, the name. Two things are missing in
+bound widgets, and both are done here, before the first widget of a run: Streamlit lets one read a
+number that it cannot hold, such as infinity, and it takes a name out of the address of the next
+page where a widget of the last page had the same name, even if a link or Back has just put it
+there.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from viz.app.streamlit_internals import (
     query_string,
     replace_query,
     reread_query,
+    write_to_query,
 )
 
 FREE_TEXTS = frozenset(
@@ -85,6 +88,12 @@ LINKED = "linked"
 address as it is where the page of a link is open; where another page is, it takes names out of it,
 and puts the choices of that page before those of the link."""
 
+EMBEDDING = ("embed", "embed_options")
+"""Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
+
+RESERVED = "$$ID"
+"""Beginning of the names that Streamlit's session has for itself, and raises for."""
+
 LARGEST = 2.0**53
 """A browser cannot tell whole numbers above it apart."""
 
@@ -145,7 +154,8 @@ def link_query(
     carried = {}
     if st.session_state.get(_PAGE) == path:
         carried = {name: st.query_params[name] for name in CARRIED if name in st.query_params}
-    return {LINKED: "", **carried, **choices}
+    usable = {name: choices[name] for name in choices if name.lower() not in EMBEDDING}
+    return {LINKED: "", **carried, **usable}
 
 
 def clamp_number(name: str, most: int) -> None:
@@ -178,16 +188,16 @@ def choose_by_number(name: str, options: Sequence[str]) -> None:
 
 def _restate(name: str, value: str) -> None:
     """Change the value of a name in the address before a widget reads it."""
-    st.query_params[name] = value
+    write_to_query(name, value)
     reread_query()
 
 
 def choose(name: str, value: str | None) -> None:
-    """Put a choice that was made in a picture into the address; None takes it out."""
-    if value is None:
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = value
+    """Put a choice into the address; None takes it out.
+
+    Where a widget that is drawn has the same name, it keeps what it holds: set that in the session.
+    """
+    write_to_query(name, value)
 
 
 def has_arrived() -> bool:
@@ -252,7 +262,7 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
 
 
 def clean(query: Mapping[str, list[str]]) -> Query:
-    """Drop texts that are too long, and numbers that are infinite, NaN or above 2^53."""
+    """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
     retained = {
         name: [value for value in values if _is_usable(name, value)]
         for name, values in query.items()
@@ -261,7 +271,7 @@ def clean(query: Mapping[str, list[str]]) -> Query:
 
 
 def _is_usable(name: str, value: str) -> bool:
-    if len(value) > longest(name):
+    if len(value) > longest(name) or name.startswith(RESERVED):
         return False
     return name in FREE_TEXTS or not _is_unusable_number(value)
 
@@ -269,6 +279,8 @@ def _is_usable(name: str, value: str) -> bool:
 def _read(query: str) -> Query:
     """Parse a query string under the names and values of now; a new name counts before an old."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
+    for name in [name for name in values_by_name if name.startswith(RESERVED)]:
+        del values_by_name[name]
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
             values_by_name.setdefault(name, values)

@@ -245,7 +245,8 @@ def carry(linked: Mapping[str, str]) -> None:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
         elif name in linked and not problem_of(name, linked[name]):
             value = _NUMBERS.get(name, str)(linked[name])
-            st.session_state[name], st.query_params[name] = value, str(value)
+            st.session_state[name] = value
+            address.choose(name, str(value))
 
 
 def problem_of(name: str, value: str) -> str:

@@ -38,7 +38,7 @@ from viz.app.chrome.head_picker import (
 from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
-from viz.app.links.address import choose_by_number
+from viz.app.links.address import choose, choose_by_number
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.python_code import search_code, show_code
@@ -277,7 +277,7 @@ def _picture(
     )
 
     def remember(step: int) -> None:
-        st.query_params[STEP] = str(step)
+        choose(STEP, str(step))
 
     mount_choice("inside", data, lambda sent: step_of(sent, len(steps)), remember)
 

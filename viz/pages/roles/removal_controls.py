@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,7 +10,6 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, CheckpointError, HeadlightError, Translator
 from transformer.analysis.axes import by_pieces
@@ -28,6 +26,7 @@ from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import say_late
 from viz.app.chrome.problems import say, without_paths
 from viz.app.chrome.removed_heads import choose_removed, removed_field
+from viz.app.links import address
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
@@ -157,10 +156,8 @@ def open_removal(head: Head) -> None:
     open_head(head)
     st.session_state[VIEW] = REMOVE_HEADS
     st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
-    # the field that holds it is not on the page yet, so nothing else puts it into the address;
-    # after a double click it is, and does so by itself
-    with suppress(StreamlitAPIException):
-        st.query_params[REMOVED] = removed
+    # the field that holds it is not on the page yet, so nothing else puts it into the address
+    address.choose(REMOVED, removed)
 
 
 _ROW, _KEYS = "removal-row", "removal-keys"

@@ -23,6 +23,7 @@ from viz.draw.labels import PAGE_TITLES
 
 APP = Path(__file__).parents[4] / "app.py"
 SENTENCE = "The dog sleeps in the garden."
+WRITES = ("pop", "popitem", "update", "clear", "setdefault", "from_dict")
 
 
 @pytest.fixture
@@ -284,3 +285,35 @@ def test_a_run_names_the_address_that_it_shows(visit) -> None:
     assert [body.split(" data-at")[0] for body in named] == [
         f'<i data-address="/masks?{escape(query)}" data-restored="False"'
     ]
+
+
+def test_a_link_to_the_open_page_sets_what_its_widgets_hold(visit) -> None:
+    app = visit("inside", text=SENTENCE, kind="encoder")
+    for word in ("4 another name", "2"):
+        app.query_params.clear()
+        link = {"kind": "encoder", "layer": "2", "head": "2", "word": word}
+        visit("inside", app, linked="", text=SENTENCE, **link)
+        chosen = head(app), app.selectbox(key="word").value
+        assert chosen == (("encoder", "2", "2"), int(word[0]) - 1)
+
+
+def test_a_reserved_name_in_a_link_is_dropped(visit) -> None:
+    name = "$$ID-x"
+    app = visit("heads", linked="", **{name: "1"})
+    visit("inside", app, **{name: "1"})
+    visit("heads", app)
+    assert name not in app.query_params
+
+
+@pytest.mark.parametrize("name", ["embed", "Embed_Options"])
+def test_a_link_has_no_name_that_streamlit_refuses(name: str) -> None:
+    assert name not in address.link_query("heads", {name: "true", "layer": "1"})
+
+
+def test_the_address_is_written_in_one_module() -> None:
+    for path in sorted((APP.parent / "viz").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in WRITES:
+                assert ast.unparse(node.value) != "st.query_params", path
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                assert ast.unparse(node.value) != "st.query_params", path

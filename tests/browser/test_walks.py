@@ -1,0 +1,179 @@
+"""Every link and button of every page, on the page where it stands; and random walks."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+
+from benchmarks.accessibility import views
+from benchmarks.walk import ELSEWHERE, Watch, look, settle, walks
+from tests.browser.app_page import ENTER
+from tests.browser.servers import APP, served
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.draw.labels import PAGE_TITLES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+CONTROLS = """
+:is(a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab],
+[role=menuitem]):visible"""
+# of each control its group, which is the key of the element around it, and its name, whether it is
+# a link, and whether it stands on every page; null of one that only explains, opens a list of
+# options, saves something, leaves the app or is chosen already
+NAMES = r"""(all) => all.map((element) => {
+    const beside = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar], "
+        + "[data-testid=stDownloadButton], [data-testid=stSelectbox], [data-testid=stFileUploader]";
+    const bars = "header, .st-key-sentence-bar, .st-key-share";
+    const link = element.closest("a[href]");
+    if (element.closest(beside) || element.ariaChecked === "true") return null;
+    if (link && (link.origin !== location.origin || link.target || link.hash)) return null;
+    const around = element.getRootNode().host ?? element; // of a component
+    const group = around.closest("[class*=st-key]")?.className.match(/st-key-(\S+)/)[1] ?? "";
+    const text = element.ariaLabel || element.innerText || element.localName;
+    const name = text.trim().replace(/\s+|expand_\w+$/g, " ");
+    const everywhere = element.closest(bars) !== null && group !== "swap";
+    return [group.replace(/\d+/g, "#"), name, link !== null, everywhere];
+})"""
+SAVES = ("Save as", "Save a BibTeX")
+
+
+WITH_FINDINGS = ("translate", "heads", "inside", "masks", "positions", "training", "architecture")
+"""Pages with findings on the first sentence by the tests' model."""
+SECONDS = 20.0
+"""Length of the random walks of a seed."""
+
+
+class Control(NamedTuple):
+    group: str
+    name: str
+    is_link: bool
+    everywhere: bool
+
+
+def controls(page: Page) -> dict[Control, int]:
+    """The controls in sight, with the place of each among all that CONTROLS selects."""
+    named = page.locator(CONTROLS).evaluate_all(NAMES)
+    there = {Control(*given): place for place, given in enumerate(named) if given}
+    return {
+        control: place
+        for control, place in there.items()
+        if not ELSEWHERE.search(control.name) and not control.name.startswith(SAVES)
+    }
+
+
+MOST = 2
+"""Controls of a group that are pressed on a page: ten buttons for ten sentences are one thing."""
+
+
+class Presses:
+    """A reader who presses every control of a view, and notes what goes wrong."""
+
+    def __init__(self, page: Page, address: str, log: Path) -> None:
+        self.page, self.address, self.watch = page, address, Watch(page, log)
+        self.pressed: set[tuple[str, Control]] = set()
+        self.groups: Counter[tuple[str, str]] = Counter()
+        self.faults: list[str] = []
+
+    def press_all(self, path: str, query: str) -> None:
+        """Press every control of a view that is new, and every one that another has brought up."""
+        if self.page.url.startswith(f"{self.address}{path}"):
+            self._enter(path, query)
+        else:
+            self.page.goto(f"{self.address}{path}?{query}")
+            settle(self.page)
+        self._note(path, query, [])
+        links_first = sorted(controls(self.page), key=lambda control: not control.is_link)
+        for control in self._new(path, links_first):
+            opened = self._press(path, query, [control])
+            for further in self._new("" if control.everywhere else path, opened, control.name):
+                self._press(path, query, [control, further])
+
+    def _new(self, path: str, there: list[Control], opener: str = "") -> Iterator[Control]:
+        for control in there:
+            page = "" if control.everywhere else path
+            group = page, control.group or opener or control.name
+            if (page, control) not in self.pressed and self.groups[group] < MOST:
+                self.groups[group] += 1
+                self.pressed.add((page, control))
+                yield control
+
+    def _press(self, path: str, query: str, way: list[Control]) -> list[Control]:
+        """Press controls one after another; return those that the last one has brought up."""
+        there, opened = controls(self.page), []
+        is_there = way[-1].everywhere or (self.path() == path and not way[-1].is_link)
+        if way[0] not in there or not is_there:
+            self._enter(path, query)
+        for control in way:
+            before = controls(self.page)
+            if control not in before:
+                return []  # as where the sentence of another press has no such row
+            run = look(self.page).run
+            element = self.page.locator(CONTROLS).nth(before[control])
+            element.evaluate("(element) => element.click()")
+            settle(self.page, run)
+        if self.path() == path:
+            opened = [control for control in controls(self.page) if control not in before]
+        self._note(path, query, way)
+        return opened
+
+    def _enter(self, path: str, query: str) -> None:
+        run = look(self.page).run
+        self.page.evaluate(ENTER, f"{path}?{query}")
+        settle(self.page, run, 5)
+
+    def path(self) -> str:
+        return str(self.page.evaluate("location.pathname"))
+
+    def _note(self, path: str, query: str, way: list[Control]) -> None:
+        place = " > ".join([f"{path}?{query}", *(control.name for control in way)])
+        self.faults += [f"{place}: {fault}" for fault in self.watch.faults()]
+
+
+@pytest.fixture(scope="module")
+def app(
+    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
+) -> Iterator[tuple[str, Path]]:
+    """The app on the tests' small model, with its log."""
+    log = tmp_path_factory.mktemp("walks") / "server.log"
+    with served(APP, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
+        yield address, log
+
+
+@pytest.fixture(scope="module")
+def presses(browser: Browser, app: tuple[str, Path]) -> Presses:
+    """One reader for all pages: what stands on every page is pressed once."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    return Presses(page, *app)
+
+
+@pytest.mark.parametrize("path", PAGE_TITLES)
+def test_every_link_and_button_of_a_page_leaves_it_whole(presses: Presses, path: str) -> None:
+    presses.faults.clear()
+    for address, query in views([path]):
+        presses.press_all(f"/{address}", urlencode(query))
+    assert presses.faults == []
+    groups = {group for page, group in presses.groups if page == f"/{address}"}
+    assert groups >= {"findings-links"} if path in WITH_FINDINGS else groups
+
+
+@pytest.mark.parametrize(("seed", "width"), [(1, 1280), (2, 390), (3, 1280)])
+def test_random_walks_end_in_no_error(browser, app, seed, width):
+    end = time.monotonic() + SECONDS
+
+    def new_page() -> Page:
+        page: Page = browser.new_page(viewport={"width": width, "height": 900})
+        return page
+
+    address, log = app
+    taken = list(walks(new_page, address, log, seed, end))
+    assert [str(walk) for walk in taken if walk.faults] == []
+    assert sum(len(walk.steps) for walk in taken) > 1

@@ -67,6 +67,7 @@ def encode_player(
     trace: AttentionTrace,
     steps: Sequence[SearchStep],
     *,
+    kind: Kind = "cross",
     selected: Mapping[Kind, Head],
     links: Sequence[PieceLink] = (),
     caption: Sequence[str] = (),
@@ -76,6 +77,7 @@ def encode_player(
     Args:
         trace: of the translation; kinds that it does not have are not offered.
         steps: one for each piece of the translation, its end token included.
+        kind: the kind that is open first.
         selected: the head that is open first, for each kind of the trace.
         links: of the last state, between the first pieces of words.
         caption: lines for a file that is saved.
@@ -89,6 +91,7 @@ def encode_player(
     labels = iter(display_tokens([piece for step in shown for piece, _ in step.options]))
     meta = _meta(trace, selected) | {
         "title": TITLE,
+        "kind": kind,
         "steps": [
             {
                 "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
@@ -171,6 +174,7 @@ def _meta(trace: AttentionTrace, selected: Mapping[Kind, Head]) -> dict[str, Any
         "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
         "outside": " and ".join(outside),
         "kinds": kinds,
+        "kind": "cross",
         "steps": [],
         "training": [],
         "links": [],

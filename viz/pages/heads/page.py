@@ -8,26 +8,25 @@ from functools import partial
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
-from transformer.analysis.axes import LabelledWeights, apart_note
+from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.roles import LEAST_ROWS
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import sink_tokens, without_sinks
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.chrome.fields import clamp_state, controls_row
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
 from viz.app.chrome.mounts import mount_grid
-from viz.app.chrome.play import play_button
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence.player import show_player
 from viz.app.sentence.python_code import show_code
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, decoder_rows
+from viz.draw.labels import SCREEN_NAMES
 from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
@@ -117,7 +116,10 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
             view.options, compared=None if second is None else second_map(second)
         )
     if mode == "step by step":
-        view = view.at_step(_step(view.heads_of("cross").axes))
+        show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
+        _explain(view, None)
+        show_code(*code_parts(view, view.options, None))
+        return view.opened, view.options
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         _grid(view, "heads-map")
@@ -126,22 +128,6 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
     _explain(view, None)
     show_code(*code_parts(view, options, None))
     return view.opened, options
-
-
-def _step(axes: LabelledWeights) -> int:
-    """Draw the slider of the decoder's step, which counts from 1; return the step from 0."""
-    rows, step = axes.labels.queries, 1
-    with controls_row("step-controls"):
-        if len(rows) > 1:
-            clamp_state("step", len(rows))
-            label = f"Step of the decoder: {len(rows)} in all"
-            step = st.slider(label, 1, len(rows), key="step", bind="query-params", width=400)
-            play_button("step", range(1, len(rows) + 1), step - 1)
-        st.text(
-            f"Step {step}: {decoder_rows(axes.reads or rows, axes.writes or rows)[step - 1]}.",
-            width="stretch",
-        )
-    return step - 1
 
 
 def _grid(view: HeadsView, opens: str) -> None:
@@ -158,13 +144,7 @@ def _open(lens: AnyLens, clicked: Head) -> None:
 
 
 def _explain(view: HeadsView, second: HeadsView | None) -> None:
-    lens, step, shown = view.options.lens, view.options.step, view.shown
-    extent = "on this sentence" if step is None else f"up to step {step + 1}"
-    if step is not None and step < LEAST_ROWS:
-        extent += (
-            "; a single row names nothing, and the decoder's first, which sees itself alone, does "
-            "not count"
-        )
+    lens, shown = view.options.lens, view.shown
     if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
     else:
@@ -179,7 +159,7 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
         maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"
     text = (
         f"One small map for {maps}, all coloured from 0 to 1; the word under it says what "
-        f"{subject} does most {extent}. {explanation(lens)}"
+        f"{subject} does most on this sentence. {explanation(lens)}"
     )
     if second is not None and second.options.lens != lens:
         text += f"\n\nThe second lens: {explanation(second.options.lens)}"

@@ -24,6 +24,7 @@
  * @property {string[]} written those of the translation, after the token that it begins with
  * @property {[source: string, target: string]} languages
  * @property {string} outside what is not drawn of a long sentence; "" where all is
+ * @property {Kind} kind that is open first
  * @property {KindData[]} kinds
  * @property {{options: {label: string, p: number}[], taken: number, beginnings: string[]}[]} steps
  *   of a search

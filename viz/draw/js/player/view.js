@@ -105,12 +105,13 @@ export class Player extends View {
 
   update() {
     const { data } = this;
-    const texts = JSON.stringify([data.source, data.written, data.training.length]);
+    const texts = JSON.stringify([data.source, data.written, data.training.length, data.kind,
+      data.kinds.map(({ selected }) => selected)]);
     const isNew = texts !== this.texts;
     this.texts = texts;
     const before = this.kind?.kind;
-    this.kind = data.kinds.find(({ kind }) => kind === before)
-      ?? data.kinds.find(({ kind }) => kind === "cross") ?? data.kinds[0];
+    const wanted = isNew ? data.kind : before;
+    this.kind = data.kinds.find(({ kind }) => kind === wanted) ?? data.kinds[0];
     if (isNew || !this.selected[this.kind.kind]) {
       for (const { kind, selected: [layer, head] } of data.kinds) {
         this.selected[kind] = { kind, layer, head };
@@ -246,7 +247,7 @@ export class Player extends View {
     const url = new URL(window.location.href);
     const { kind, layer, head } = this.selected[this.kind.kind];
     const [first, second] = this.kind.selected;
-    const isFirst = kind === "cross" && layer === first && head === second;
+    const isFirst = kind === this.data.kind && layer === first && head === second;
     if (isFirst) url.searchParams.delete(HEAD_NAME);
     else url.searchParams.set(HEAD_NAME, `${kind}-${layer + 1}-${head + 1}`);
     if (this.step >= this.last) url.searchParams.delete(STEP_NAME);

@@ -15,6 +15,7 @@ from transformer.decoding.hypothesis import SearchTree
 from transformer.kinds import Kind
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Scored
+from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.mounts import mount
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
@@ -27,21 +28,43 @@ OPTIONS = 5
 def show_player(
     bar: BarTranslation,
     trace: AttentionTrace,
-    score: Scored,
-    mutual: Sequence[WordPair],
-    every: Sequence[WordPair],
+    *,
+    mutual: Sequence[WordPair] = (),
+    every: Sequence[WordPair] = (),
+    opened: Head | None = None,
 ) -> None:
-    """Draw the player; the links between words are its last state."""
+    """Draw the player of the translation in the bar.
+
+    Args:
+        bar: the translation and its search.
+        trace: its weights, or what a lens makes of them.
+        mutual: the links between words that hold both ways.
+        every: all links between words, which are the last state of the player.
+        opened: the head that is open first; by default one that is worth seeing.
+    """
     edited = bool(bar.used.edited)
-    steps = search_steps(bar, score, None if edited else bar.translation.tree)
+    steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
+    heads = memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,
         steps,
-        selected=memo_per_trace(trace, ("watched",), lambda: watched_heads(trace, mutual)),
+        kind=opened.kind if opened else "cross",
+        selected=heads if opened is None else {**heads, opened.kind: opened},
         links=piece_links(trace, mutual, every),
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
-    mount("translate-player", data)
+    mount("player", data)
+
+
+def scored(bar: BarTranslation) -> Scored:
+    """Score the translation in the bar piece by piece, with the best alternatives of each step.
+
+    Raises:
+        InputError: if a side is too long for a map.
+    """
+    used = bar.used
+    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
+    return cached_results.score(bar.translator, used.text, target, used.alpha)
 
 
 def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:

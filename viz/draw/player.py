@@ -88,7 +88,9 @@ def encode_player(
     if len(steps) != len(trace.target_pieces):
         raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
-    labels = iter(display_tokens([piece for step in shown for piece, _ in step.options]))
+    # with the translation, so that a piece is marked alike wherever it stands
+    pieces = [piece for step in shown for piece, _ in step.options]
+    labels = iter(display_tokens([*pieces, *trace.target_tokens]))
     meta = _meta(trace, selected) | {
         "title": TITLE,
         "kind": kind,

@@ -14,7 +14,7 @@ from transformer.analysis.sinks import are_sinks
 from transformer.decoding.hypothesis import SearchTree
 from transformer.kinds import Kind
 from transformer.text.tokenizer import Piece
-from transformer.translation.score import Scored
+from transformer.translation.score import Choice, Scored
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.mounts import mount
@@ -73,22 +73,29 @@ def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) ->
     tokenizer = bar.translator.target_tokenizer
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     for number, (piece, log_prob, others) in enumerate(parts, start=1):
-        written = (piece.text, math.exp(min(0.0, log_prob)))
-        options = sorted(
-            [written, *((other.piece, other.probability) for other in others)],
-            key=lambda option: -option[1],
-        )
-        taken = options.index(written)
-        if taken >= OPTIONS:  # what was forced or typed may be less probable than all others
-            options[OPTIONS - 1], taken = written, OPTIONS - 1
+        options, taken = options_of(piece, log_prob, others)
         kept = [
             index
             for index, node in enumerate(tree.nodes if tree else ())
             if node.step == number and node.state in ("kept", "finished")
         ]
         beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
-        steps.append(SearchStep(tuple(options[:OPTIONS]), taken, tuple(beginnings)))
+        steps.append(SearchStep(options, taken, tuple(beginnings)))
     return steps
+
+
+def options_of(
+    piece: Piece, log_prob: float, others: Sequence[Choice]
+) -> tuple[tuple[tuple[str, float], ...], int]:
+    """Return the most probable pieces of a step, and the index of the one that was written."""
+    written = (piece.text, math.exp(min(0.0, log_prob)))
+    options = sorted(
+        [written, *((other.piece, other.probability) for other in others)],
+        key=lambda option: -option[1],
+    )[:OPTIONS]
+    if written not in options:  # what was forced or typed may be less probable than all others
+        options[-1] = written
+    return tuple(options), options.index(written)
 
 
 def piece_links(

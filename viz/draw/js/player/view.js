@@ -301,10 +301,12 @@ export class Player extends View {
     }
     const row = rowBetween(kind, head, step, 1);
     const key = strongest(row);
-    const looked = kind.kind === "decoder_self" ? data.written[key] : data.source[key];
+    const rest = data.outside ? 1 - row.reduce((sum, weight) => sum + weight, 0) : 0;
+    const looked = rest > row[key] ? "what the picture leaves out"
+      : quote((kind.kind === "decoder_self" ? data.written : data.source)[key]);
     const doing = kind.kind === "encoder_self" ? `To read ${quote(data.source[step])}`
       : `To write ${quote(data.written[step + 1])}`;
-    return `${doing}, ${name} looks at ${quote(looked)} (${percent(row[key])}).`;
+    return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
   }
 
   /** @param {string} key @returns {boolean} whether it is one of the player's */

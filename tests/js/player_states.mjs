@@ -1,0 +1,23 @@
+// node tests/js/player_states.mjs FILE…: what a player says and draws of each message, as JSON:
+// for each kind and step its sentence, the row of the open head, and the bars.
+
+import { readFileSync } from "node:fs";
+import { decode } from "../../viz/draw/js/core/wire.js";
+import { momentsOf, rowBetween } from "../../viz/draw/js/player/data.js";
+import { Player } from "../../viz/draw/js/player/view.js";
+import { plain, viewOf } from "./samples.js";
+
+const players = process.argv.slice(2).map((file) => {
+  const data = Player.read(decode(new Uint8Array(readFileSync(file))));
+  return data.kinds.map((kind) => {
+    const [layer, head] = kind.selected;
+    const place = { kind: kind.kind, layer, head };
+    const view = viewOf(Player, { data, kind, selected: { [kind.kind]: place }, part: 1 });
+    const steps = Array.from({ length: momentsOf(data, kind) }, (_, step) => ({
+      says: plain(Object.assign(view, { step }).sentence()),
+      row: rowBetween(kind, place, step, 1),
+    }));
+    return { kind: kind.kind, name: kind.name, layer, head, steps, bars: data.steps };
+  });
+});
+console.log(JSON.stringify(players));

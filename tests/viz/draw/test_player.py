@@ -1,0 +1,171 @@
+"""The player: what the browser says and draws at each step is the trace's and the search's own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.conftest import Pair
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer import KINDS, AttentionTrace, InputError, Translator
+from transformer.analysis.heads.head import Head
+from viz.app.sentence.player import OPTIONS, options_of, watched_heads
+from viz.draw.labels import display_tokens
+from viz.draw.player import (
+    LARGEST,
+    WINDOW,
+    SearchStep,
+    TrainingStep,
+    encode_learning,
+    encode_player,
+    head_of,
+)
+
+STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
+ENGLISH = [
+    f"{subject} {verb} {place}."
+    for subject, verb, place in itertools.islice(
+        itertools.product(
+            ("The old man", "A girl", "My brother", "Two dogs", "She"),
+            ("saw the red car", "was sleeping", "did not eat the bread"),
+            ("in the garden", "yesterday", "because it rained", "at night"),
+        ),
+        50,
+    )
+]
+GERMAN = ["Der Hund schläft.", "Ich weiß nicht, wo sie wohnt.", "Zwei Männer stehen am Fluss."]
+
+
+def states(folder: Path, messages: list[bytes]) -> list:
+    node = shutil.which("node")
+    assert node, "the player's own code says what it shows"
+    files = []
+    for number, message in enumerate(messages):
+        files.append(folder / f"{number}")
+        files[-1].write_bytes(message)
+    run = subprocess.run([node, str(STATES), *map(str, files)], capture_output=True, check=True)
+    return json.loads(run.stdout)
+
+
+def shown(translator: Translator, text: str, beam_size: int = 1) -> tuple[AttentionTrace, list]:
+    translation = translator.translate(text, beam_size=beam_size)
+    trace = translator.trace_of(translation)
+    score = translator.score(text, [p.text for p in trace.target_pieces], alternatives=OPTIONS - 1)
+    return trace, score
+
+
+@pytest.fixture(params=["English to German", "German to English", "MarianMT"])
+def sentences(request, tmp_path: Path) -> tuple[Translator, list[str]]:
+    if request.param == "MarianMT":
+        return Translator.load(marian_folder.write(tmp_path / "opus-mt-en-fr")), ["A dog runs."]
+    name = "bundled" if request.param == "English to German" else "bundled-de-en"
+    return Translator.load(name), ENGLISH if name == "bundled" else GERMAN
+
+
+@pytest.mark.slow
+def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path: Path) -> None:
+    translator, texts = sentences
+    traces, scores, messages = [], [], []
+    for text in texts:
+        trace, score = shown(translator, text)
+        steps = [SearchStep(*options_of(*part)) for part in zip(
+            score.pieces, score.log_probs, score.alternatives, strict=True
+        )]  # fmt: skip
+        messages.append(encode_player(trace, steps, selected=watched_heads(trace, ())))
+        traces.append(trace)
+        scores.append(score)
+    players = states(tmp_path, messages)
+    assert len(players) == len(texts)
+    for trace, score, kinds in zip(traces, scores, players, strict=True):
+        assert [player["kind"] for player in kinds] == [*trace.kinds]
+        source = display_tokens(trace.source_tokens)
+        written = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+        for player in kinds:
+            weights = trace.weights(player["kind"])[player["layer"], player["head"]]
+            keys = written if player["kind"] == "decoder_self" else source
+            assert len(player["steps"]) == min(len(weights), WINDOW)
+            for row, step in zip(weights[:WINDOW, :WINDOW], player["steps"], strict=True):
+                assert np.abs(np.array(step["row"]) - row).max() <= 0.5 / LARGEST + 1e-7
+                looked = int(np.array(step["row"]).argmax())
+                if 1 - row.sum() > row.max() + 1e-3:
+                    assert "“" not in step["says"].partition("looks at")[2]
+                    continue
+                head = f"{player['name']} L{player['layer'] + 1} H{player['head'] + 1}"
+                assert f"{head} looks at “{keys[looked]}”" in step["says"]
+                percent = step["says"].rpartition("(")[2].split(" ")[0]
+                if percent.isdigit():
+                    assert abs(int(percent) - 100 * row[looked]) <= 0.51
+                else:
+                    assert min(row[looked], 1 - row[looked]) < 0.01 + 1e-4
+        assert len(kinds[0]["bars"]) == min(len(score.pieces), WINDOW)
+        for n, bar in enumerate(kinds[0]["bars"]):
+            options = [(o.piece, o.probability) for o in score.alternatives[n]]
+            options.append((score.pieces[n].text, float(np.exp(score.log_probs[n]))))
+            best = sorted((p for _, p in options), reverse=True)[:OPTIONS]
+            assert [option["p"] for option in bar["options"]] == pytest.approx(best, abs=1e-6)
+            label = bar["options"][bar["taken"]]["label"]
+            assert label == written[n + 1]
+
+
+def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(
+    translator: Translator, pairs: list[Pair], tmp_path: Path
+) -> None:
+    trace = translator.trace(" ".join(p.english for p in pairs[:8]), target=pairs[0].german * 5)
+    steps = [SearchStep((("x", 0.5),), 0)] * len(trace.target_pieces)
+    assert len(trace.source_pieces) > WINDOW < len(steps)
+    message = encode_player(trace, steps, selected=watched_heads(trace, ()))
+    (kinds,) = states(tmp_path, [message])
+    assert [len(player["steps"]) for player in kinds] == [WINDOW] * 3
+    outside = [len(side) - WINDOW for side in (trace.source_pieces, trace.target_pieces)]
+    assert all(f"{count} subword" in message.decode("utf-8", "ignore") for count in outside)
+    with pytest.raises(ValueError, match="steps for"):
+        encode_player(trace, steps[:-1], selected=watched_heads(trace, ()))
+
+
+def test_what_was_forced_stands_among_the_options_however_improbable_it_is() -> None:
+    piece = type("P", (), {"text": "▁x"})
+    others = tuple(type("O", (), {"piece": f"▁{n}", "probability": 0.2})() for n in range(4))
+    options, taken = options_of(piece, -20.0, others)
+    assert options[taken][0] == "▁x"
+    more = (*others, type("O", (), {"piece": "▁5", "probability": 0.1})())
+    options, taken = options_of(piece, -20.0, more)
+    assert len(options) == OPTIONS
+    assert options[taken][0] == "▁x"
+
+
+def test_a_run_is_shown_step_by_step_and_refused_where_its_shapes_differ(
+    translator: Translator, pairs: list[Pair], tmp_path: Path
+) -> None:
+    traces = [translator.trace(pairs[0].english, target=pair.german) for pair in pairs[:1] * 2]
+    heads = {kind: Head(kind, 0, 1) for kind in KINDS}
+    steps = [
+        TrainingStep(n, trace, f"text {n}") for n, trace in zip((1, 1024), traces, strict=True)
+    ]
+    (kinds,) = states(tmp_path, [encode_learning(steps, selected=heads)])
+    said = [step["says"] for step in kinds[0]["steps"]]
+    assert ["1,024" in text and "“text 1024”" in text for text in said] == [False, True]
+    other = replace(traces[0], cross=traces[0].cross[:1])
+    with pytest.raises(InputError, match="different shapes"):
+        encode_learning([steps[0], TrainingStep(2, other, "")], selected=heads)
+    with pytest.raises(InputError, match="no step"):
+        encode_learning([], selected=heads)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [None, 7, [], {}, {"kind": "cross"}, {"kind": "x", "layer": 0, "head": 0, "query": 0, "key": 0},
+     {"kind": "cross", "layer": 9, "head": 0, "query": 0, "key": 0},
+     {"kind": "cross", "layer": True, "head": 0, "query": 0, "key": 0}],
+)  # fmt: skip
+def test_what_a_browser_sends_is_checked(sent, translator: Translator, pairs: list[Pair]) -> None:
+    trace = translator.trace(pairs[0].english)
+    assert head_of(sent, trace) is None
+    given = {"kind": "cross", "layer": 1, "head": 2, "query": 0, "key": 1}
+    assert head_of(given, trace) == given

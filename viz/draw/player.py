@@ -88,10 +88,12 @@ def encode_player(
     if len(steps) != len(trace.target_pieces):
         raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
-    # with the translation, so that a piece is marked alike wherever it stands
-    pieces = [piece for step in shown for piece, _ in step.options]
-    labels = iter(display_tokens([*pieces, *trace.target_tokens]))
-    meta = _meta(trace, selected) | {
+    # all at once, so that a piece is marked alike in the translation and in the bars
+    options = [piece for step in shown for piece, _ in step.options]
+    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens, *options]
+    all_labels = display_tokens(tokens)
+    written, labels = all_labels[: len(steps) + 1], iter(all_labels[len(steps) + 1 :])
+    meta = _meta(trace, selected, written) | {
         "title": TITLE,
         "kind": kind,
         "steps": [
@@ -125,7 +127,8 @@ def encode_learning(
         for kind in traces[0].kinds:
             if trace.weights(kind).shape != traces[0].weights(kind).shape:
                 raise InputError("The steps of the run belong to models of different shapes.")
-    meta = _meta(traces[0], selected) | {
+    written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
+    meta = _meta(traces[0], selected, written) | {
         "title": LEARNING_TITLE,
         "training": [{"number": step.number, "written": step.written} for step in steps],
     }
@@ -147,10 +150,14 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
     return {name: sent[name] for name in ("kind", *names)}
 
 
-def _meta(trace: AttentionTrace, selected: Mapping[Kind, Head]) -> dict[str, Any]:
-    """Return what both players have: tokens, and the kinds with their open heads."""
+def _meta(
+    trace: AttentionTrace, selected: Mapping[Kind, Head], written: Sequence[str]
+) -> dict[str, Any]:
+    """Return what both players have: tokens, and the kinds with their open heads.
+
+    `written` are the labels of the translation, after that of the token that it begins with.
+    """
     source = display_tokens(trace.source_tokens)
-    written = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
     outside = [
         f"{counted(len(tokens) - WINDOW, 'subword')} of the {side}"
         for side, tokens in (("sentence", source), ("translation", written[1:]))
@@ -172,7 +179,7 @@ def _meta(trace: AttentionTrace, selected: Mapping[Kind, Head]) -> dict[str, Any
     languages = trace.languages
     return {
         "source": source[:WINDOW],
-        "written": written[: WINDOW + 1],
+        "written": list(written[: WINDOW + 1]),
         "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
         "outside": " and ".join(outside),
         "kinds": kinds,

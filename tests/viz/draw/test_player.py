@@ -86,10 +86,10 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path
     for trace, score, kinds in zip(traces, scores, players, strict=True):
         assert [player["kind"] for player in kinds] == [*trace.kinds]
         source = display_tokens(trace.source_tokens)
-        written = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+        read = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
         for player in kinds:
             weights = trace.weights(player["kind"])[player["layer"], player["head"]]
-            keys = written if player["kind"] == "decoder_self" else source
+            keys = read if player["kind"] == "decoder_self" else source
             assert len(player["steps"]) == min(len(weights), WINDOW)
             for row, step in zip(weights[:WINDOW, :WINDOW], player["steps"], strict=True):
                 assert np.abs(np.array(step["row"]) - row).max() <= 0.5 / LARGEST + 1e-7
@@ -98,7 +98,8 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path
                     assert "“" not in step["says"].partition("looks at")[2]
                     continue
                 head = f"{player['name']} L{player['layer'] + 1} H{player['head'] + 1}"
-                assert f"{head} looks at “{keys[looked]}”" in step["says"]
+                assert f"{head} looks at “" in step["says"]
+                assert f"{keys[looked].removeprefix('·')}” (" in step["says"]
                 percent = step["says"].rpartition("(")[2].split(" ")[0]
                 if percent.isdigit():
                     assert abs(int(percent) - 100 * row[looked]) <= 0.51
@@ -111,7 +112,7 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path
             best = sorted((p for _, p in options), reverse=True)[:OPTIONS]
             assert [option["p"] for option in bar["options"]] == pytest.approx(best, abs=1e-6)
             label = bar["options"][bar["taken"]]["label"]
-            assert label == written[n + 1]
+            assert f"To write “{label}”, " in kinds[-1]["steps"][n]["says"]
 
 
 def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(

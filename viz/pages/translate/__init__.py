@@ -13,7 +13,6 @@ from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.pages.translate.both_links import BothLinks, both_explanation
-from viz.pages.translate.break_it import show_break
 from viz.pages.translate.code_blocks import code_parts
 from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
 from viz.pages.translate.maps import draw_map, link_norms, pick_map, show_words
@@ -23,7 +22,7 @@ from viz.pages.translate.versus import MAPS, show_both_maps, show_versus
 def show() -> None:
     """Draw the page for the sentence in the bar."""
     # each part has its own container: a change in one part would remount all parts below it
-    words, breaking, editor, notices, tree, comparison = (st.container() for _ in range(6))
+    words, editor, notices, tree, comparison = (st.container() for _ in range(5))
     if (bar := sentence_bar.current()) is not None:
         with editor:
             show_editor(bar)
@@ -37,8 +36,6 @@ def show() -> None:
     alignment = read_alignment(bar.translator)
     with words:
         links = show_words(bar, trace, alignment)
-    with breaking:
-        show_break(bar, trace)
     with tree:
         show_tree(bar)
         show_alternatives(bar, trace)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.heads.head import Head
@@ -29,12 +30,12 @@ BROKEN = "break"
 """Name in the URL of the number of heads that are removed."""
 
 
-def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
-    """Draw the button, then a slider of the heads and what the model writes without them."""
+def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:
+    """Draw a button among the actions, then a slider of heads and the translation without them."""
     if BROKEN not in st.query_params and BROKEN not in st.session_state:
-        st.button(
+        actions.button(
             "Break it: remove the heads this sentence needs most",
-            key="break-it",
+            key="break-button",
             icon=":material/heart_broken:",
             on_click=_set,
             args=(1,),

@@ -43,6 +43,7 @@ from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, pick_both
+from viz.pages.translate.break_it import show_break
 from viz.pages.translate.where_from import explain_shares, pick_shares
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
@@ -55,13 +56,16 @@ def show_words(
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
+    actions = st.container(key="player-actions", horizontal=True, gap="small")
+    with st.container(key="break-it"):
+        show_break(bar, trace, actions)
     if not source or not target:
         with picture:
             show_player(bar, trace)
         st.caption(NOTHING)
         return None
     problems = st.container(key="second-model")
-    with st.popover("Options", key="translate-words-controls"):
+    with actions, st.popover("Options", key="translate-words-controls"):
         both = pick_both(translator, trace, problems)
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)

@@ -41,7 +41,6 @@ export function stageMarks(moment) {
     ...(moment.all ? allRibbons(moment) : stepRibbons(moment)),
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
-    ...(plan.bars ? barMarks(moment) : []),
   ];
 }
 
@@ -174,9 +173,10 @@ function wordMarks(moment, texts, places, side) {
 
 /** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps.
  * @param {Moment} moment @returns {Mark[]} */
-function barMarks({ data, plan, theme, measure, kind, step, all, part }) {
+export function barMarks({ data, plan, theme, measure, kind, step, all, part }) {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
-  const { x, y, width, row } = plan.bars;
+  const { width } = plan.bars;
+  const [x, y, row] = [0, 0, BARS.row];
   const { options, taken, beginnings } = data.steps[step];
   const [word, number] = [0.42 * width, 40];
   const bar = width - word - number;
@@ -206,7 +206,7 @@ function barMarks({ data, plan, theme, measure, kind, step, all, part }) {
       text: "The next subword, by probability", x, y: y + 12, size: SIZE.title, fill: theme.quiet,
     }),
     ...most.flat(),
-    ...(beam && y < plan.top ? [text({
+    ...(beam ? [text({
       text: beam, x, y: y + BARS.title + options.length * row + 14, size: SIZE.title,
       fill: theme.quiet,
     })] : []),

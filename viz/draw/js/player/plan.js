@@ -17,11 +17,11 @@ import { within } from "../core/text.js";
  * @property {Place[]} written
  * @property {number} top of the ribbons
  * @property {number} bottom
- * @property {{x: number, y: number, width: number, row: number} | null} bars
+ * @property {{width: number, height: number, beside: boolean} | null} bars a canvas of their own
  */
 
 export const FONT = { large: 19, small: 15 };
-export const BARS = { rows: 5, row: 26, width: 236, gap: 28, title: 22 };
+export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
 const NARROW = 720; // below it the bars stand under the translation
 const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
@@ -47,13 +47,13 @@ export function planPlayer(data, width, measure) {
   const top = source.bottom;
   const bottom = top + (beside ? BAND.wide : BAND.narrow);
   const written = flow(data.written, bottom);
-  const barsHeight = BARS.title + BARS.rows * BARS.row;
-  const bars = !hasBars ? null : beside
-    ? { x: room + BARS.gap, y: 4, width: BARS.width, row: BARS.row }
-    : { x: 0, y: written.bottom + 14, width, row: BARS.row };
-  const height = Math.max(written.bottom + 4, bars ? bars.y + barsHeight : 0);
+  const bars = !hasBars ? null : {
+    width: beside ? BARS.width : width, beside,
+    height: BARS.title + BARS.rows * BARS.row + BARS.note,
+  };
   return {
-    width, height, font, high, source: source.places, written: written.places, top, bottom, bars,
+    width: room, height: written.bottom + 4, font, high, top, bottom, bars,
+    source: source.places, written: written.places,
   };
 }
 

@@ -4,11 +4,12 @@
 
 import { paint, sized } from "../core/canvas.js";
 import { ARROWS, button, choice, fillTable, isShortcut, make, placeTip } from "../core/dom.js";
+import { group } from "../core/scene.js";
 import { number, quote, within } from "../core/text.js";
 import { View } from "../core/view.js";
 import { momentsOf, percent, readPlayer, rowBetween, strongest } from "./data.js";
-import { linksShown, partnersOf, stageMarks, tileMarks } from "./marks.js";
-import { planPlayer, planTiles } from "./plan.js";
+import { barMarks, linksShown, partnersOf, stageMarks, tileMarks } from "./marks.js";
+import { BARS, planPlayer, planTiles } from "./plan.js";
 
 /** @import { Head, Kind, KindData, PlayerData } from "./data.js" */
 /** @import { Word } from "./marks.js" */
@@ -41,7 +42,9 @@ export class Player extends View {
       class: "hl-player-tiles", tabindex: "0", role: "application",
     }, this.tiles);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = make("div", { class: "hl-frame" }, this.stage, this.tip);
+    this.bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
+    this.frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars,
+      this.tip);
     this.table = make("table");
     this.root.classList.add("hl-player");
     this.root.append(
@@ -258,6 +261,10 @@ export class Player extends View {
   /** @param {number} width */
   arrange(width) {
     this.plan = planPlayer(this.data, width, this.measure);
+    this.bars.hidden = !this.plan.bars;
+    // on a phone they stand below the tiles
+    if (this.plan.bars?.beside) this.tip.before(this.bars);
+    else this.board.after(this.bars);
     const whole = this.data.training.length > 0;
     this.layout = planTiles(this.kind, width, whole);
   }
@@ -266,6 +273,9 @@ export class Player extends View {
     if (!this.plan || !this.theme) return;
     const { plan, theme, moment, layout } = this;
     paint(sized(this.stage, plan.width, plan.height), stageMarks(moment), theme.font);
+    if (plan.bars) {
+      paint(sized(this.bars, plan.bars.width, plan.bars.height), barMarks(moment), theme.font);
+    }
     const tiles = {
       ...moment, tiles: layout.tiles, selected: this.selected[this.kind.kind],
       pointed: this.pointed,
@@ -418,10 +428,12 @@ export class Player extends View {
   sheet() {
     const { data, plan, moment, kind } = this;
     const head = this.selected[kind.kind];
+    const beside = plan.bars?.beside ? BARS.gap + BARS.width : 0;
+    const bars = beside ? [group(barMarks(moment), { x: plan.width + BARS.gap })] : [];
     return {
       name: `${kind.name} l${head.layer + 1} h${head.head + 1} step ${this.step + 1}`,
-      title: data.title, width: plan.width, height: plan.height, marks: stageMarks(moment),
-      note: this.sentence(),
+      title: data.title, width: plan.width + beside, height: plan.height,
+      marks: [...stageMarks(moment), ...bars], note: this.sentence(),
     };
   }
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.mounts import mount
+from viz.app.chrome.mounts import mount, mount_choice
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.player import PieceLink, SearchStep, encode_player
+from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
 
 OPTIONS = 5
 """Most probable next subwords that are drawn at each step."""
@@ -32,6 +33,7 @@ def show_player(
     mutual: Sequence[WordPair] = (),
     every: Sequence[WordPair] = (),
     opened: Head | None = None,
+    on_pick: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Draw the player of the translation in the bar.
 
@@ -41,6 +43,7 @@ def show_player(
         mutual: the links between words that hold both ways.
         every: all links between words, which are the last state of the player.
         opened: the head that is open first; by default one that is worth seeing.
+        on_pick: callback with the ribbon that was clicked, as `head_of` returns it.
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
@@ -53,7 +56,10 @@ def show_player(
         links=piece_links(trace, mutual, every),
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
-    mount("player", data)
+    if on_pick is None:
+        mount("player", data)
+    else:
+        mount_choice("player", data, lambda sent: head_of(sent, trace), on_pick)
 
 
 def scored(bar: BarTranslation) -> Scored:

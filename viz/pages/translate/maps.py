@@ -44,6 +44,7 @@ from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_tex
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, pick_both
 from viz.pages.translate.break_it import show_break
+from viz.pages.translate.numbers import open_numbers, show_numbers
 from viz.pages.translate.where_from import explain_shares, pick_shares
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
@@ -57,11 +58,12 @@ def show_words(
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
     actions = st.container(key="player-actions", horizontal=True, gap="small")
+    show_numbers(translator, trace)
     with st.container(key="break-it"):
         show_break(bar, trace, actions)
     if not source or not target:
         with picture:
-            show_player(bar, trace)
+            show_player(bar, trace, on_pick=open_numbers)
         st.caption(NOTHING)
         return None
     problems = st.container(key="second-model")
@@ -84,7 +86,7 @@ def show_words(
         method = both_links.both_method(both, languages)
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs)
+        show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)
     if from_source is not None:
         st.subheader(title, anchor=False, help=help_on("translate"))
         data = encode_links(

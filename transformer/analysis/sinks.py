@@ -1,6 +1,7 @@
 """Attention sinks: the keys without text to which many heads give much of their weight.
 
-These are special tokens and punctuation (Clark et al. 2019, §3.2; Xiao et al. 2024). Here a row is
+These are special tokens and punctuation (Clark et al. 2019, §3.2; Xiao et al. 2024); symbols, such
+as € and an emoji, stand for words and are copied as words are. Here a row is
 scaled to what it gives to the other keys, and what is left out is measured.
 """
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from transformer.analysis.axes import LabelledWeights, first_counted_row
 from transformer.kinds import Kind
 from transformer.text.special_tokens import SpecialTokens
-from transformer.text.words import has_letter
+from transformer.text.words import is_punctuation
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 
@@ -24,8 +25,8 @@ Cells: TypeAlias = npt.NDArray[np.bool_]
 
 
 def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Cells:
-    """Mark the special tokens, and pieces or words without a letter or digit, `[key]`."""
-    return np.array([key in special.tokens or not has_letter(key) for key in keys], dtype=bool)
+    """Mark the special tokens, and pieces or words that are punctuation alone, `[key]`."""
+    return np.array([key in special.tokens or is_punctuation(key) for key in keys], dtype=bool)
 
 
 def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionTrace:

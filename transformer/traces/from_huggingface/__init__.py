@@ -23,6 +23,7 @@ from transformer.traces.from_huggingface.outputs import (
     first_layer,
     prompt_length,
     read,
+    require_own_rows,
     row_of,
     self_attention,
     shape_of_layer,
@@ -261,6 +262,7 @@ def _generated(
     title = "decoder self-attention" if outputs.decoder else "cross-attention"
     rows = _rows_of_steps(outputs, number, len(every))
     prompt = prompt_length(every, rows, title)
+    require_own_rows(every, rows, title)
     alone = outputs.one_stack  # a decoder without an encoder
     named = inputs.decoder_ids
     if (

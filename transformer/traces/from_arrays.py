@@ -16,7 +16,6 @@ from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.external_tokens import (
-    Vocabulary,
     checked_tokens,
     numbered,
     pieces_of,
@@ -25,6 +24,7 @@ from transformer.traces.external_tokens import (
 )
 from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
 from transformer.traces.notes import notes_on
+from transformer.traces.vocabulary import Vocabulary
 
 Given: TypeAlias = Mapping[Kind, Any]
 """What was given for each kind; None for one that is not there."""

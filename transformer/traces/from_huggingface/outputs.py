@@ -21,8 +21,9 @@ Layers: TypeAlias = Sequence[Any]
 """A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""
 
 NONE_THERE = (
-    'The outputs hold no attention weights: load the model with attn_implementation="eager", since '
-    "fused attention (sdpa, flash) keeps none, and call it with output_attentions=True."
+    'The outputs hold no attention weights: call model.set_attn_implementation("eager"), since '
+    "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; a model "
+    "without a softmax over tokens, as FNet is, or over blocks, as BigBird has, keeps none at all."
 )
 
 NOT_TOKENS = (
@@ -48,8 +49,6 @@ class Outputs:
         fused: stacks of an encoder-decoder that kept no weights while another did.
         one_stack: whether `decoder` is the generation of a model with one stack, by the name under
             which the weights came.
-        decodes: whether a model of one stack keeps keys for a next token, or reads an image before
-            its text, and so is a decoder.
         batch: sentences in the batch, where the outputs say it beside the weights.
         layer_count: layers of a model of one stack, where the outputs say it beside the weights.
     """
@@ -62,7 +61,6 @@ class Outputs:
     beams: list[list[int]] | None = None
     fused: tuple[str, ...] = ()
     one_stack: bool = False
-    decodes: bool = False
     batch: int | None = None
     layer_count: int = 0
 
@@ -141,7 +139,7 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
                 f"place of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
             )
         if not deeper:
-            raise InputError(NONE_THERE)
+            raise InputError(_why_none(outputs))
         ((_, attentions),) = deeper
     if numbers is not None:
         return attentions.numbered(_checked_numbers(numbers))
@@ -150,6 +148,29 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
     if len(cached) > len(layers) == sum(cached):
         return attentions.numbered([number for number, has_keys in enumerate(cached) if has_keys])
     return replace(attentions, layer_count=max(len(cached), attentions.layer_count))
+
+
+def _why_none(outputs: Any) -> str:
+    """Write the sentence on outputs without attention weights."""
+    members = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    shapes = [tuple(getattr(member, "shape", ())) for member in members]
+    if all(len(shape) == 3 and shape[1] == shape[2] for shape in shapes):
+        return (
+            f"These are arrays of 3 axes, {[*shapes[0]]}, as averaged over the heads: give [batch, "
+            f"head, query, key] of each layer, in torch with average_attn_weights=False."
+        )
+    if hasattr(outputs, "shape"):
+        return (
+            f"This is one array, {[*outputs.shape]}: give a list with [batch, head, query, key] of "
+            f"each layer, or [layer, head, query, key] of one sentence to from_arrays."
+        )
+    plain = type(outputs) in (dict, list, tuple)
+    if not plain and not any(hasattr(outputs, name) for name in _ATTENTIONS):
+        return (
+            f"A {type(outputs).__name__} has no field of attention weights, as of a model without "
+            f"attention, such as Mamba: give the outputs of one that has it."
+        )
+    return NONE_THERE
 
 
 def _read(outputs: Any) -> Outputs | None:
@@ -200,7 +221,8 @@ def _checked_numbers(numbers: Any) -> list[int]:
 
 def _cached_layers(outputs: Any) -> list[bool]:
     """Return whether each layer of the cache holds keys, as those of Mamba do not."""
-    members = outputs if isinstance(outputs, (list, tuple)) else [_field(outputs, _CACHE)]
+    fields = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+    members = outputs if isinstance(outputs, (list, tuple)) else fields.values()
     layers = next((member.layers for member in members if hasattr(member, "layers")), ())
     return [getattr(layer, "keys", None) is not None for layer in layers]
 
@@ -300,14 +322,12 @@ def _from_fields(outputs: Any) -> Outputs:
         cross=(cross,) if cross else (),
         single=single,
         fused=fused,
-        decodes=any(_field(outputs, name) is not None for name in (_CACHE, _IMAGE)),
         batch=(*getattr(_field(outputs, "last_hidden_state"), "shape", ()), None)[0],
         layer_count=len(_field(outputs, "hidden_states") or ()) - 1,
     )
 
 
 _ATTENTIONS = ("encoder_attentions", "decoder_attentions", "cross_attentions", "attentions")
-_CACHE, _IMAGE = "past_key_values", "image_hidden_states"
 
 
 def _field(outputs: Any, name: str) -> Any:
@@ -330,7 +350,7 @@ def _from_tuple(outputs: Sequence[Any]) -> Outputs:
         return Outputs(single=outputs)
     groups = [member for member in outputs if _are_layers(member)]
     if len(groups) == 1:
-        return Outputs(single=groups[0], decodes=any(hasattr(m, "layers") for m in outputs))
+        return Outputs(single=groups[0])
     if len(groups) == 2:
         return Outputs(decoder=(groups[0],), cross=(groups[1],))
     if len(groups) == 3:

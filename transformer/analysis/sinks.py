@@ -20,6 +20,7 @@ from transformer.text.special_tokens import SpecialTokens
 from transformer.text.words import is_punctuation
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
+from transformer.traces.notes import TOLERANCE
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
@@ -30,9 +31,10 @@ def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Cells:
 
 
 def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionTrace:
-    """Set the weights on sinks to 0, and divide each row by what is left of it.
+    """Set the weights on sinks to 0, and scale what is left of each row to the sum that it had.
 
-    A row with nothing left stays 0. The trace may be that of a lens.
+    So what a decoder gives to the source stays, where both kinds share one softmax. A row with
+    nothing left stays 0. The trace may be that of a lens.
 
     Args:
         trace: the trace, ours or anybody's.
@@ -65,8 +67,9 @@ def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:
     if not sinks.any():
         return trace.weights(kind)
     weights = np.where(sinks, np.float32(0), trace.weights(kind))
-    for layer in weights:  # one at a time is enough to hold in float64
-        rest = layer.sum(-1, keepdims=True, dtype=np.float64)
+    for layer, given in zip(weights, trace.weights(kind), strict=True):  # in float64 one at a time
+        rest, total = (rows.sum(-1, keepdims=True, dtype=np.float64) for rows in (layer, given))
+        rest = rest / np.where(np.abs(total - 1) <= TOLERANCE, 1, np.where(total == 0, 1, total))
         np.divide(layer, rest, out=layer, where=rest > 0, casting="same_kind")
     return weights
 

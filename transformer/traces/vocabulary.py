@@ -29,10 +29,9 @@ class Vocabulary:
         if not hasattr(tokenizer, "convert_ids_to_tokens") and inner is not None:
             tokenizer = inner
         self._tokenizer = None if tokenizer is None else _adapted(tokenizer)
-        parts = (inner, getattr(getattr(inner, "instruct_tokenizer", None), "tokenizer", None))
-        self._bytes_of = next(
-            (part.id_to_byte_piece for part in parts if hasattr(part, "id_to_byte_piece")), None
-        )
+        # mistral_common holds the bytes of its tokens deeper
+        deeper = getattr(getattr(inner, "instruct_tokenizer", None), "tokenizer", None)
+        self._bytes_of = getattr(deeper, "id_to_byte_piece", None)
 
     def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
         """Return the tokens of ids; a `side` of another name than “source” is of the target.

@@ -11,7 +11,7 @@ import numpy as np
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
 from transformer.traces.fields import TraceFields, Weights
-from transformer.traces.from_arrays import TraceOptions, fields_of_arrays, shape_of
+from transformer.traces.from_arrays import TraceOptions, fields_of_arrays, not_weights, shape_of
 from transformer.traces.from_huggingface.inputs import INVERTED, ModelInputs, is_inputs
 from transformer.traces.from_huggingface.outputs import (
     NONE_THERE,
@@ -19,15 +19,17 @@ from transformer.traces.from_huggingface.outputs import (
     Keep,
     Layers,
     Outputs,
-    cross_attention,
     first_layer,
-    prompt_length,
     read,
-    require_own_rows,
     row_of,
-    self_attention,
     shape_of_layer,
     windowed,
+)
+from transformer.traces.from_huggingface.steps import (
+    cross_attention,
+    prompt_length,
+    require_own_rows,
+    self_attention,
 )
 
 Texts = tuple[str, ...]
@@ -118,14 +120,16 @@ def _single(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]) -> 
     """
     notes = []
     writes, mask = inputs.written(inputs.mask)
-    fitting = _token_layers(outputs.single, inputs)
-    pairs = enumerate(zip(outputs.single, fitting, strict=True), start=1)
-    if left_out := [str(n) for n, (layer, shown) in pairs if shown is not layer]:
+    layers = _rows(_token_layers(outputs.single, inputs), inputs, "self-attention")
+    weights = [layer if layer is None or not_weights(layer) is None else None for layer in layers]
+    if inputs.options.normalized and any(layer is not None for layer in weights):
+        layers = weights
+    pairs = enumerate(zip(outputs.single, layers, strict=True), start=1)
+    if left_out := [str(n) for n, (given, shown) in pairs if given is not None and shown is None]:
         notes.append(
             f"Layers that look at blocks, and not at single tokens, are left out: "
             f"{', '.join(left_out)}."
         )
-    layers = _rows(fitting, inputs, "self-attention")
     if windowed([layer for layer in layers if layer is not None], mask):
         raise InputError(NOT_TOKENS)
     layers = [_cut(layer, mask, mask) for layer in layers]

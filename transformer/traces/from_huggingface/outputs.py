@@ -21,8 +21,8 @@ Layers: TypeAlias = Sequence[Any]
 
 NONE_THERE = (
     'The outputs hold no attention weights: call model.set_attn_implementation("eager"), since '
-    "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; a model "
-    "without a softmax over tokens, as FNet is, or over blocks, as BigBird has, keeps none at all."
+    "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; models "
+    "that look at blocks (BigBird) or have no attention (FNet) keep none in any case."
 )
 
 NOT_TOKENS = (

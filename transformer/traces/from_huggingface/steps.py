@@ -53,7 +53,10 @@ def self_attention(
                 f"what it returns."
             )
         if first.shape[2] < prompt:
-            raise _unfitting(f"{name} 1", f"{first.shape[2]} keys for {prompt} tokens")
+            raise InputError(
+                f"The {name} 1 has {first.shape[2]} keys for {prompt} tokens, as in a layer that looks "
+                f"at blocks: call the model once with the whole sequence, and give what it returns."
+            )
         whole = np.zeros((len(first), size, size), np.float32)
         whole[:, :prompt, :prompt] = first[..., :prompt]
         for end, count, new in zip(

@@ -324,11 +324,12 @@ def not_weights(layer: Weights) -> str | None:
     """Say which value or row of `[head, query, key]` no softmax gives; None if none is such."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = layer.sum(-1)
-    for values, least, what in ((layer, -_ROUNDING, "holds"), (-sums, -1 - TOLERANCE, "sums to")):
-        if values.size and values.min() < least:
-            head, query, *_ = (int(n) for n in np.unravel_index(values.argmin(), values.shape))
-            value = layer[head, query].min() if values is layer else sums[head, query]
-            return f"H{head + 1} {what} {value:.3g} in row {query + 1}"
+    if layer.size and layer.min() < -_ROUNDING:
+        head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
+        return f"H{head + 1} holds {layer.min():.3g} in row {query + 1}"
+    if sums.size and sums.max() > 1 + TOLERANCE:
+        head, query = np.unravel_index(sums.argmax(), sums.shape)
+        return f"H{head + 1} sums to {sums.max():.3g} in row {query + 1}"
     return None
 
 

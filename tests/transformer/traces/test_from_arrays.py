@@ -220,7 +220,7 @@ def test_values_whose_sum_is_too_large_are_numbers() -> None:
 )
 def test_what_no_softmax_gives_is_refused_unless_it_is_asked_for(weights, place) -> None:
     good, tokens = rows(1, 2, 8, 8, seed=2)[0], [*"abcdefgh"]
-    given = {"encoder_self": [good, weights], "source_tokens": tokens}
+    given: dict[str, Any] = {"encoder_self": [good, weights], "source_tokens": tokens}
     with pytest.raises(InputError, match=rf"L2 H\d {place}.* normalized=False") as caught:
         AttentionTrace.from_arrays(**given)
     assert is_one_sentence(str(caught.value))
@@ -234,7 +234,7 @@ def test_one_softmax_of_two_kinds_is_named_and_its_share_stays() -> None:
     """T5Gemma 2: a row of the decoder's own and one of cross-attention are one."""
     both = rows(2, 3, 3, 7, seed=5)
     own, cross = both[..., :3], both[..., 3:]
-    given = {"decoder_self": own, "cross": cross, "decoder_tokens": READS}
+    given: dict[str, Any] = {"decoder_self": own, "cross": cross, "decoder_tokens": READS}
     trace = AttentionTrace.from_arrays(**given, source_tokens=["▁a", "▁b", ".", "</s>"])
     share = cross.sum(-1)
     assert len(trace.notes) == 2  # the other: it looks ahead

@@ -160,7 +160,7 @@ class ModelInputs:
 
     @property
     def target_ids(self) -> Any:
-        """What the decoder writes in a pass, if it was given, be it as the labels of a batch."""
+        """Tokens that the decoder writes in a pass, be they given as the labels of a batch."""
         labels = field_of(self.options.tokens, "labels")
         if self.options.target_tokens is None and self.positions:
             return labels if getattr(labels, "shape", ())[1:] == (self.positions,) else None

@@ -153,7 +153,7 @@ def _why_none(outputs: Any) -> str:
     """Write the sentence on outputs without attention weights."""
     members = outputs if isinstance(outputs, (list, tuple)) else [outputs]
     shapes = [tuple(getattr(member, "shape", ())) for member in members]
-    if all(len(shape) == 3 and shape[1] == shape[2] for shape in shapes):
+    if shapes and all(len(shape) == 3 and shape[1] == shape[2] for shape in shapes):
         return (
             f"These are arrays of 3 axes, {[*shapes[0]]}, as averaged over the heads: give [batch, "
             f"head, query, key] of each layer, in torch with average_attn_weights=False."

@@ -295,6 +295,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": SimpleNamespace(attentions=None)}, r'set_attn_implementation\("eager"\)'),
         ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
         ({"outputs": {"attentions": ()}}, r"fused attention"),
+        ({"outputs": ()}, r"fused attention"),
         ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
         ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
                                      attentions=((None,), (None,)))}, r"fused attention"),

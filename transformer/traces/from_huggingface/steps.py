@@ -54,7 +54,7 @@ def self_attention(
             )
         if first.shape[2] < prompt:
             raise InputError(
-                f"The {name} 1 has {first.shape[2]} keys for {prompt} tokens, as a layer that looks "
+                f"The {name} 1 has {first.shape[2]} keys for {prompt} tokens, as layers that look "
                 f"at blocks: call the model once with the whole sequence, and give what it returns."
             )
         whole = np.zeros((len(first), size, size), np.float32)

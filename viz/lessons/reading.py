@@ -30,7 +30,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import yaml
@@ -90,7 +90,7 @@ class LessonError(HeadlightError):
 class _Loader(yaml.SafeLoader):
     """Loader of texts, decimal numbers and lists of them; a date, “yes” or 0xff is a text."""
 
-    yaml_implicit_resolvers: Mapping[str, Any] = {}
+    yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {}
 
 
 for _tag, _pattern, _first in (
@@ -422,7 +422,7 @@ def _mapping(
 def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
     """Refuse, in YAML that begins on a line, what stands for more than is written there."""
     for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
-        line = first + event.start_mark.line
+        line = first + (event.start_mark.line if event.start_mark else 0)
         if getattr(event, "anchor", None) or getattr(event, "tag", None):
             problem = "“&”, “*” and “!” begin no value: put the text in quotation marks."
             raise file.error(line, problem)

@@ -30,7 +30,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import yaml
@@ -90,7 +90,7 @@ class LessonError(HeadlightError):
 class _Loader(yaml.SafeLoader):
     """Loader of texts, decimal numbers and lists of them; a date, “yes” or 0xff is a text."""
 
-    yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {}
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012  as the library has it
 
 
 for _tag, _pattern, _first in (

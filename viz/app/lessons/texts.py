@@ -13,7 +13,7 @@ TEXTS: dict[Language, dict[str, str]] = {
         "back": "Back",
         "next": "Next",
         "open": "Open this view",
-        "opened": "You have opened it.",
+        "opened": "It is open.",
         "answer": "Your answer",
         "check": "Check",
         "show": "Show the answer",

@@ -210,7 +210,7 @@ class Player:
             self._rest()
             self._reach(f".st-key-lesson-typed-{number} input", MENU_TABS)
         if card.ask:
-            answer = entry.answer or Answer("?", 0)
+            answer = entry.answer or Answer("?", 100)
             self._answer(number, card, answer, right=False)
             if self.page.locator(".st-key-lesson").inner_text().find(card.reveal[:30]) >= 0:
                 raise Stuck("a wrong answer shows the solution")
@@ -236,6 +236,7 @@ class Player:
         if asked.measure == "subwords" and asked.arguments["side"] == "target":
             bar = self.page.locator(".st-key-sentence-bar").inner_text()
             return re.findall(r"\((\d+) subwords?\)", bar)[-1]
+        self._rest()
         if card.light == "row" and asked.measure in INSIDE:
             rows = self.page.evaluate(TABLE)[1:]
             place = INSIDE[asked.measure]

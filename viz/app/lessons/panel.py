@@ -131,7 +131,7 @@ def _draw(lesson: Lesson, place: Progress, page: str) -> None:
     with st.container(key="lesson-view"):
         if card.view is not None:
             draw_link(lesson, place.card, card_view(lesson, card, page), texts["open"])
-        st.session_state[_STATUS] = _Open(lesson, place.card, st.empty())
+        st.session_state[_STATUS] = _Open(lesson, place.card, st.container())
     _ways_on(lesson, place, number, page)
 
 
@@ -144,7 +144,7 @@ def notice(page: str) -> None:
     card = lesson.cards[number]
     if not is_open(card_view(lesson, card, page), page):
         return
-    with slot.container():
+    with slot:
         if card.view is not None:
             st.markdown(f"✓ {TEXTS[lesson.language]['opened']}")
         if card.light is not None:

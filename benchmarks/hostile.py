@@ -18,6 +18,7 @@ ENTRANCES = {
     "test_commands": "commands and their arguments",
     "test_configurations": "training configurations",
     "test_folders": "folders of text and models",
+    "test_lessons": "lesson files, and answers to them",
     "test_run_folders": "run folders, through the Training page",
     "test_server": "forged messages and bodies, to a running server",
     "test_text": "text, through the library and standard input",

@@ -106,14 +106,11 @@ def test_answers_are_read_or_refused(tmp_path: Path, changes: dict[str, object])
     answers=st.text(st.characters(codec="utf-8"), max_size=700)
     | st.lists(st.sampled_from(["?", "1", "9" * 400, "1e999", "**b**", ""])).map("~".join),
 )
-def test_answers_in_an_address_are_judged_on_the_page(
-    trained_folder: Path, lesson: str, card: str, answers: str
-) -> None:
+def test_answers_in_an_address_are_judged_on_the_page(lesson: str, card: str, answers: str) -> None:
     app = AppTest.from_file(str(FILES / "app.py"), default_timeout=SECONDS)
     for name, value in {"lesson": lesson, "card": card, "answers": answers}.items():
         app.query_params[name] = value
-    with pytest.MonkeyPatch.context() as patch, no_errors_logged():
-        patch.setenv("HEADLIGHT_CHECKPOINT", str(trained_folder))
+    with no_errors_logged():
         app.run()
     assert [box.message for box in app.exception] == []
     event("accepted")

@@ -160,11 +160,11 @@ class Player:
                     self._wait_for_card(number + 1)
                 else:
                     count = sum(bool(card.ask) for card in self.lesson.cards)
-                    said = self.texts["score"].format(right=count, count=count)
+                    score = self.texts["score"].format(right=count, count=count)
                     self._wait(
                         f"document.querySelector('.st-key-lesson-score')?.innerText"
-                        f".includes({said!r})",
-                        f"it does not say {said!r}",
+                        f".includes({score!r})",
+                        f"it does not say {score!r}",
                     )
             except Stuck as error:
                 failures.append(f"card {number + 1}: {error}")

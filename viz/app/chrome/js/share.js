@@ -1,5 +1,5 @@
-// Part of the page itself: copies the link of what is shown, without the reader's answers, and turns the arrow keys into steps
-// while the page is presented.
+// Part of the page itself: copies the link of what is shown, without answers to a lesson, and turns
+// the arrow keys into steps while the page is presented.
 {
   const COPIED = "Copied";
   const STEPS = {

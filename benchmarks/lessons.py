@@ -212,7 +212,8 @@ class Player:
         if card.ask:
             answer = entry.answer or Answer("?", 100)
             self._answer(number, card, answer, right=False)
-            if card.reveal and card.reveal[:20] in self.page.locator(".st-key-lesson").inner_text():
+            verdict = self.page.locator(f".st-key-lesson-verdict-{number}").inner_text()
+            if card.reveal and card.reveal[:20] in verdict:
                 raise Stuck("a wrong answer shows the solution")
             if card.predict:
                 self._press(".st-key-lesson-view a")

@@ -54,10 +54,11 @@ def main() -> None:
     presentation.mark()
     with turn(), timed_run(path), menu.kept_for_run():
         try:
+            panel.begin()
             navigation.name_page(heading, path, sentence_bar.show(path))
             doors.show(top, path)
             saved_views.show(path)
-            panel.show()
+            panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:
                 worth_seeing.show(path)
             page.run()

@@ -21,6 +21,7 @@ ENTRANCES = {
     "test_folders": "folders of text and models",
     "test_patterns": "regular expressions of the corpus search",
     "test_result_files": "result files of the Corpus page",
+    "test_lessons": "lesson files, and answers to them",
     "test_run_folders": "run folders, through the Training page",
     "test_server": "forged messages and bodies, to a running server",
     "test_text": "text, through the library and standard input",

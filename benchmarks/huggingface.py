@@ -367,7 +367,14 @@ class _Checked:
         """As a person would ask for it."""
         layers = self.family.layers if self.causal and self._without_cache(outputs) else None
         return AttentionTrace.from_huggingface(
-            outputs, inputs, tokenizer=self.tokenizer, index=index, layers=layers
+            outputs,
+            inputs,
+            tokenizer=self.tokenizer,
+            index=index,
+            layers=layers,
+            # an image and a text that are read as a whole look like what an encoder reads
+            kinds=["decoder_self"] if self.family.shape == "prefix" else None,
+            normalized=False,  # for what is planted
         )
 
     def _without_cache(self, outputs: Any) -> bool:

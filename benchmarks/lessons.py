@@ -1,13 +1,16 @@
-"""Lessons played in a real Chromium by keyboard alone, on a small screen and on a phone.
+"""Lessons played to the letter in a real Chromium by keyboard alone, on a laptop and on a phone.
 
-Each card gets a wrong answer, then the right one; its view is opened, and the place that it
-highlights must be in sight. The address of every third card is opened in a new browser.
+Next must have opened the view of a card, with the place that it highlights in sight, unless the
+reader predicts first. Each card gets a wrong answer, which shows a hint and no solution, then the
+right one, read from the lit picture where it can be. A card that asks for the reader's sentence
+gets one; the last card says the score. The address of every third card is opened in a new browser.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,18 +21,18 @@ from benchmarks.server import served
 from transformer import HeadlightError, Translator
 from viz.app.lessons import library
 from viz.app.lessons.texts import TEXTS
-from viz.lessons import Lesson
-from viz.lessons.answer_key import KeyEntry, answer_key, parameters
-from viz.lessons.grading import Answer, in_language, is_right
+from viz.lessons import Card, Lesson
+from viz.lessons.answer_key import KeyEntry, answer_key
+from viz.lessons.grading import Answer, in_language, is_right, read_number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-SCREENS = ((1024, 720), (390, 844))
+SCREENS = ((1280, 720), (390, 844))
 """Width and height in CSS pixels."""
 PATIENCE = 30_000
 """Milliseconds until a state of the page must be there."""
-DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 3
+DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 6
 """Largest number of presses of Tab to the menu of lessons, in it, and from action to action."""
 
 # of what has the focus: whether it is in a place, and whether it can be seen
@@ -40,6 +43,14 @@ IN_SIGHT = """() => {
   const there = document.elementFromPoint(left + width / 2, top + height / 2);
   return there !== null && (element.contains(there) || there.contains(element));
 }"""
+# the rows of the table that a picture has for screen readers, as texts
+TABLE = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+    [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);
+  const table = all(document.querySelector(".hl-lit")).find((e) => e.matches("table"));
+  return [...(table?.rows ?? [])].map((row) => [...row.cells].map((cell) => cell.textContent));
+}"""
+OWN_SENTENCE = "Two dogs play in the snow."
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 # the place is all there between header and panel; a larger one fills four fifths of that room
@@ -62,6 +73,10 @@ CARD = """() => [
 ]"""
 
 
+INSIDE = {"strongest": 4, "weight": 4, "score": 2}
+"""By measure: its column in the table of one head."""
+
+
 class Stuck(HeadlightError):
     """A step that the keyboard does not reach, or that shows nothing."""
 
@@ -70,6 +85,7 @@ class Stuck(HeadlightError):
 class Score:
     """Number of cards of a lesson on which each step was reached."""
 
+    read: int = 0  # answers that were read from the screen
     wrong: int = 0
     right: int = 0
     opened: int = 0
@@ -140,8 +156,16 @@ class Player:
             try:
                 self._play_card(number, entry)
                 if number < len(key) - 1:
-                    self._press(".st-key-lesson-next button")
+                    self._press("[class*=st-key-lesson-next] :is(a, button)")
                     self._wait_for_card(number + 1)
+                else:
+                    count = sum(bool(card.ask) for card in self.lesson.cards)
+                    score = self.texts["score"].format(right=count, count=count)
+                    self._wait(
+                        f"document.querySelector('.st-key-lesson-score')?.innerText"
+                        f".includes({score!r})",
+                        f"it does not say {score!r}",
+                    )
             except Stuck as error:
                 failures.append(f"card {number + 1}: {error}")
                 if number < len(key) - 1:
@@ -164,28 +188,75 @@ class Player:
         self.page.goto(f"{self.address}/?lesson={self.lesson.name}&card={number + 1}{text}")
         self._wait_for_card(number)
         self._rest()
+        self.page.locator(".st-key-lesson-view a").click()
+        self._rest()
         self.page.locator(f".st-key-lesson-card-{number}").evaluate(
             "(e) => { e.tabIndex = -1; e.focus(); }"
         )
 
     def _play_card(self, number: int, entry: KeyEntry) -> None:
-        card, answer = entry.card, entry.answer
-        own_sentence = "text" in parameters(card)
-        if own_sentence:
-            self._open_view(entry, MENU_TABS)
-            self._go_back_to(f".st-key-lesson-{'chosen' if card.choices else 'typed'}-{number}")
-        if answer is not None:
-            self._answer(number, entry, answer, right=False)
+        card = entry.card
+        if card.view is not None and not card.predict:
+            self._require_open(entry)
+        elif self.page.evaluate("!!document.querySelector('.hl-lit')"):
+            raise Stuck("something is lit before the view is open")
+        if card.own_sentence:
+            self.page.locator(".st-key-text textarea").fill(OWN_SENTENCE)
+            self.page.keyboard.press("Control+Enter")
+            self._wait(
+                f"new URL(location.href).searchParams.get('text') === {OWN_SENTENCE!r}",
+                "the sentence is not taken",
+            )
+            self._rest()
+            self._reach(f".st-key-lesson-typed-{number} input", MENU_TABS)
+        if card.ask:
+            answer = entry.answer or Answer("?", 100)
+            self._answer(number, card, answer, right=False)
+            verdict = self.page.locator(f".st-key-lesson-verdict-{number}").inner_text()
+            if card.reveal and card.reveal[:20] in verdict:
+                raise Stuck("a wrong answer shows the solution")
+            if card.predict:
+                self._press(".st-key-lesson-view a")
+                self._require_open(entry)
+                self._go_back_to(f".st-key-lesson-again-{number}")
+            if (read := self._read(entry)) is not None:
+                number_read = read_number(read)
+                answer = Answer(read, read if number_read is None else number_read)
+                self.score.read += 1
             self._press(f".st-key-lesson-again-{number} button")
             self._wait(f"!document.querySelector('.st-key-lesson-verdict-{number}')", "no new try")
-            self._answer(number, entry, answer, right=True)
-        if card.view is not None and not own_sentence:
-            self._open_view(entry, NEAR_TABS)
+            self._answer(number, card, answer, right=True)
         if number % 3 == 2:
             self._resume(number)
 
-    def _answer(self, number: int, entry: KeyEntry, answer: Answer, *, right: bool) -> None:
-        card = entry.card
+    def _read(self, entry: KeyEntry) -> str | None:
+        """Read the answer from the lit picture; None where that says it in its own way."""
+        card, asked = entry.card, entry.card.answer
+        if asked is None:
+            return None
+        if asked.measure == "subwords" and asked.arguments["side"] == "target":
+            bar = self.page.locator(".st-key-sentence-bar").inner_text()
+            return re.findall(r"\((\d+) subwords?\)", bar)[-1]
+        self._rest()
+        if card.light == "row" and asked.measure in INSIDE:
+            rows = self.page.evaluate(TABLE)[1:]
+            place = INSIDE[asked.measure]
+            if asked.measure == "strongest":
+                return max(rows, key=lambda row: float(row[place]))[0]
+            return next(row[place] for row in rows if row[0] == asked.arguments["column"])
+        if card.light != "map" or "row" not in asked.arguments:
+            return None
+        named, rows = asked.arguments["row"], self.page.evaluate(TABLE)[1:]
+        by_name = (row for row in rows if named in row[:-2])
+        row = rows[named - 1] if isinstance(named, int) else next(by_name)
+        if asked.measure.startswith("strongest"):
+            return row[-2]
+        if asked.measure == "weight":
+            is_largest = row[-2] == asked.arguments["column"] or asked.arguments["column"] == 1
+            return row[-1] if is_largest else f"{1 - float(row[-1]):.2f}"
+        return None
+
+    def _answer(self, number: int, card: Card, answer: Answer, *, right: bool) -> None:
         if card.choices:
             index = [is_right(card, choice.text, answer) for choice in card.choices].index(right)
             field = f".st-key-lesson-chosen-{number} input"
@@ -209,8 +280,7 @@ class Player:
         )
         setattr(self.score, label, getattr(self.score, label) + 1)
 
-    def _open_view(self, entry: KeyEntry, tabs: int) -> None:
-        self._press(".st-key-lesson-view a", tabs)
+    def _require_open(self, entry: KeyEntry) -> None:
         opened = self.texts["opened"]
         self._wait(
             f"document.querySelector('.st-key-lesson-view')?.innerText.includes({opened!r})",

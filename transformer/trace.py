@@ -52,6 +52,7 @@ class AttentionTrace(TraceFields):
         target: str = "",
         languages: Languages | None = None,
         second_start: int | None = None,
+        normalized: bool = True,
     ) -> AttentionTrace:
         """Build a trace from any model's weights, of one to three kinds, and their tokens.
 
@@ -73,11 +74,13 @@ class AttentionTrace(TraceFields):
             languages: of the two sides; unnamed unless given.
             second_start: the position in `source_tokens` at which the second text of a pair
                 begins: the explorer then offers its four parts, such as first → second.
+            normalized: whether values below 0 and rows beyond 1, which no softmax gives, are
+                refused; otherwise `notes` name them.
 
         Raises:
             InputError: if there is no weight at all; if the tokens do not fit the arrays; if there
-                is a value that is no number. Rows that do not sum to 1, and values below 0, stand
-                in `notes`.
+                is a value that is no number, or no weight. Rows that sum to less than 1 stand in
+                `notes`.
         """
         from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
 
@@ -89,6 +92,7 @@ class AttentionTrace(TraceFields):
             target=target,
             languages=languages,
             second_start=second_start,
+            normalized=normalized,
         )
         given: dict[Kind, Any] = {
             "encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross,
@@ -113,10 +117,11 @@ class AttentionTrace(TraceFields):
         target: str = "",
         languages: Languages | None = None,
         second_start: int | None = None,
+        normalized: bool = True,
     ) -> AttentionTrace:
         """Make a trace from the outputs of a model of the library transformers.
 
-        The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
+        The model needs `set_attn_implementation("eager")` and `output_attentions=True`. Tokens are
         texts, or ids and a `tokenizer`; of one sentence or of each of a batch::
 
             AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
@@ -131,20 +136,25 @@ class AttentionTrace(TraceFields):
                 any, the positions are numbered, as frames of sound are.
             decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
                 `generate`, the whole sequence, which `outputs` hold as ids.
-            tokenizer: has `convert_ids_to_tokens`; also says which tokens are special.
+            tokenizer: of transformers, tokenizers, SentencePiece or tiktoken; also says which
+                tokens are special.
             target_tokens: what the decoder writes at each position of a forward pass, if known.
             attention_mask: 0 where the tokens are padding, which is cut off.
             decoder_attention_mask: likewise, of `decoder_tokens`.
             index: of the sentence in the batch, or of the sequence that was generated, from 0.
             layers: the numbers, from 0, of the layers that have weights, of a hybrid model; found
                 in gaps among the weights and in the model's cache, where there are such.
-            kinds: those that are read; all that are there unless given.
+            kinds: those that are read; all that are there unless given. A model of one stack whose
+                rows all see later ones is read as an encoder, and by `["decoder_self"]` as a
+                decoder, such as PaliGemma with a prefix alone.
             source: the text; put together from the tokens unless given.
             target: likewise, of the decoder.
             languages: of the two sides; unnamed unless given.
             second_start: the position in `tokens`, padding included, at which the second text of a
                 pair begins, in a model that is an encoder; found in `token_type_ids` where these
                 are among the inputs.
+            normalized: as in `from_arrays`; layers that are no weights beside others that are, as
+                the states of linear attention, are left out with a note.
 
         Raises:
             InputError: if there are no weights in it, as with fused attention; if it is a batch
@@ -167,6 +177,7 @@ class AttentionTrace(TraceFields):
             target=target,
             languages=languages,
             second_start=second_start,
+            normalized=normalized,
         )
         return cls.from_fields(fields_of_outputs(outputs, options))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -252,3 +253,8 @@ def extremes(
     for value, name in ordered:
         if value > last - ROUNDING:
             yield MAYBE if value < last + ROUNDING else "", name, value
+
+
+def is_punctuation(token: str) -> bool:
+    """Return whether a token is punctuation of English or German, or a space."""
+    return re.fullmatch(r"[▁.,:;!?'\"’‘“”„«»()\[\]{}…/\\·–—_-]*", token) is not None

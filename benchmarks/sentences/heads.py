@@ -23,6 +23,7 @@ from benchmarks.sentences.facts import (
     Marked,
     extremes,
     head_title,
+    is_punctuation,
     number,
     sentence,
     signed,
@@ -32,7 +33,6 @@ from transformer import Kind, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.hooks import Hook
 from transformer.kinds import KIND_TITLES, attention_name
-from transformer.text.words import has_letter
 from viz.pages.roles.corpus_map import ROLE_TEXTS
 from viz.pages.roles.corpus_roles import SHOWN
 
@@ -144,7 +144,7 @@ def role_of(
         "first": lambda _, k: k == 0,
         "end token": lambda _, k: tokens[k] == "</s>",
         "punctuation": lambda _, k: (
-            tokens[k] not in ("<s>", "</s>", "<pad>") and not has_letter(tokens[k])
+            tokens[k] not in ("<s>", "</s>", "<pad>") and is_punctuation(tokens[k])
         ),
     }
     patterns["same word"] = lambda q, k: (
@@ -174,10 +174,10 @@ def role_of(
 
 
 def _words(tokens: tuple[str, ...], numbers: list[int]) -> list[str]:
-    """The whole word at each piece, of letters alone; none at punctuation."""
+    """The whole word at each piece, without punctuation; none at punctuation."""
     plain = [token.removeprefix("▁").casefold() for token in tokens]
     texts = [
-        text if has_letter(text) and text not in ("<s>", "</s>", "<pad>") else "" for text in plain
+        "" if is_punctuation(text) or text in ("<s>", "</s>", "<pad>") else text for text in plain
     ]
     pieces = [*zip(numbers, texts, strict=False)]  # up to the step that is shown
     return [

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.findings import Recomputation, token_shares
-from benchmarks.sentences.facts import KINDS, Expected, Facts, translate
+from benchmarks.sentences.facts import KINDS, Expected, Facts, is_punctuation, translate
 from benchmarks.sentences.heads import heads
 from transformer import AttentionTrace, Kind
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.lenses import lens_trace
-from transformer.text.words import has_letter
 
 
 class ScaledFacts(Facts):
@@ -53,7 +52,7 @@ class ScaledFacts(Facts):
 
 def is_sink(token: str) -> bool:
     """Return whether a token stands for no text."""
-    return token in ("<s>", "</s>") or not has_letter(token)
+    return token in ("<s>", "</s>") or is_punctuation(token)
 
 
 def shares(facts: Facts, trace: AttentionTrace, kind: Kind, head: tuple[int, int]) -> list[str]:

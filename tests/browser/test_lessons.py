@@ -1,17 +1,27 @@
-"""Lessons by keyboard alone, saved views as a lesson, and both as they are presented."""
+"""Lessons obeyed to the letter, by keyboard; saved views as a lesson, and both presented."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
 from benchmarks.lessons import Player, Score
-from tests.browser.app_page import PATIENCE, SENTENCE, at_rest, enter, no_traceback, until, url
+from tests.browser.app_page import (
+    PATIENCE,
+    SENTENCE,
+    at_rest,
+    enter,
+    expect,
+    no_traceback,
+    until,
+    url,
+)  # fmt: skip
 from tests.browser.servers import APP, served
-from viz.app.lessons.library import LESSONS_VARIABLE
+from transformer import Translator
+from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE
 from viz.app.links.address import CARRIED
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.lessons import read_lesson
@@ -104,6 +114,11 @@ def choices(page):
     return parts.path, {name: query[name] for name in query if name not in CARRIED}
 
 
+def copied(page):
+    """Return the choices of the link that was copied."""
+    return parse_qsl(urlsplit(page.evaluate("navigator.clipboard.readText()")).query)
+
+
 def picture(page, key):
     """Read what is drawn in a place: pixels of canvases, outlines of drawings, and words."""
     drawn = page.locator(f".st-key-{key}").locator("canvas, path, text, [aria-description]")
@@ -118,7 +133,28 @@ def test_a_lesson_is_played_by_keyboard_on_a_phone_and_resumed(browser, app, les
     score = Score()
     player = Player(browser, PHONE, app, lesson, score)
     assert player.play(list(answer_key(lesson, translator))) == []
-    assert score == Score(wrong=3, right=3, opened=3, lit=3, resumed=1)
+    assert score == Score(read=1, wrong=3, right=3, opened=3, lit=3, resumed=1)
+
+
+def test_a_bundled_lesson_is_obeyed_to_the_letter(browser, tmp_path):
+    lesson = read_lesson(BUNDLED_LESSONS / "attention.en.md")
+    score, screen = Score(), {"viewport": {"width": 1280, "height": 720}}
+    with served(APP, tmp_path / "server.log", {}) as address:
+        player = Player(browser, {**screen, "reduced_motion": "reduce"}, address, lesson, score)
+        assert player.play(list(answer_key(lesson, Translator.load()))) == []
+    assert score == Score(read=4, wrong=7, right=7, opened=7, lit=7, resumed=2)
+
+
+def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(page, app):
+    query = {"text": SENTENCE, "lesson": "three", "card": "1", "answers": "x"}
+    page.goto(f"{app}/heads?{urlencode({**query, 'kind': 'decoder', 'layer': 1, 'head': 2})}")
+    lit = page.locator(".hl-lit")
+    expect(lit).to_have_count(1)
+    for changed in ({"head": 1}, {"kind": "encoder"}, {"text": "A cat."}):
+        shown = {**query, "kind": "decoder", "layer": 1, "head": 2, **changed}
+        enter(page, f"{app}/heads?{urlencode(shown)}")
+        at_rest(page)
+        expect(lit).to_have_count(0)
 
 
 def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, app, lessons):
@@ -160,7 +196,7 @@ def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, app):
 
     for key, wanted in (
         ("ArrowRight", ("/", "2")), ("ArrowRight", ("/roles", "3")),
-        ("ArrowLeft", ("/roles", "2")),
+        ("ArrowLeft", ("/", "2")),
     ):  # fmt: skip
         at_rest(page)
         page.keyboard.press(key)
@@ -169,8 +205,11 @@ def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, app):
     page.keyboard.press("Escape")
     until(page, lambda: "present" in url(page), False)
     at_rest(page)
+    address = page.url
+    enter(page, f"{address}&answers=6~2")
+    at_rest(page)
     page.locator("[data-copy-link]").click()
-    until(page, lambda: page.evaluate("navigator.clipboard.readText()"), page.url)
+    until(page, lambda: sorted(copied(page)), sorted(parse_qsl(urlsplit(address).query)))
     assert url(page)["lesson"] == "three"
 
     enter(page, f"{app}/heads?{urlencode({'text': SENTENCE, 'present': '1', **ELSEWHERE})}")

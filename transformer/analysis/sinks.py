@@ -1,6 +1,7 @@
 """Attention sinks: the keys without text to which many heads give much of their weight.
 
-These are special tokens and punctuation (Clark et al. 2019, §3.2; Xiao et al. 2024). Here a row is
+These are special tokens and punctuation (Clark et al. 2019, §3.2; Xiao et al. 2024); symbols, such
+as € and an emoji, stand for words and are copied as words are. Here a row is
 scaled to what it gives to the other keys, and what is left out is measured.
 """
 
@@ -16,22 +17,24 @@ import numpy.typing as npt
 from transformer.analysis.axes import LabelledWeights, first_counted_row
 from transformer.kinds import Kind
 from transformer.text.special_tokens import SpecialTokens
-from transformer.text.words import has_letter
+from transformer.text.words import is_punctuation
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
+from transformer.traces.notes import TOLERANCE
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
 
 def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Cells:
-    """Mark the special tokens, and pieces or words without a letter or digit, `[key]`."""
-    return np.array([key in special.tokens or not has_letter(key) for key in keys], dtype=bool)
+    """Mark the special tokens, and pieces or words that are punctuation alone, `[key]`."""
+    return np.array([key in special.tokens or is_punctuation(key) for key in keys], dtype=bool)
 
 
 def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionTrace:
-    """Set the weights on sinks to 0, and divide each row by what is left of it.
+    """Set the weights on sinks to 0, and scale what is left of each row to the sum that it had.
 
-    A row with nothing left stays 0. The trace may be that of a lens.
+    So what a decoder gives to the source stays, where both kinds share one softmax. A row with
+    nothing left stays 0. The trace may be that of a lens.
 
     Args:
         trace: the trace, ours or anybody's.
@@ -64,8 +67,9 @@ def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:
     if not sinks.any():
         return trace.weights(kind)
     weights = np.where(sinks, np.float32(0), trace.weights(kind))
-    for layer in weights:  # one at a time is enough to hold in float64
-        rest = layer.sum(-1, keepdims=True, dtype=np.float64)
+    for layer, given in zip(weights, trace.weights(kind), strict=True):  # in float64 one at a time
+        rest, total = (rows.sum(-1, keepdims=True, dtype=np.float64) for rows in (layer, given))
+        rest = rest / np.where(np.abs(total - 1) <= TOLERANCE, 1, np.where(total == 0, 1, total))
         np.divide(layer, rest, out=layer, where=rest > 0, casting="same_kind")
     return weights
 

@@ -29,6 +29,10 @@ _UNSPACED = _IDEOGRAPHS + "".join(
     if unicodedata.category(letter)[0] == "L" and letter not in _WITH_MARK
 )
 """Letters of scripts that are written without spaces between words."""
+_READ_ALOUD = frozenset("#%&*@§¶†‡‰‱٪؉؊")
+"""Characters that Unicode counts as punctuation, and that stand for words, as symbols do."""
+_WITHOUT_TEXT = frozenset(" ▁↵⇥") | frozenset(map(chr, range(0x2400, 0x2422)))
+"""How pieces show spaces, line breaks, tabs and control characters."""
 _STACKERS = "\u1039\u17d2\u0e4d\u0ecd"  # marks that make one character with a letter behind them
 
 
@@ -66,6 +70,18 @@ def has_letter(text: str) -> bool:
     A mark behind a symbol is the symbol's, as that of ❤️ is.
     """
     return any(map(str.isalnum, text)) or unicodedata.category(text[:1] or " ")[0] == "M"
+
+
+def is_punctuation(text: str) -> bool:
+    """Return whether a part of a text is punctuation or white space alone.
+
+    Symbols (€, +, √, an emoji) and characters that are read as words (%, &, @) are neither.
+    """
+    return all(
+        character in _WITHOUT_TEXT
+        or (unicodedata.category(character)[0] in "PZC" and character not in _READ_ALOUD)
+        for character in unicodedata.normalize("NFKC", text)
+    )
 
 
 def number_words(texts: Sequence[str]) -> list[int]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, groupby
-from typing import Any
 
 from transformer.errors import InputError, quoted
-from transformer.text.special_tokens import SpecialTokens
+from transformer.text.special_tokens import SpecialTokens, looks_special
 from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
@@ -18,7 +17,7 @@ NO_ID = -1
 """Id of a piece that is no row of an embedding of ours."""
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+_BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
 def _byte_alphabet() -> dict[str, int]:
@@ -39,119 +38,13 @@ _CONTROLS = frozenset(
 _JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
-class Vocabulary:
-    """A tokenizer of transformers, or of its kind: all that is asked of it.
-
-    Args:
-        tokenizer: an object with `convert_ids_to_tokens`, a processor that has such a tokenizer, or
-            None.
-
-    Raises:
-        InputError: if this is no tokenizer.
-    """
-
-    def __init__(self, tokenizer: Any = None) -> None:
-        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
-            tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
-            if not hasattr(tokenizer, "convert_ids_to_tokens"):
-                raise InputError(
-                    f"{quoted(tokenizer)} has no convert_ids_to_tokens: give the tokenizer of the "
-                    f"model, or tokens as texts."
-                )
-        self._tokenizer = tokenizer
-
-    def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
-        """Return the tokens of ids; a `side` of another name than “source” is of the target.
-
-        Raises:
-            InputError: if there is no tokenizer, or it has no such token.
-        """
-        if self._tokenizer is None:
-            raise InputError(
-                f"The tokens of the {side} are ids, and there is no tokenizer to name them: give "
-                f"tokenizer=, or the tokens as texts."
-            )
-        try:
-            if side == "source" and self._source_names:
-                texts = [self._source_names.get(id_) for id_ in ids]
-            else:
-                texts = self._tokenizer.convert_ids_to_tokens([*ids])
-        except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise InputError(
-                f"The tokenizer does not know all ids of the {side}: give the one of this model."
-            ) from error
-        for id_, token in zip(ids, texts, strict=True):
-            if token is None:
-                raise InputError(
-                    f"The tokenizer has no token {id_}, which is one of the {side}: give the "
-                    f"tokenizer of this model."
-                )
-        return checked_tokens(texts, side)
-
-    @cached_property
-    def _source_names(self) -> dict[int, str]:
-        """The source's tokens by id, where they are others than the target's, else none.
-
-        Slow tokenizers with a vocabulary for each language (Marian's, FSMT's) read text by their
-        `encoder`, and name ids by their `decoder`, which is the target's.
-        """
-        encoder, decoder = self._get("encoder"), self._get("decoder")
-        if not isinstance(encoder, Mapping) or not isinstance(decoder, Mapping):
-            return {}
-        names = {id_: token for token, id_ in encoder.items()}
-        if all(decoder.get(id_, token) == token for id_, token in names.items()):
-            return {}
-        added = self._get("added_tokens_decoder", {})
-        return names | {id_: str(token) for id_, token in added.items()}
-
-    @property
-    def added(self) -> Collection[str] | None:
-        """The tokens that were added to the vocabulary as text; None where that is not known."""
-        return getattr(self._tokenizer, "get_added_vocab", lambda: None)()
-
-    @property
-    def special(self) -> frozenset[str]:
-        """Tokens that stand for no text; an unknown word and a mask stand for some."""
-        every = self._get("all_special_tokens", ())
-        text = {self._get("unk_token"), self._get("mask_token")}
-        structure = {self._get(f"{name}_token") for name in ("bos", "eos", "sep", "cls", "pad")}
-        return frozenset(
-            token
-            for token in every
-            if (token not in text or token in structure) and not token.startswith("<extra_id_")
-        )
-
-    @property
-    def ends(self) -> frozenset[str]:
-        """The tokens among these that end a sentence or stand between two."""
-        tokens = (self._get("eos_token"), self._get("sep_token"))
-        return frozenset(token for token in tokens if token is not None)
-
-    def every(self) -> Iterable[str]:
-        """List all tokens, if the tokenizer has such a list."""
-        return getattr(self._tokenizer, "get_vocab", tuple)()
-
-    def end_of(self, generated: Sequence[int]) -> int:
-        """Count the generated ids that are the sequence, and no padding after it."""
-        end, pad = self._get("eos_token_id"), self._get("pad_token_id")
-        if end in generated:
-            return generated.index(end) + 1
-        length = len(generated)
-        while length > 1 and pad is not None and generated[length - 1] == pad:
-            length -= 1
-        return length
-
-    def _get(self, name: str, default: Any = None) -> Any:
-        return getattr(self._tokenizer, name, default)
-
-
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
     """Check the tokens, and return them as a tuple.
 
-    `owner` names the text in an error message.
+    `owner` names the text in an error message. Bytes of a text are written as such, `<0xE5>`.
 
     Raises:
-        InputError: if they are no sequence of strings, or hold half a character.
+        InputError: if they are no sequence of strings or bytes, or hold half a character.
     """
     if isinstance(tokens, str):
         raise InputError(
@@ -161,6 +54,10 @@ def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
         raise InputError(f"The tokens of the {owner} are {quoted(tokens)}: give a list of strings.")
     texts = []
     for position, token in enumerate(tokens, start=1):
+        if isinstance(token, bytes):
+            text = token.decode(errors="replace")
+            special = looks_special(text)
+            token = text if special else "".join(f"<0x{byte:02X}>" for byte in token)
         if not isinstance(token, str):
             raise InputError(
                 f"Token {position} of the {owner} is {quoted(token)} and no string: give texts, or "
@@ -251,7 +148,9 @@ def _speller(
     some = [*tokens]
     if _is_byte_level(some, some if spelt is None else spelt, added):
         return partial(_byte_level, added=added)
-    if any(token.startswith((WORD_START, " ")) or _BYTE.fullmatch(token) for token in some):
+    if _are_bytes(some, added):
+        return _one_byte_each
+    if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
     if any(token.startswith("##") and len(token) > 2 for token in some):
         return _wordpiece
@@ -279,12 +178,28 @@ def _is_byte_level(
     words = sum(token.startswith(WORD_START) for token in tokens)
     if marked or words or tokens is not spelt:
         return marked > words
-    content = b"".join(filter(None, _bytes_of(tokens, added)))
-    try:  # the first character and the last may be cut
+    return _is_utf8(b"".join(filter(None, _bytes_of(tokens, added))))
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Return whether bytes are a text in UTF-8 beyond ASCII, whose ends may be cut."""
+    try:
         text = getincrementaldecoder("utf-8")().decode(content.lstrip(bytes(range(0x80, 0xC0))))
     except UnicodeDecodeError:
         return False
     return not text.isascii()
+
+
+def _are_bytes(tokens: Sequence[str], added: Collection[str] | None) -> bool:
+    """Return whether each token is the character of a byte's number, as ByT5 and Perceiver have it.
+
+    Then they are a text in UTF-8, or hold one of the control characters that no text has.
+    """
+    some = [token for token in tokens if token not in (added or ())]
+    if not some or not all(len(token) == 1 and token <= "\xff" for token in some):
+        return False
+    controls = any("\x80" <= token <= "\x9f" for token in some)
+    return controls or _is_utf8("".join(some).encode("latin-1"))
 
 
 def _may_be_bytes(token: str) -> bool:
@@ -330,7 +245,18 @@ def _as_words(tokens: Sequence[str]) -> _Spelt:
 def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
     return _from_bytes(
         [
-            bytes([int(byte[1], 16)]) if (byte := _BYTE.fullmatch(token)) else token.encode()
+            bytes(int(byte, 16) for byte in _BYTE.findall(token))
+            if _BYTES.fullmatch(token)
+            else token.encode()
+            for token in tokens
+        ]
+    )
+
+
+def _one_byte_each(tokens: Sequence[str]) -> _Spelt:
+    return _from_bytes(
+        [
+            token.encode("latin-1" if len(token) == 1 and token <= "\xff" else "utf-8")
             for token in tokens
         ]
     )

@@ -16,7 +16,6 @@ from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.external_tokens import (
-    Vocabulary,
     checked_tokens,
     numbered,
     pieces_of,
@@ -24,7 +23,8 @@ from transformer.traces.external_tokens import (
     text_of,
 )
 from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
-from transformer.traces.notes import notes_on
+from transformer.traces.notes import TOLERANCE, notes_on
+from transformer.traces.vocabulary import Vocabulary
 
 Given: TypeAlias = Mapping[Kind, Any]
 """What was given for each kind; None for one that is not there."""
@@ -33,6 +33,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 _MOST_AXES = 5  # of nested lists: a batch of layers has as many
 _MOST_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
+_ROUNDING = 1e-6
 _SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 
@@ -56,6 +57,7 @@ class TraceOptions:
     index: Any = None
     layers: Any = None
     kinds: Collection[Kind] | None = None
+    normalized: bool = True
 
 
 def fields_of_arrays(
@@ -99,6 +101,8 @@ def fields_of_arrays(
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
     layers = {kind: _layers_of(given[kind], kind, shapes[kind]) for kind in kinds}
+    if options.normalized:
+        _require_weights(layers)
     arrays: dict[Any, Any] = {
         kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
         for kind in KINDS
@@ -314,6 +318,31 @@ def _require_finite(layer: Weights, where: str) -> None:
             f"The {where} H{head + 1} holds {layer[head, query, key]} in row {query + 1}, column "
             f"{key + 1}: a weight is a finite number, so look where the model computes it."
         )
+
+
+def not_weights(layer: Weights) -> str | None:
+    """Say which value or row of `[head, query, key]` no softmax gives; None if none is such."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = layer.sum(-1)
+    if layer.size and layer.min() < -_ROUNDING:
+        head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
+        return f"H{head + 1} holds {layer.min():.3g} in row {query + 1}"
+    if sums.size and sums.max() > 1 + TOLERANCE:
+        head, query = np.unravel_index(sums.argmax(), sums.shape)
+        return f"H{head + 1} sums to {sums.max():.3g} in row {query + 1}"
+    return None
+
+
+def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
+    """Raise InputError if there are values below 0, or rows beyond 1."""
+    for kind, maps in layers.items():
+        for number, layer in enumerate(maps, start=1):
+            if (place := not_weights(layer)) is not None:
+                raise InputError(
+                    f"The {KIND_TITLES[kind]} L{number} {place}, and weights are from 0 to 1 in "
+                    f"all: give what the softmax returns, without dropout, or normalized=False to "
+                    f"draw other numbers."
+                )
 
 
 def _keys_of_source(layers: Mapping[Kind, Sequence[Shape]]) -> int:

@@ -25,12 +25,31 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
         layers: the weights of each kind, `[head, query, key]` for each layer.
     """
     notes = []
+    shared = share_rows(layers.get("decoder_self", ()), layers.get("cross", ()))
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]
-        notes += _gaps(maps, title) + _sums(maps, title) + _negatives(maps, title)
+        notes += _gaps(maps, title)
+        if shared and kind == "cross":
+            shares = np.concatenate([layer.sum(-1).ravel() for layer in maps])
+            notes.append(
+                f"Decoder self-attention and cross-attention share one softmax: their rows sum "
+                f"to 1 together, with {_number(shares.min())} to {_number(shares.max())} on the "
+                f"source."
+            )
+        elif not shared or kind == "encoder_self":
+            notes += _sums(maps, title) + _negatives(maps, title)
         if kind == "decoder_self":
             notes += _ahead(maps)
     return tuple(notes)
+
+
+def share_rows(own: Sequence[Weights], cross: Sequence[Weights]) -> bool:
+    """Return whether the rows of both sum to 1 together, as where T5Gemma 2 has one softmax."""
+    if not own or [len(layer) for layer in own] != [len(layer) for layer in cross]:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        both = [a.sum(-1) + b.sum(-1) for a, b in zip(own, cross, strict=True)]
+    return all((np.abs(rows - 1) <= TOLERANCE).all() for rows in both)
 
 
 def _gaps(layers: Sequence[Weights], title: str) -> list[str]:
@@ -50,6 +69,8 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     rows = rows[np.abs(rows - 1) > TOLERANCE]
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
+    if rows.min() > 0 and rows.max() < 1:
+        span += "; the rest lies on no token here, as on a sink that each head of gpt-oss has"
     if heads.number == 1:
         return [f"As given, rows of {title} {heads.farthest} do not sum to 1: {span}."]
     return [

@@ -283,7 +283,7 @@ class HeadsView:
         keys, special = whole.labels.keys, self.trace.special
         names = {"first": f"start {keys[0]}" if keys[0] in special.tokens else "first word"}
         names["end token"] = next((key for key in keys if key in special.ends), "end token")
-        roles = head_roles(in_shares(whole), kind)
+        roles = head_roles(in_shares(whole, fill=self.options.lens != "weights"), kind)
         return [[names.get(role, role) for role in layer] for layer in roles]
 
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:

@@ -7,12 +7,13 @@ from functools import cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from transformer import HeadlightError, Translator
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from viz.draw.labels import KINDS_BY_NAME
 from viz.lessons.grading import Answer, is_right, right_answer
 from viz.lessons.lesson import Card, Lesson
-from viz.lessons.measures import Sentence
+from viz.lessons.measures import MARGIN, Sentence, too_close
 
 
 class KeyEntry(NamedTuple):
@@ -25,15 +26,17 @@ class KeyEntry(NamedTuple):
     problem: str  # a sentence on why the card cannot be asked with this model, or ""
 
 
-def answer_key(lesson: Lesson, translator: Translator) -> Iterator[KeyEntry]:
-    """Compute the answer of each card, on the sentence in its link or else of the lesson."""
+def answer_key(
+    lesson: Lesson, translator: Translator, own: AttentionTrace | None = None
+) -> Iterator[KeyEntry]:
+    """Compute the answer of each card on its sentence; `own` is the reader's, if there is one."""
 
     @cache
     def translated(text: str) -> Sentence:
-        return Sentence(translator, translator.trace(text))
+        return Sentence(translator, own if own and own.source == text else translator.trace(text))
 
     for card in lesson.cards:
-        text = parameters(card).get("text", lesson.sentence)
+        text = lesson.sentence_of(card) or (own.source if own else "")
         sentence = None
         try:
             sentence = translated(text) if text else None
@@ -41,10 +44,20 @@ def answer_key(lesson: Lesson, translator: Translator) -> Iterator[KeyEntry]:
         except HeadlightError as error:
             yield KeyEntry(card, sentence, None, str(error))
         else:
-            yield KeyEntry(card, sentence, answer, _problem_of_choices(card, answer))
+            yield KeyEntry(card, sentence, answer, _problem(card, sentence, answer))
 
 
-def _problem_of_choices(card: Card, answer: Answer | None) -> str:
+def _problem(card: Card, sentence: Sentence | None, answer: Answer | None) -> str:
+    """Return a sentence on a question that a reader who looks well can answer wrongly, or ""."""
+    asked, linked = card.answer, head_in_link(card)
+    head = asked.arguments.get("head") if asked else None
+    if isinstance(head, Head) and linked and None not in linked and linked != head:
+        return f"the link opens another head than {head.title}, which is measured: link that one."
+    if asked and sentence and (second := too_close(sentence, asked.measure, asked.arguments)):
+        return (
+            f"{second!r} comes within {MARGIN:.0%} of the answer: ask about a row, a head or a "
+            "sentence where one is clearly the largest."
+        )
     right = sum(answer is not None and is_right(card, c.text, answer) for c in card.choices)
     if answer is None or not card.choices or right == 1:
         return ""

@@ -80,7 +80,11 @@ class Card:
     choices: tuple[Choice, ...] = ()  # the answers to choose from, if any
     # what is measured for the right answer; None where `choices` has it
     answer: Measurement | None = None
-    reveal: str = ""  # Markdown that is shown after an answer; `{answer}` stands for the right one
+    hint: str = ""  # Markdown that is shown after a wrong answer, or ""
+    # Markdown that is shown with the right answer, for which `{answer}` stands
+    reveal: str = ""
+    predict: bool = False  # whether the reader answers before the view is opened
+    own_sentence: bool = False  # whether it is about a sentence that the reader writes
 
 
 @dataclass(frozen=True)
@@ -99,3 +103,10 @@ class Lesson:
     notes: str = ""  # Markdown for the teacher, in the handout alone
     text: str = ""  # Markdown before the first card
     checksum: str = ""  # SHA-256 of the file, "" where the text came from none
+
+    def sentence_of(self, card: Card) -> str:
+        """Return the sentence that a card is about, or "" for the reader's own."""
+        if card.own_sentence:
+            return ""
+        linked = card.view.choices.get("text") if card.view else None
+        return linked[-1] if linked else self.sentence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, get_args
 
 import numpy as np
@@ -35,6 +35,9 @@ from viz.figures.schedule import format_rate, paper_rate
 
 Value = float | str
 Arguments = Mapping[str, Any]
+
+MARGIN = 0.2
+"""Share of the largest value by which the second has to be smaller, so that a reader sees it."""
 
 YES, NO = "yes", "no"
 SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
@@ -118,6 +121,11 @@ def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
     )
 
 
+ValuesOfTokens = tuple[npt.NDArray[Any], tuple[str, ...]]
+Values = Callable[[Sentence, Arguments], ValuesOfTokens]
+"""Type of a function that gives tokens, each with its value."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """A number or a word that is computed from a sentence."""
@@ -127,6 +135,7 @@ class Measure:
     arguments: Mapping[str, Callable[[object], object]]
     tolerance: float = 0.01  # largest difference of a right answer, unless a card says another
     digits: int | None = 2  # decimals that are shown; None for a learning rate
+    values: Values | None = None  # of which the largest is looked for, where that is so
 
     def text(self, value: Value) -> str:
         """Format a value."""
@@ -184,18 +193,34 @@ def _one_of(*names: str) -> Callable[[object], object]:
     return parse
 
 
-def _strongest(sentence: Sentence, arguments: Arguments) -> str:
+def _largest(values: Values, sentence: Sentence, arguments: Arguments) -> str:
+    shares, tokens = values(sentence, arguments)
+    return display_tokens(tokens)[int(shares.argmax())]
+
+
+def too_close(sentence: Sentence, name: str, arguments: Arguments) -> str:
+    """Return the word that comes too close to the answer to be told from it; "" if none does."""
+    if (values := MEASURES[name].values) is None:
+        return ""
+    shares, tokens = values(sentence, arguments)
+    shown, best = np.array(display_tokens(tokens)), int(shares.argmax())
+    others = np.where(shown == shown[best], -np.inf, shares)
+    second = int(others.argmax())
+    return str(shown[second]) if others[second] > (1 - MARGIN) * shares[best] else ""
+
+
+def _weights(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     head: Head = arguments["head"]
     row = sentence.map(head)[sentence.row(head.kind, arguments["row"])]
-    return display_tokens(sentence.trace.labels(head.kind).keys)[int(row.argmax())]
+    return row, sentence.trace.labels(head.kind).keys
 
 
-def _strongest_by_norm(sentence: Sentence, arguments: Arguments) -> str:
+def _norms(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     head: Head = arguments["head"]
     _require_heads(sentence.translator, [head])
     row = sentence.row(head.kind, arguments["row"])
     norms = lens("norm", sentence.translator, sentence.trace, head.kind)[head.layer, head.head, row]
-    return display_tokens(sentence.trace.labels(head.kind).keys)[int(norms.argmax())]
+    return norms, sentence.trace.labels(head.kind).keys
 
 
 def _cell(sentence: Sentence, arguments: Arguments) -> tuple[int, int]:
@@ -244,9 +269,9 @@ def _probability(sentence: Sentence, arguments: Arguments) -> float:
     return float(np.exp(sentence.trace.log_probs[step]))
 
 
-def _least_certain(sentence: Sentence, _arguments: Arguments) -> str:
-    step = int(sentence.trace.log_probs.argmin())
-    return display_tokens(sentence.trace.target_tokens)[step]
+def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
+    """Return 1 / p of each subword of the translation."""
+    return np.exp(-sentence.trace.log_probs.astype(np.float64)), sentence.trace.target_tokens
 
 
 def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
@@ -294,8 +319,8 @@ _ROW = {"head": _head, "row": _token}
 _CELL = {**_ROW, "column": _token}
 
 MEASURES: Mapping[str, Measure] = {
-    "strongest": Measure(_strongest, _ROW),
-    "strongest by norm": Measure(_strongest_by_norm, _ROW),
+    "strongest": Measure(partial(_largest, _weights), _ROW, values=_weights),
+    "strongest by norm": Measure(partial(_largest, _norms), _ROW, values=_norms),
     "weight": Measure(_weight, _CELL),
     "score": Measure(_score, _CELL, 0.05),
     "entropy": Measure(_entropy, {"head": _head}, 0.1),
@@ -303,7 +328,7 @@ MEASURES: Mapping[str, Measure] = {
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),
     "size": Measure(_size, {"name": _one_of(*SIZES)}, 0, 0),
     "probability": Measure(_probability, {"row": _token}, 0.02),
-    "least certain": Measure(_least_certain, {}),
+    "least certain": Measure(partial(_largest, _doubts), {}, values=_doubts),
     "log probability": Measure(lambda sentence, _arguments: sentence.log_p, {}, 0.05),
     "log probability without heads": Measure(_log_p_without, {"heads": _heads}, 0.05),
     "log probability without positions": Measure(

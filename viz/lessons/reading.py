@@ -37,7 +37,8 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from transformer.errors import HeadlightError, quoted
+from transformer.errors import HeadlightError, one_line, quoted
+from transformer.files.reading import read_bytes
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons.lesson import (
     PAGES_OF_LIGHTS,
@@ -55,12 +56,15 @@ from viz.lessons.yaml_problems import yaml_problem
 MAX_BYTES = 200_000
 """Largest size of a lesson file."""
 MAX_CARDS = 40
+MAX_CHARACTERS = 20_000
+"""Largest size of a card: what reads Markdown takes long for one endless paragraph."""
 
 _FRONT = ("title", "goal", "minutes", "language", "model", "sentence", "notes")
 _NEEDED = ("title", "goal", "minutes", "language")
-_CARD = ("link", "light", "ask", "answer", "reveal")
+_CARD = ("link", "open", "light", "sentence", "ask", "answer", "hint", "reveal")
 _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
-_NEARLY_A_CHOICE = re.compile(r"\s*[-*+–—]?\s*\[ *[xX✓]? *\](?!\()")
+_NEARLY_CHOICES = {f"{dash}[{mark}" for dash in ("", *"-*+–—") for mark in ("", *"xX✓")}
+"""What stands before the “]” of a line that is nearly a choice, without its blanks."""
 _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""
@@ -68,6 +72,11 @@ _BLANK = re.compile(r"\{(?!answer\})[^{}]*\}")
 _PROGRESS = ("lesson", "card", "answers", "class", "present")
 """Names in a copied address that are about the reader's lesson, not about the view."""
 _FENCE = "---"
+_MAX_EVENTS = 200  # begins, ends and values of YAML in a card or the front matter
+_FOREIGN = {
+    "![": "a lesson has no pictures: link a view of the app.",
+    "[^": "a lesson has no footnotes: write the sentence into the card.",
+}
 _NO_MEASURE = (
     "write the answer as “{measure: …}”, a blank after each colon, or mark a choice “- [x]”."
 )
@@ -76,6 +85,20 @@ _TWO_BLOCKS = "a card has one block of “yaml”: join the two, or begin a new 
 
 class LessonError(HeadlightError):
     """A lesson file that cannot be used; the sentence names the line."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Loader of texts, decimal numbers and lists of them; a date, “yes” or 0xff is a text."""
+
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012  as the library has it
+
+
+for _tag, _pattern, _first in (
+    ("null", r"(?:~|null|)$", ["~", "n", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]{0,8})$", list("-+0123456789")),
+    ("float", r"[-+]?[0-9]{1,9}\.[0-9]{1,9}$", list("-+0123456789")),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
 
 
 class _Value(NamedTuple):
@@ -102,21 +125,19 @@ def read_lesson(path: Path) -> Lesson:
     Raises:
         LessonError: if it is missing, too large, not UTF-8, or no lesson.
     """
+    name = one_line(path.name)
+    if name != path.name:
+        raise LessonError(f"{name} has a sign in its name that cannot be shown: rename the file.")
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = read_bytes(path, MAX_BYTES)
     except OSError as error:
-        raise LessonError(f"{path.name} cannot be read: {error.strerror}.") from None
-    if len(content) > MAX_BYTES:
-        raise LessonError(
-            f"{path.name} has more than {MAX_BYTES:,} bytes: write a shorter lesson, or two."
-        )
+        raise LessonError(f"{name} cannot be read: {error.strerror}.") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise LessonError(f"{path.name}, line {line}: save the file as UTF-8.") from None
-    lesson = parse_lesson(path.stem, text, path.name)
+        raise LessonError(f"{name}, line {line}: save the file as UTF-8.") from None
+    lesson = parse_lesson(path.stem, text, name)
     return replace(lesson, checksum=sha256(content).hexdigest())
 
 
@@ -132,10 +153,13 @@ def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
         LessonError: if it is no lesson.
     """
     file = _File(file_name, text.splitlines())
+    _require_short_cards(file)
     end = _front_matter_end(file)
     front = _front_matter(file, end)
     tokens = MarkdownIt("commonmark").parse("\n".join([""] * end + list(file.lines[end:])))
-    _refuse_html_and_images(file, tokens)
+    _refuse_html(file, tokens)
+    for number, line in enumerate(file.lines[end:], start=end + 1):
+        _refuse_foreign(file, number, line)
     _require_marks(file, tokens)
     headings = [t for t in tokens if t.type == "heading_open" and t.tag == "h2" and not t.level]
     starts = [_first_line(token) for token in headings]
@@ -154,6 +178,14 @@ def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
     )
 
 
+def _require_short_cards(file: _File) -> None:
+    size = 0
+    for number, line in enumerate(file.lines, start=1):
+        size = len(line) + (0 if line.startswith("## ") else size)
+        if size > MAX_CHARACTERS:
+            raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
+
+
 def _front_matter_end(file: _File) -> int:
     """Return the number of lines of the front matter, with its two fences."""
     if not file.lines or file.lines[0].rstrip() != _FENCE:
@@ -170,7 +202,9 @@ def _front_matter(file: _File, end: int) -> dict[str, Any]:
         if name not in values:
             raise file.error(end, f"“{name}:” is missing between the two lines “{_FENCE}”.")
     for name, (value, line) in values.items():
-        if name != "minutes":
+        if name == "notes":
+            _require_markdown(file, name, value, line)
+        elif name != "minutes":
             _require_text(file, name, value, line)
     minutes = values["minutes"]
     if type(minutes.value) is not int or not 1 <= minutes.value <= 240:
@@ -201,14 +235,16 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
         if number not in taken
     )  # fmt: skip
     _refuse_lines_that_are_nearly_choices(file, range(start, stop), taken)
-    for name in ("light", "ask", "reveal"):
+    for name in ("ask", "hint", "reveal"):
         if name in values:
-            _require_text(file, name, *values[name])
+            _require_markdown(file, name, *values[name])
+    for name, options in (("open", ("after",)), ("sentence", ("own",)), ("light", get_args(Light))):
+        if name in values:
+            _require_one_of(file, name, values[name], options)
     if "reveal" in values and (blank := _BLANK.search(values["reveal"].value)):
         problem = f"{quoted(blank[0])} stands for nothing: write {{answer}} for the answer."
         raise file.error(values["reveal"].line, problem)
     if "light" in values:
-        _require_one_of(file, "light", values["light"], get_args(Light))
         _require_page(file, values)
     answer = _answer(file, values["answer"]) if "answer" in values else None
     _require_one_answer(file, start, values, choices, answer)
@@ -221,7 +257,10 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
         ask=values["ask"].value if "ask" in values else "",
         choices=choices,
         answer=answer,
+        hint=values["hint"].value if "hint" in values else "",
         reveal=values["reveal"].value if "reveal" in values else "",
+        predict="open" in values,
+        own_sentence="sentence" in values,
     )
 
 
@@ -279,7 +318,10 @@ def _choices(tokens: Sequence[Token], start: int, stop: int) -> tuple[tuple[Choi
 def _view(file: _File, link: _Value) -> View:
     """Parse a link: the path and query of an address of the app."""
     _require_text(file, "link", *link)
-    parts = urlsplit(link.value)
+    try:
+        parts = urlsplit(link.value)
+    except ValueError as error:  # brackets that hold no number of a machine
+        raise file.error(link.line, f"{quoted(link.value)} is no address: {error}.") from None
     page = parts.path.strip("/")
     if parts.scheme in ("http", "https"):
         # an address of the app, wherever it runs
@@ -315,7 +357,7 @@ def _answer(file: _File, given: _Value) -> Measurement:
         names = ", ".join(MEASURES)
         raise file.error(line, f"there is no measure {quoted(name)}: choose among {names}.")
     tolerance = value.get("within", MEASURES[name].tolerance)
-    if not isinstance(tolerance, int | float) or isinstance(tolerance, bool) or tolerance < 0:
+    if not isinstance(tolerance, int | float) or tolerance < 0:
         raise file.error(line, "write “within:” as a number from 0, such as 0.05.")
     needed = MEASURES[name].arguments
     arguments = {key: given for key, given in value.items() if key not in ("measure", "within")}
@@ -346,9 +388,13 @@ def _mapping(
     """
     text = "\n".join(lines)
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text) if node is not None else {}
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        _refuse_what_unfolds(file, text, first)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        values = loader.construct_document(node) if node is not None else {}
+    except LessonError:
+        raise
+    except Exception as error:  # noqa: BLE001  the library raises what Python does, too
         mark = getattr(error, "problem_mark", None)
         stop = mark.line if mark else 0
         if mend := yaml_problem(lines[: stop + 1]):
@@ -373,14 +419,38 @@ def _mapping(
     return result
 
 
-def _refuse_html_and_images(file: _File, tokens: Sequence[Token]) -> None:
-    """Refuse what a card shall not hold: HTML, and pictures from elsewhere."""
+def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
+    """Refuse, in YAML that begins on a line, what stands for more than is written there."""
+    for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
+        line = first + (event.start_mark.line if event.start_mark else 0)
+        if getattr(event, "anchor", None) or getattr(event, "tag", None):
+            problem = "“&”, “*” and “!” begin no value: put the text in quotation marks."
+            raise file.error(line, problem)
+        if number > _MAX_EVENTS:
+            raise file.error(line, "there are too many values: write one after each name.")
+        if isinstance(event, yaml.ScalarEvent) and not _is_unicode(event.value):
+            raise file.error(line, "half of a surrogate pair is no letter: write the letter.")
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _refuse_html(file: _File, tokens: Sequence[Token]) -> None:
     for token in _all(tokens):
         if token.type in ("html_block", "html_inline"):
             raise file.error(_line_of(file, token), "write Markdown, no HTML.")
-        if token.type == "image":
-            line = _line_of(file, token)
-            raise file.error(line, "a lesson has no pictures: link a view of the app.")
+
+
+def _refuse_foreign(file: _File, line: int, text: str) -> None:
+    """Refuse pictures and footnotes wherever a reader of Markdown may see them.
+
+    Markdown of the browser has tables, formulas and footnotes, which the parser here has not, and
+    which can hide the one mark that shows a picture from it.
+    """
+    for mark, problem in _FOREIGN.items():
+        if mark in text:
+            raise file.error(line, problem)
 
 
 def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
@@ -405,7 +475,9 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
 
 def _refuse_lines_that_are_nearly_choices(file: _File, card: range, taken: Container[int]) -> None:
     for number in card:
-        if number not in taken and _NEARLY_A_CHOICE.match(file.lines[number - 1]):
+        mark, bracket, rest = file.lines[number - 1].partition("]")
+        is_nearly = bracket and "".join(mark.split()) in _NEARLY_CHOICES and rest[:1] != "("
+        if number not in taken and is_nearly:
             raise file.error(number, "write a choice as “- [ ] …”, the right one as “- [x] …”.")
 
 
@@ -440,6 +512,15 @@ def _require_text(file: _File, name: str, value: object, line: int) -> None:
         if value in (None, ""):
             raise file.error(line, f"write a text after “{name}:”, or remove the line.")
         raise file.error(line, f"“{name}:” is a text: put it in quotation marks.")
+
+
+def _require_markdown(file: _File, name: str, value: object, line: int) -> None:
+    """Require a text that passes the checks of the text of a card."""
+    _require_text(file, name, value, line)
+    _refuse_foreign(file, line, str(value))
+    for token in _all(MarkdownIt("commonmark").parse(str(value))):
+        if token.type in ("html_block", "html_inline"):
+            raise file.error(line, "write Markdown, no HTML.")
 
 
 def _require_one_of(file: _File, name: str, given: _Value, options: Sequence[str]) -> None:

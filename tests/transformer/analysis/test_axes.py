@@ -140,7 +140,8 @@ def test_words_and_special_tokens_of_another_tokenizer():
     weights = even(1, 2, 6, 6)
     weights[0, 1, 1:3, 1:3] = 0.25, 0.5
     axes = by_words(
-        AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR), "encoder_self"
+        AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR, normalized=False),
+        "encoder_self",
     )
     assert axes.labels.keys == ("[CLS]", "frisbee", "[SEP]", "a", "[SEP]")
     assert axes.weights[0, 1, 1, 1] == 0.75
@@ -187,7 +188,9 @@ def test_what_is_not_known_of_the_decoder_is_left_out():
 
 def test_the_mean_over_heads_is_that_of_the_heads_that_are_there():
     layers = [even(2, 2, 2), even(3, 2, 2) * np.array([1, 2, 6], np.float32)[:, None, None]]
-    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=["a", "b"])
+    trace = AttentionTrace.from_arrays(
+        encoder_self=layers, source_tokens=["a", "b"], normalized=False
+    )
     axes = by_words(trace, "encoder_self")
     np.testing.assert_array_equal(axes.has_head, [[True, True, False], [True, True, True]])
     mean = mean_of_heads(axes)

@@ -21,7 +21,7 @@ SOURCE = with_end([
     Piece(9, "'", 2), Piece(10, "t", 2), Piece(11, "▁7", 3), Piece(12, "☃", 4),
 ])  # fmt: skip
 TARGET = with_end([Piece(8, "▁Hun", 0), Piece(9, "de", 0), Piece(4, ".", 1), Piece(3, "▁da", 2)])
-SINKS = {",", "'", "☃", ".", "<s>", "</s>"}
+SINKS = {",", "'", ".", "<s>", "</s>"}
 
 
 @pytest.fixture
@@ -132,7 +132,9 @@ def test_words_are_merged_after_the_rows_are_scaled(made: AttentionTrace, kind: 
     [
         (["▁Dog"], ()),
         (["</s>"], ("</s>",)),
-        (["▁…", "☃", "."], ("▁…", "☃", ".")),
+        (["▁…", "☃", ".", "▁", "↵", "।"], ("▁…", ".", "▁", "↵", "।")),
+        (["▁€", "5", "▁+", "%", "√", "🇩🇪", "❤\ufe0f", "&", "@", "＃", "°"], ()),
+        (["eng_Latn", ">>deu<<", "__en__", "<2de>"], ("eng_Latn", ">>deu<<", "__en__", "<2de>")),
         (["[CLS]", "a", "##b", "[SEP]", "?", "[SEP]"], ("[CLS]", "[SEP]", "?")),
         (["[MASK]", "<unk>", "桌", "9"], ()),
     ],

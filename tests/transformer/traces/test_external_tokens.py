@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from transformer import InputError
+from transformer import InputError, Piece
 from transformer.text.special_tokens import SpecialTokens
 from transformer.traces.external_tokens import checked_tokens, joined, pieces_of, text_of
+from transformer.traces.vocabulary import Vocabulary
 
 
 def spelt(tokens, vocabulary=tuple, added=None):
@@ -110,6 +114,19 @@ def spelt(tokens, vocabulary=tuple, added=None):
             id="words",
         ),
         pytest.param(["Ġorġ", "Ġanni"], ["Ġorġ", "Ġanni"], [0, 1], "Ġorġ Ġanni", id="Maltese"),
+        pytest.param(
+            ["a", " ", "å", "\x8c", "\x97", "K", "Ã", "¶"],
+            ["▁a", "▁", "<0xE5>", "<0x8C>", "<0x97>", "K", "<0xC3>", "<0xB6>"],
+            [0, 1, 1, 1, 1, 2, 2, 2],
+            "a 北Kö",
+            id="a character for each byte, ByT5",
+        ),
+        pytest.param(["é", "t", "é"], ["é", "t", "é"], [0, 1, 2], "é t é", id="characters"),
+        pytest.param(
+            checked_tokens([b"\xe5\x8c", b"\x97 yo", "<s>", b"</s>", b"u"], ""),
+            ["▁<0xE5><0x8C>", "<0x97>▁yo", "<s>", "</s>", "▁u"], [0, 1, 2, 3, 4], "北 yo | u",
+            id="bytes",
+        ),
         pytest.param([], [], [], "", id="none"),
     ],
 )  # fmt: skip
@@ -150,10 +167,89 @@ def test_every_token_keeps_its_own_place() -> None:
         ("abc", r"one text, 'abc': give a list"),
         (7, r"are 7: give a list"),
         (["a", 3], r"Token 2 of the source is 3 and no string"),
-        (["a", b"b"], r"Token 2 of the source is b'b' and no string"),
         (["a", "b\ud83d"], r"Token 2 of the source .* half a character"),
     ],
 )
 def test_what_is_no_list_of_tokens_is_refused(tokens, message) -> None:
     with pytest.raises(InputError, match=message):
         checked_tokens(tokens, "source")
+
+
+TOKENS = ["<s>", "▁yo", "u", "<0xE5>", "</s>"]
+
+
+class OfSentencePiece:
+    def get_piece_size(self) -> int:
+        return len(TOKENS)
+
+    def id_to_piece(self, ids: Any) -> Any:
+        return TOKENS[ids] if isinstance(ids, int) else [TOKENS[n] for n in ids]
+
+    def is_control(self, id_: int) -> bool:
+        return id_ in (0, 4)
+
+    def eos_id(self) -> int:
+        return 4
+
+
+class OfTokenizers:
+    model = SimpleNamespace(unk_token="<unk>")
+
+    def id_to_token(self, id_: int) -> str | None:
+        return TOKENS[id_] if id_ < len(TOKENS) else None
+
+    def get_vocab(self) -> dict[str, int]:
+        return {token: n for n, token in enumerate(TOKENS)}
+
+    def get_added_tokens_decoder(self) -> dict[int, Any]:
+        added = {0: "<s>", 4: "</s>", 7: "<unk>"}
+        return {n: SimpleNamespace(content=text, special=True) for n, text in added.items()}
+
+
+class OfTiktoken:
+    special_tokens_set = frozenset({"<s>", "</s>"})
+
+    def decode_single_token_bytes(self, id_: int) -> bytes:
+        return b"\xe5" if id_ == 3 else TOKENS[id_].replace("▁", " ").encode()
+
+
+class OfMistral:
+    """Its names hold U+FFFD where a token is a part of a character; deeper there are bytes."""
+
+    def __init__(self) -> None:
+        bytes_of = SimpleNamespace(id_to_byte_piece=OfTiktoken().decode_single_token_bytes)
+        self.tokenizer = SimpleNamespace(instruct_tokenizer=SimpleNamespace(tokenizer=bytes_of))
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [OfTiktoken().decode_single_token_bytes(n).decode(errors="replace") for n in ids]
+
+
+@pytest.mark.parametrize("tokenizer", [OfSentencePiece, OfTokenizers, OfTiktoken, OfMistral])
+def test_tokenizers_of_other_libraries_name_ids(tokenizer) -> None:
+    vocabulary = Vocabulary(tokenizer())
+    texts = vocabulary.texts([0, 1, 2, 3, 4], "source")
+    special = SpecialTokens.among(texts, vocabulary.special)
+    pieces = pieces_of(texts, special, vocabulary.every, vocabulary.added)
+    assert [piece.text for piece in pieces] == TOKENS
+    assert special.tokens == {"<s>", "</s>"}
+    if tokenizer is not OfMistral:
+        with pytest.raises(InputError, match="give the"):
+            vocabulary.texts([9], "source")
+
+
+def test_special_characters_without_a_form_are_named() -> None:
+    """CANINE."""
+    canine = SimpleNamespace(
+        convert_ids_to_tokens=lambda ids: [*map(chr, ids)], all_special_tokens=["\ue000", "\ue001"],
+        bos_token="\ue000", eos_token="\ue001", cls_token="\ue000", sep_token="\ue001",
+    )  # fmt: skip
+    vocabulary = Vocabulary(canine)
+    assert vocabulary.texts([0xE000, 65, 0xE001], "source") == ("[CLS]", "A", "[SEP]")
+    assert vocabulary.special == {"[CLS]", "[SEP]"}
+    assert vocabulary.ends == {"[SEP]"}
+
+
+def test_what_names_no_ids_is_refused_by_its_type() -> None:
+    with pytest.raises(InputError, match=r"^A Piece cannot name ids") as caught:
+        Vocabulary(Piece(-1, "x" * 9_999, 0))
+    assert len(str(caught.value)) < 150

@@ -11,6 +11,10 @@ import torch
 from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import HOT, plant, rows
 from transformer import KINDS, AttentionTrace, InputError, Languages
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus.head_summary import measure_heads
+from transformer.analysis.sinks import without_sinks
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 
 SOURCE = ["[CLS]", "play", "##ing", "[SEP]"]
 READS, WRITES = ["<s>", "▁ein", "▁Sp"], ["▁ein", "▁Sp", "iel"]
@@ -201,9 +205,56 @@ def test_what_does_not_fit_is_said_in_one_sentence(given, message) -> None:
 
 def test_values_whose_sum_is_too_large_are_numbers() -> None:
     trace = AttentionTrace.from_arrays(
-        encoder_self=np.full((1, 1, 4, 4), 3e38), source_tokens=SOURCE
+        encoder_self=np.full((1, 1, 4, 4), 3e38), source_tokens=SOURCE, normalized=False
     )
     assert trace.encoder_self.max() == np.float32(3e38)
+
+
+@pytest.mark.parametrize(
+    ("weights", "place"),
+    [
+        (np.random.default_rng(1).normal(size=(8, 8, 8)), "holds"),  # flash outputs, logits
+        (rows(1, 2, 8, 8, seed=1)[0].transpose(0, 2, 1), "sums to"),
+        (rows(1, 2, 8, 8, seed=1)[0] / 0.9, "sums to 1.11"),  # after a dropout of 0.1
+    ],
+)
+def test_what_no_softmax_gives_is_refused_unless_it_is_asked_for(weights, place) -> None:
+    good, tokens = rows(1, 2, 8, 8, seed=2)[0], [*"abcdefgh"]
+    given: dict[str, Any] = {"encoder_self": [good, weights], "source_tokens": tokens}
+    with pytest.raises(InputError, match=rf"L2 H\d {place}.* normalized=False") as caught:
+        AttentionTrace.from_arrays(**given)
+    assert is_one_sentence(str(caught.value))
+    trace = AttentionTrace.from_arrays(**given, normalized=False)
+    np.testing.assert_array_equal(trace.encoder_self[1, : len(weights)], weights.astype(np.float32))
+    assert trace.notes
+    AttentionTrace.from_arrays(encoder_self=[good * 0.7, good * 1.004], source_tokens=tokens)
+
+
+def test_one_softmax_of_two_kinds_is_named_and_its_share_stays() -> None:
+    """T5Gemma 2: a row of the decoder's own and one of cross-attention are one."""
+    both = rows(2, 3, 3, 7, seed=5)
+    own, cross = both[..., :3], both[..., 3:]
+    given: dict[str, Any] = {"decoder_self": own, "cross": cross, "decoder_tokens": READS}
+    trace = AttentionTrace.from_arrays(**given, source_tokens=["▁a", "▁b", ".", "</s>"])
+    share = cross.sum(-1)
+    assert len(trace.notes) == 2  # the other: it looks ahead
+    assert f"{share.min():.3g} to {share.max():.3g} on the source" in trace.notes[1]
+    scaled = without_sinks(trace, "cross")
+    assert not scaled.cross[..., 2:].any()
+    np.testing.assert_allclose(scaled.cross.sum(-1), share, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("share", "role"), [(0.9, "end token"), (0.1, "")])
+def test_a_role_counts_what_a_row_gives_elsewhere(share, role) -> None:
+    """As to a sink of the head's own in gpt-oss, or to the source."""
+    weights = np.zeros((1, 1, 4, 4), np.float32)
+    weights[..., 3] = share
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=SOURCE)
+    assert "gpt-oss" in trace.notes[0]
+    summary = measure_heads(by_pieces(trace, "encoder_self"), "encoder_self")
+    assert summary.roles == [[role]]
+    shown = HeadsView(trace, ExplorerOptions("encoder_self", 0, 0)).parts[0].roles
+    assert shown == [[role and "[SEP]"]]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])

@@ -44,7 +44,7 @@ def test_shares_are_of_all_heads_and_of_the_open_map(
 
 
 def test_many_signs_are_not_all_named(trace: AttentionTrace) -> None:
-    signs = [chr(0x2600 + n) for n in range(40)]
+    signs = [chr(0x2E00 + n) for n in range(40)]  # punctuation
     many = AttentionTrace.from_arrays(
         encoder_self=np.full((1, 1, 41, 41), 1 / 41, np.float32), source_tokens=["▁a", *signs]
     )

@@ -26,6 +26,7 @@ from viz.draw.caption import LENSES_BY_NAME
 from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import paper_rate
 from viz.lessons import Card, Lesson, read_lesson
+from viz.lessons.answer_key import answer_key
 from viz.lessons.grading import is_right, right_answer
 from viz.lessons.lesson import Language
 from viz.lessons.measures import MEASURES, Sentence
@@ -254,6 +255,14 @@ def test_a_link_has_names_and_values_that_its_page_takes(card: str) -> None:
         assert VALUES[name](value), name
 
 
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_is_asked_for_can_be_seen_and_every_question_has_a_hint(name: str) -> None:
+    assert [entry.problem for entry in answer_key(LESSONS[name], bundled())] == [""] * len(
+        LESSONS[name].cards
+    )
+    assert all(card.hint for card in LESSONS[name].cards if card.ask)
+
+
 def words(lesson: Lesson) -> Iterator[str]:
     """Yield each word that a reader reads, those of the reveals too."""
     for text in (lesson.title, lesson.goal, lesson.text):
@@ -279,4 +288,5 @@ def test_both_languages_have_the_same_cards(name: str) -> None:
 
 def shape(card: Card) -> tuple[object, ...]:
     """Parts of a card that are the same in each language."""
-    return card.view, card.light, card.answer, tuple(choice.right for choice in card.choices)
+    choices = tuple(choice.right for choice in card.choices)
+    return card.view, card.light, card.answer, choices, card.predict, card.own_sentence

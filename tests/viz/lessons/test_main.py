@@ -43,6 +43,23 @@ def test_choices_without_the_answer_are_a_problem(lesson_file, capsys):
     assert "line 19: none of the choices is the answer" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("link", "row", "problem"),
+    [
+        ("layer=4&head=5", "auf", "20%"),  # 0.497 for horse, 0.492 for rides
+        ("layer=2&head=5", "Pferd", "L4 H5"),
+    ],
+)
+def test_a_question_that_misleads_who_looks_well_is_a_problem(
+    lesson_file, capsys, link, row, problem
+):
+    text = lesson_file.read_text("utf-8").split("## Zahl")[0]
+    text = text.replace("layer=4&head=5", link).replace("row: Pferd", f"row: {row}")
+    lesson_file.write_text(text, "utf-8")
+    assert main(["check", str(lesson_file)]) == 2
+    assert problem in capsys.readouterr().err
+
+
 def answers(lesson, reader, /, *given, **changes):
     fields = {
         "lesson": lesson.name,

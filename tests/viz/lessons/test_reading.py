@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -166,6 +167,35 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "minutes in words": (4, FRONT.replace("minutes: 5", "minutes: five")),
     "no minutes at all": (4, FRONT.replace("minutes: 5", "minutes: 0")),
     "title that is a number": (2, FRONT.replace("title: Masks", "title: 7")),
+    "anchor": (9, card("ask: &a Why?") + CHOICES),
+    "alias": (10, card("ask: Why?", "answer: {measure: *a}")),
+    "tag of a number": (9, card('ask: !!int ""')),
+    "tag of a truth": (9, card("ask: !!bool x")),
+    "tag of a time": (9, card("ask: !!timestamp x")),
+    "tag before a name": (9, card("!!null link: /masks")),
+    "address that is none": (9, card('link: "http://[x]/"')),
+    "half of a pair": (10, card(ASK, r'answer: {measure: probability, row: "\ud800"}')),
+    "sign that there is not": (9, card(r'ask: "\UFFFFFFFF"')),
+    "row of 5,000 digits": (
+        10,
+        card(ASK, f"answer: {{measure: weight, head: L1 H1 cross, row: {'9' * 5_000}, x: 1}}"),
+    ),
+    "tolerance of 400 digits": (
+        10,
+        card(ASK, f"answer: {{measure: least certain, within: {'9' * 400}}}"),
+    ),
+    "tolerance that is none": (10, card(ASK, "answer: {measure: least certain, within: .inf}")),
+    "values without an end": (9, card(f"ask: [{'a,' * 9_000}]")),
+    "lists within lists": (9, card("ask: " + "[" * 9_000)),
+    "card that is too long": (11, card(ASK) + " " * 21_000 + "\n" + CHOICES),
+    "picture in a question": (9, card("ask: Why ![a](https://example.org/a.png)?") + CHOICES),
+    "picture in an escape": (9, card(r'ask: "Why \x21[a](https://example.org/a.png)?"') + CHOICES),
+    "HTML in a hint": (10, card(ASK, "hint: <img src=x>") + CHOICES),
+    "picture in a reveal": (10, card(ASK, "reveal: '![a](b)'") + CHOICES),
+    "picture in a footnote": (9, FRONT + "## Card\n\ntext[^1]\n\n[^1]: ![a](b)\n"),
+    "picture behind a cell": (11, FRONT + "## Card\n\n|a|b|\n|-|-|\n|`|![a](b)`|\n"),
+    "unknown way to open": (9, card("open: never")),
+    "unknown sentence": (9, card("sentence: mine")),
     "not UTF-8": (2, FRONT.replace("Masks", "Müller").encode("latin-1")),
 }
 """By what is wrong: the line that the error names, and the file."""
@@ -197,12 +227,34 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_aliases_that_multiply_take_no_time(tmp_path: Path) -> None:
-    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
-    start = time.monotonic()
+@pytest.mark.parametrize(
+    "text",
+    [
+        card("a0: &a0 [x, x]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]" for n in range(1, 30))),
+        card("ask: " + "[" * 90_000),
+        card(f"ask: [{'a,' * 90_000}]"),
+        FRONT + "## Card\n[" + " " * 190_000,
+        FRONT + "## Card\n" + "[" * 190_000,
+    ],
+)
+def test_no_file_holds_its_reader(tmp_path: Path, text: str) -> None:
+    start = time.process_time()
     with pytest.raises(LessonError):
-        read_lesson(write(tmp_path, card("a0: &a0 [x, x]", *levels)))
-    nested = "ask: " + "[" * 5_000 + "]" * 5_000
-    with pytest.raises(LessonError):
-        read_lesson(write(tmp_path, card(nested)))
-    assert time.monotonic() - start < 5
+        read_lesson(write(tmp_path, text))
+    assert time.process_time() - start < 2
+
+
+def test_nearly_a_choice_is_seen_in_a_line_of_blanks_at_once(tmp_path: Path) -> None:
+    start = time.process_time()
+    read_lesson(write(tmp_path, FRONT + "## Card\n[" + " " * 19_000 + "\n"))
+    assert time.process_time() - start < 0.5
+
+
+def test_a_pipe_a_device_and_a_name_of_bytes_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "zero.md").symlink_to("/dev/zero")
+    (tmp_path / os.fsdecode(b"\xff.md")).write_text(GOOD)
+    for path in tmp_path.iterdir():
+        with pytest.raises(LessonError) as error:
+            read_lesson(path)
+        assert str(error.value).isprintable()

@@ -80,13 +80,13 @@ def measure_sentence(
 
     `key_counts` has the number of times that each key token stands in the corpus.
     """
-    axes = in_shares(axes)
+    given, axes = axes, in_shares(axes)
     first = first_row(axes, kind)
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
     values = {name: measure(axes, kind, name) for name in _KEPT_MEASURES}
     values["sink"] = _sink(axes, kind, first)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
-    values |= role_scores(axes, kind)
+    values |= role_scores(in_shares(given, fill=False), kind)
     counts = _offset_counts(axes.weights[:, :, first:], first)
     return SentenceMeasures(best.shape[-1], values, counts)
 

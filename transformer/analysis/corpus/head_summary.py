@@ -96,10 +96,10 @@ class HeadSummary:
 
 def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence."""
-    axes = in_shares(axes)
+    given, axes = axes, in_shares(axes)
     counts = tuple(axes.has_head.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
-    measures = measure_sentence(axes, kind, [0] * len(axes.labels.keys))
+    measures = measure_sentence(given, kind, [0] * len(axes.labels.keys))
     values = {
         name: measures.values[name] if name in measures.values else measure(axes, kind, name)
         for name in SENTENCE_MEASURES
@@ -112,7 +112,7 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
         measures=measures,
         values=values,
         profile=offset_profile(axes, kind),
-        roles=head_roles(axes, kind),
+        roles=head_roles(in_shares(given, fill=False), kind),
     )
 
 

@@ -35,13 +35,17 @@ def entropy(weights: Floats) -> Floats:
     return bits
 
 
-def in_shares(axes: LabelledWeights) -> LabelledWeights:
+def in_shares(axes: LabelledWeights, *, fill: bool = True) -> LabelledWeights:
     """Scale the rows to the sum 1; an empty row stays empty.
+
+    Without `fill`, a row that sums to less stays as it is: the rest lies on what is not here, as on
+    the source where cross-attention shares the softmax.
 
     Those of a softmax are left as they are, to the last bit; not those of weights that were given
     from elsewhere, or without special tokens.
     """
     total = axes.weights.sum(-1, keepdims=True, dtype=np.float64)
+    total = total if fill else np.maximum(total, 1)
     if (np.abs(total - 1) <= TOLERANCE).all():
         return axes
     shares = np.divide(axes.weights, total, out=np.zeros_like(axes.weights), where=total > 0)

@@ -15,7 +15,7 @@ from transformer.analysis.heads.measures import Floats, entropy
 from transformer.analysis.sinks import Cells, first_row, seen_cells
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL, WORD_START
-from transformer.text.words import PLACEHOLDER, has_letter, number_words
+from transformer.text.words import PLACEHOLDER, is_punctuation, number_words
 
 ONE_TO_ONE = "one-to-one"
 """The role of a head of cross-attention whose rows and tokens choose each other."""
@@ -100,7 +100,7 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
     special = _special(axes)
     end = [key in axes.special.ends for key in keys]
-    points = [key not in special and not has_letter(key) for key in keys]
+    points = [key not in special and is_punctuation(key) for key in keys]
     patterns = {
         "first": np.broadcast_to(np.arange(shape[1]) == 0, shape),
         "end token": np.broadcast_to(end, shape),
@@ -127,7 +127,7 @@ def _special(axes: LabelledWeights) -> frozenset[str]:
 
 
 def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
-    """Spell the word of each token in lower case; empty where the token has no letter.
+    """Spell the word of each token in lower case; empty where it is punctuation.
 
     Pieces of different words may have the same letters, such as the `ers` of two trades.
     """
@@ -141,7 +141,7 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
     for number, text in zip(numbers, texts, strict=True):
         words[number] += text.strip().casefold()
     return [
-        words[number] if has_letter(text) else ""
+        "" if is_punctuation(text) else words[number]
         for number, text in zip(numbers, texts, strict=True)
     ]
 

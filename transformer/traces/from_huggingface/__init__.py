@@ -11,22 +11,25 @@ import numpy as np
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
 from transformer.traces.fields import TraceFields, Weights
-from transformer.traces.from_arrays import TraceOptions, fields_of_arrays, shape_of
-from transformer.traces.from_huggingface.inputs import ModelInputs, is_inputs
+from transformer.traces.from_arrays import TraceOptions, fields_of_arrays, not_weights, shape_of
+from transformer.traces.from_huggingface.inputs import INVERTED, ModelInputs, is_inputs
 from transformer.traces.from_huggingface.outputs import (
     NONE_THERE,
     NOT_TOKENS,
     Keep,
     Layers,
     Outputs,
-    cross_attention,
     first_layer,
-    prompt_length,
     read,
     row_of,
-    self_attention,
     shape_of_layer,
     windowed,
+)
+from transformer.traces.from_huggingface.steps import (
+    cross_attention,
+    prompt_length,
+    require_own_rows,
+    self_attention,
 )
 
 Texts = tuple[str, ...]
@@ -46,7 +49,7 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
     kinds = options.kinds
     wanted = _wanted(kinds)
     if attentions.single:
-        sides = _single(attentions, inputs)
+        sides = _single(attentions, inputs, wanted)
     else:
         sides = _Sides()
         if attentions.decoder or attentions.cross:
@@ -110,23 +113,28 @@ def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sid
     )
 
 
-def _single(outputs: Outputs, inputs: ModelInputs) -> _Sides:
-    """Read a model of one stack: a decoder, or an encoder, whose positions see later ones."""
+def _single(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]) -> _Sides:
+    """Read a model of one stack: a decoder, or an encoder, whose positions see all later ones.
+
+    A decoder that reads all tokens as a whole looks like an encoder, unless that is not wanted.
+    """
     notes = []
     writes, mask = inputs.written(inputs.mask)
-    fitting = _token_layers(outputs.single, inputs)
-    pairs = enumerate(zip(outputs.single, fitting, strict=True), start=1)
-    if left_out := [str(n) for n, (layer, shown) in pairs if shown is not layer]:
+    layers = _rows(_token_layers(outputs.single, inputs), inputs, "self-attention")
+    weights = [layer if layer is None or not_weights(layer) is None else None for layer in layers]
+    if inputs.options.normalized and any(layer is not None for layer in weights):
+        layers = weights
+    pairs = enumerate(zip(outputs.single, layers, strict=True), start=1)
+    if left_out := [str(n) for n, (given, shown) in pairs if given is not None and shown is None]:
         notes.append(
             f"Layers that look at blocks, and not at single tokens, are left out: "
             f"{', '.join(left_out)}."
         )
-    layers = _rows(fitting, inputs, "self-attention")
     if windowed([layer for layer in layers if layer is not None], mask):
         raise InputError(NOT_TOKENS)
     layers = [_cut(layer, mask, mask) for layer in layers]
-    decodes = outputs.decodes or _looks_back(layers)
-    texts = inputs.texts(inputs.ids, "decoder" if decodes else "source")
+    decodes = _looks_back(layers) or {*wanted} == {"decoder_self"}
+    texts = inputs.texts(inputs.ids, "decoder" if decodes else "source", mask)
     if texts is not None:
         texts = _without_padding(texts, mask, "source")
     if writes is not None:
@@ -169,17 +177,26 @@ def _token_layers(layers: Layers, inputs: ModelInputs) -> Layers:
 
 
 def _looks_back(layers: Rows) -> bool:
-    """Return whether no position sees a later one, save in a prefix that is read as a whole."""
+    """Return whether those before some position see neither it nor what follows.
+
+    In a decoder each is such a position, or the first behind what it reads as a whole. What follows
+    sees what stands before, unlike a second text in a row, and itself, unlike padding.
+    """
     seen = np.any([layer.any(0) for layer in layers if layer is not None], axis=0)
-    ahead = np.flatnonzero(np.triu(seen, 1).any(0))
-    prefix = int(ahead[-1]) + 1 if len(ahead) else 0
-    # a column that nobody sees, its own row neither, is padding
-    return not prefix or (prefix < len(seen) and bool(seen.diagonal()[prefix:].all()))
+    if not np.triu(seen, 1).any():
+        return True
+    places = np.arange(len(seen))
+    first = np.where(seen, places, len(seen)).min(1)  # that each row sees
+    last = np.where(seen, places, -1).max(1)
+    unseen = np.maximum.accumulate(last)[:-1] < places[1:]
+    looked_back = np.minimum.accumulate(first[::-1])[::-1][1:] < places[1:]
+    return bool((unseen & looked_back & seen.diagonal()[1:]).any())
 
 
 def _source(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], sides: _Sides) -> None:
     """Read the encoder's side: its own attention, and the keys of cross-attention."""
-    texts, mask = inputs.texts(inputs.ids, "source"), inputs.mask
+    mask = inputs.mask
+    texts = inputs.texts(inputs.ids, "source", mask)
     sides.source = None if texts is None else _without_padding(texts, mask, "source")
     if outputs.encoder and "encoder_self" in wanted:
         layers = _encoder(outputs, inputs)
@@ -231,9 +248,14 @@ def _decoder(
                 None if layer is None else layer[:, : layer.shape[1] // outputs.streams]
                 for layer in _rows(outputs.cross[0], inputs, "cross-attention")
             ]
-        reads = inputs.texts(inputs.decoder_ids, "decoder")
+        reads = inputs.texts(inputs.decoder_ids, "decoder", mask)
     else:
         mask, layers, reads, writes = _generated(outputs, inputs, wanted)
+    if reads is None and writes is not None and "decoder_self" in layers:
+        raise InputError(
+            "The labels are what the decoder writes, and not what it reads: give as decoder_tokens "
+            "model.prepare_decoder_input_ids_from_labels(labels), or kinds=['cross']."
+        )
     sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
     sides.writes = None if writes is None else _without_padding(writes, mask, "target")
     for kind, maps in layers.items():
@@ -261,6 +283,7 @@ def _generated(
     title = "decoder self-attention" if outputs.decoder else "cross-attention"
     rows = _rows_of_steps(outputs, number, len(every))
     prompt = prompt_length(every, rows, title)
+    require_own_rows(every, rows, title)
     alone = outputs.one_stack  # a decoder without an encoder
     named = inputs.decoder_ids
     if (
@@ -284,6 +307,8 @@ def _generated(
     rows = rows[: len(texts) - prompt]
     mask = inputs.mask if alone else inputs.decoder_mask
     if mask is not None:
+        if not alone and len(mask) == prompt - 1:  # before it generate puts its start token
+            mask = np.concatenate([[True], mask])
         mask = mask[:prompt]
         if len(mask) != prompt:
             raise InputError(
@@ -347,6 +372,8 @@ def _cut(layer: Weights | None, rows: Keep | None, keys: Keep | None) -> Weights
                 f"The attention mask has {len(keep)} positions and the weights "
                 f"{layer.shape[axis]}: give the mask that the model was given."
             )
+        if axis == 2 and layer.any() and not np.nan_to_num(layer[..., keep]).any():
+            raise InputError(INVERTED)
         layer = np.compress(keep, layer, axis=axis)
     return layer
 

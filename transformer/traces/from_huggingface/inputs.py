@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from transformer.errors import InputError, quoted
-from transformer.traces.external_tokens import Vocabulary, checked_tokens
+from transformer.traces.external_tokens import checked_tokens
 from transformer.traces.from_arrays import TraceOptions
-from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of_ids
+from transformer.traces.from_huggingface.outputs import Keep, Outputs, first_layer, rows_of_ids
+from transformer.traces.vocabulary import Vocabulary
 
 _IGNORED = -100
 """Label that torch's cross-entropy leaves out: padding in the labels that a model is trained on."""
+
+
+INVERTED = (
+    "No row looks at the tokens that the attention_mask keeps: it has 1 for a token and 0 for "
+    "padding, so give ~mask where True is padding, as in torch's key_padding_mask."
+)
 
 
 def field_of(tokens: Any, name: str) -> Any:
@@ -41,6 +49,8 @@ class ModelInputs:
         self.options = options
         self.vocabulary = Vocabulary(options.tokenizer)
         self.count = outputs.batch_size
+        stack = outputs.decoder or outputs.cross
+        self.positions = getattr(first_layer(stack[0]), "shape", [0] * 3)[2] if stack else 0
         rows = (
             "sentences in this batch" if outputs.sequences is None else "sequences in these outputs"
         )
@@ -67,11 +77,12 @@ class ModelInputs:
             )
         return self.number * rows // self.count
 
-    def texts(self, tokens: Any, side: str) -> tuple[str, ...] | None:
+    def texts(self, tokens: Any, side: str, mask: Keep | None = None) -> tuple[str, ...] | None:
         """Return the tokens of the sentence; None where none were given.
 
         The tokens are texts or ids, of one sentence or of each of a batch; `side` names the text in
-        an error message. The padding of labels, which are of the target, is its number.
+        an error message. Ids that the mask hides need no name, and get that of their number, as
+        does the padding of labels, which are of the target.
 
         Raises:
             InputError: if these are neither, or have no text.
@@ -84,8 +95,12 @@ class ModelInputs:
                 f"The tokens of the {side} hold {_IGNORED}, as labels do: give labels as "
                 f"target_tokens, and here what the model read."
             )
-        names = iter(self.vocabulary.texts([id_ for id_ in row if id_ != _IGNORED], side))
-        return tuple(str(id_) if id_ == _IGNORED else next(names) for id_ in row)
+        shown = [True] * len(row) if mask is None or len(mask) != len(row) else mask
+        named = [keep and id_ != _IGNORED for id_, keep in zip(row, shown, strict=True)]
+        names = iter(self.vocabulary.texts([*compress(row, named)], side))
+        return tuple(
+            next(names) if known else str(id_) for id_, known in zip(row, named, strict=True)
+        )
 
     def _row_of(self, tokens: Any, side: str) -> tuple[Any, ...] | None:
         """Return the texts or the ids of the sentence."""
@@ -112,7 +127,7 @@ class ModelInputs:
         Raises:
             InputError: if the labels are padding alone.
         """
-        texts = self.texts(self.options.target_tokens, "target")
+        texts = self.texts(self.target_ids, "target")
         if texts is None or texts[-1:] != (str(_IGNORED),):
             return texts, mask
         labels = np.flatnonzero([text != str(_IGNORED) for text in texts])
@@ -144,6 +159,14 @@ class ModelInputs:
         return field_of(tokens, "input_ids") if is_inputs(tokens) else tokens
 
     @property
+    def target_ids(self) -> Any:
+        """Tokens that the decoder writes in a pass, be they given as the labels of a batch."""
+        labels = field_of(self.options.tokens, "labels")
+        if self.options.target_tokens is None and self.positions:
+            return labels if getattr(labels, "shape", ())[1:] == (self.positions,) else None
+        return self.options.target_tokens
+
+    @property
     def mask(self) -> Keep | None:
         """The tokens that are no padding; None without a mask."""
         mask = self.options.attention_mask
@@ -171,7 +194,8 @@ class ModelInputs:
         positions: Keep = rows[self.row(len(rows))] != 0
         if not positions.any():
             raise InputError(
-                f"The {name} hides every token of this sentence: choose another index."
+                f"The {name} hides every token of this sentence: it has 1 for a token and 0 for "
+                f"padding, so give ~mask of a key_padding_mask, or choose another index."
             )
         return positions
 

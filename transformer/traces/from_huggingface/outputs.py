@@ -1,4 +1,4 @@
-"""The attentions in a model's outputs, whatever form they came in, and the maps of their steps."""
+"""The attentions in a model's outputs, whatever form they came in."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Layers: TypeAlias = Sequence[Any]
 """A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""
 
 NONE_THERE = (
-    'The outputs hold no attention weights: load the model with attn_implementation="eager", since '
-    "fused attention (sdpa, flash) keeps none, and call it with output_attentions=True."
+    'The outputs hold no attention weights: call model.set_attn_implementation("eager"), since '
+    "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; models "
+    "that look at blocks (BigBird) or have no attention (FNet) keep none in any case."
 )
 
 NOT_TOKENS = (
@@ -47,8 +48,6 @@ class Outputs:
         fused: stacks of an encoder-decoder that kept no weights while another did.
         one_stack: whether `decoder` is the generation of a model with one stack, by the name under
             which the weights came.
-        decodes: whether a model of one stack keeps keys for a next token, or reads an image before
-            its text, and so is a decoder.
         batch: sentences in the batch, where the outputs say it beside the weights.
         layer_count: layers of a model of one stack, where the outputs say it beside the weights.
     """
@@ -61,7 +60,6 @@ class Outputs:
     beams: list[list[int]] | None = None
     fused: tuple[str, ...] = ()
     one_stack: bool = False
-    decodes: bool = False
     batch: int | None = None
     layer_count: int = 0
 
@@ -140,7 +138,7 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
                 f"place of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
             )
         if not deeper:
-            raise InputError(NONE_THERE)
+            raise InputError(_why_none(outputs))
         ((_, attentions),) = deeper
     if numbers is not None:
         return attentions.numbered(_checked_numbers(numbers))
@@ -149,6 +147,29 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
     if len(cached) > len(layers) == sum(cached):
         return attentions.numbered([number for number, has_keys in enumerate(cached) if has_keys])
     return replace(attentions, layer_count=max(len(cached), attentions.layer_count))
+
+
+def _why_none(outputs: Any) -> str:
+    """Write the sentence on outputs without attention weights."""
+    members = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    shapes = [tuple(getattr(member, "shape", ())) for member in members]
+    if shapes and all(len(shape) == 3 and shape[1] == shape[2] for shape in shapes):
+        return (
+            f"These are arrays of 3 axes, {[*shapes[0]]}, as averaged over the heads: give [batch, "
+            f"head, query, key] of each layer, in torch with average_attn_weights=False."
+        )
+    if hasattr(outputs, "shape"):
+        return (
+            f"This is one array, {[*outputs.shape]}: give a list with [batch, head, query, key] of "
+            f"each layer, or [layer, head, query, key] of one sentence to from_arrays."
+        )
+    plain = type(outputs) in (dict, list, tuple)
+    if not plain and not any(hasattr(outputs, name) for name in _ATTENTIONS):
+        return (
+            f"A {type(outputs).__name__} has no field of attention weights, as of a model without "
+            f"attention, such as Mamba: give the outputs of one that has it."
+        )
+    return NONE_THERE
 
 
 def _read(outputs: Any) -> Outputs | None:
@@ -199,7 +220,8 @@ def _checked_numbers(numbers: Any) -> list[int]:
 
 def _cached_layers(outputs: Any) -> list[bool]:
     """Return whether each layer of the cache holds keys, as those of Mamba do not."""
-    members = outputs if isinstance(outputs, (list, tuple)) else [_field(outputs, _CACHE)]
+    fields = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+    members = outputs if isinstance(outputs, (list, tuple)) else fields.values()
     layers = next((member.layers for member in members if hasattr(member, "layers")), ())
     return [getattr(layer, "keys", None) is not None for layer in layers]
 
@@ -299,14 +321,12 @@ def _from_fields(outputs: Any) -> Outputs:
         cross=(cross,) if cross else (),
         single=single,
         fused=fused,
-        decodes=any(_field(outputs, name) is not None for name in (_CACHE, _IMAGE)),
         batch=(*getattr(_field(outputs, "last_hidden_state"), "shape", ()), None)[0],
         layer_count=len(_field(outputs, "hidden_states") or ()) - 1,
     )
 
 
 _ATTENTIONS = ("encoder_attentions", "decoder_attentions", "cross_attentions", "attentions")
-_CACHE, _IMAGE = "past_key_values", "image_hidden_states"
 
 
 def _field(outputs: Any, name: str) -> Any:
@@ -329,7 +349,7 @@ def _from_tuple(outputs: Sequence[Any]) -> Outputs:
         return Outputs(single=outputs)
     groups = [member for member in outputs if _are_layers(member)]
     if len(groups) == 1:
-        return Outputs(single=groups[0], decodes=any(hasattr(m, "layers") for m in outputs))
+        return Outputs(single=groups[0])
     if len(groups) == 2:
         return Outputs(decoder=(groups[0],), cross=(groups[1],))
     if len(groups) == 3:
@@ -387,92 +407,3 @@ def rows_of_ids(ids: Any, name: str) -> list[list[int]]:
 def _plain(value: Any) -> Any:
     """Convert a tensor or an array to lists or a number; leave anything else as it is."""
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def self_attention(
-    steps: Sequence[Layers], rows: Sequence[int], mask: Keep | None, title: str
-) -> list[Weights | None]:
-    """Join the decoder's self-attention over all read positions, `[head, query, query]` each.
-
-    The first step has a row for each token of the prompt. Each later one has a row for its own
-    token, or without a cache for all; its keys are all positions so far, with a static cache also
-    places that are still free, with a sliding window the last ones alone.
-
-    `rows` are the rows of each step's batch through which the sequence came; `mask` marks the
-    tokens of the prompt that are no padding, whose rows are ignored.
-
-    Raises:
-        InputError: if the steps do not fit each other.
-    """
-    prompt = prompt_length(steps, rows, title)
-    size = prompt + len(rows) - 1
-    layers: list[Weights | None] = []
-    for layer, first in enumerate(steps[0]):
-        if first is None:
-            layers.append(None)
-            continue
-        whole: Any = None
-        for step, row in enumerate(rows):
-            name = f"{title} of layer {layer + 1} in step {step + 1}"
-            weights = row_of(_layer(steps, step, layer, title), row, name)
-            end = prompt + step
-            new = weights[:, -(prompt if step == 0 else 1) :]
-            if whole is None:
-                whole = np.zeros((len(new), size, size), np.float32)
-            if new.shape[:1] != whole.shape[:1]:
-                raise _unfitting(name, "another number of heads than the steps before")
-            keys = new.shape[2]
-            shown = new if mask is None or step else np.compress(mask, new, axis=1)
-            if shown[..., end:].any() or (step == 0 and keys < end):
-                raise _unfitting(name, f"{keys} keys where {end} positions had been read")
-            read = new[..., :end]
-            whole[:, end - new.shape[1] : end, end - read.shape[2] : end] = read
-        layers.append(whole)
-    return layers
-
-
-def cross_attention(
-    steps: Sequence[Layers], rows: Sequence[int], title: str, streams: int
-) -> list[Weights | None]:
-    """Join the cross-attention of all positions that the decoder read, `[head, query, key]` each.
-
-    Of several streams of rows, the first is that of what the positions read.
-
-    Raises:
-        InputError: if the steps do not fit each other.
-    """
-    layers: list[Weights | None] = []
-    for layer, first in enumerate(steps[0]):
-        if first is None:
-            layers.append(None)
-            continue
-        parts: list[Weights] = []
-        for step, row in enumerate(rows):
-            name = f"{title} of layer {layer + 1} in step {step + 1}"
-            weights = row_of(_layer(steps, step, layer, title), row, name)
-            weights = weights[:, : weights.shape[1] // streams]
-            parts.append(weights if step == 0 else weights[:, -1:])
-            if parts[-1].shape[::2] != parts[0].shape[::2]:
-                raise _unfitting(name, "another number of heads or keys than the steps before")
-        layers.append(np.concatenate(parts, axis=1))
-    return layers
-
-
-def prompt_length(steps: Sequence[Layers], rows: Sequence[int], title: str) -> int:
-    """Count the tokens that were read in the first step."""
-    _layer(steps, 0, 0, title)
-    return int(row_of(first_layer(steps[0]), rows[0], f"{title} in step 1").shape[1])
-
-
-def _layer(steps: Sequence[Layers], step: int, layer: int, title: str) -> Any:
-    if step >= len(steps) or not isinstance(steps[step], (list, tuple)):
-        raise _unfitting(title, f"{len(steps)} steps, fewer than the sequence that was generated")
-    if layer >= len(steps[step]):
-        raise _unfitting(f"{title} in step {step + 1}", "fewer layers than the first step")
-    return steps[step][layer]
-
-
-def _unfitting(title: str, has: str) -> InputError:
-    return InputError(
-        f"The {title} has {has}: give the outputs of one call of generate as they were returned."
-    )

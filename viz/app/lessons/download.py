@@ -1,12 +1,11 @@
-"""Answers of a reader as a file, below the last card of a lesson."""
+"""Score of a reader, and the answers as a file, below the last card of a lesson."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
-from transformer import Translator
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.fields import text_input
 from viz.app.lessons.progress import SHOWN, Progress
 from viz.app.lessons.texts import TEXTS
@@ -15,19 +14,24 @@ from viz.lessons import Card, Lesson
 from viz.lessons.answer_key import answer_key
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
 from viz.lessons.grading import is_right
+from viz.lessons.measures import Sentence
 
 
-def draw_download(lesson: Lesson, place: Progress, translator: Translator, source: str) -> None:
-    """Draw a field for the reader's name, and the button that downloads the answers so far.
+def draw_score(lesson: Lesson, place: Progress, sentence: Sentence) -> None:
+    """Draw how many answers are right, a field for the reader's name, and the download of all.
 
-    `source` is the reader's sentence.
+    `sentence` is the reader's.
     """
     texts = TEXTS[lesson.language]
+    right = marked_answers(lesson, place, sentence, "").right
+    count = sum(bool(card.ask) for card in lesson.cards)
+    with st.container(key="lesson-score"):
+        st.markdown(f"**{texts['score'].format(right=right, count=count)}**")
     typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
     reader = "".join(filter(str.isprintable, typed)).strip()
     st.download_button(
         texts["download"],
-        lambda: write_answers(marked_answers(lesson, place, translator, source, reader)),
+        lambda: write_answers(marked_answers(lesson, place, sentence, reader)),
         f"{lesson.name}-answers.json",
         "application/json",
         key="lesson-download",
@@ -36,13 +40,17 @@ def draw_download(lesson: Lesson, place: Progress, translator: Translator, sourc
     )
 
 
-def marked_answers(
-    lesson: Lesson, place: Progress, translator: Translator, source: str, reader: str
-) -> Answers:
+def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: str) -> Answers:
     """Mark the answers to a lesson; one that was shown to the reader counts as none."""
-    origin = Origin.from_translator(translator, source, "")
+    translator, trace = sentence.translator, sentence.trace
+    origin = Origin.from_translator(translator, trace.source, "")
     marked: list[GivenAnswer | None] = []
-    for number, entry in enumerate(answer_key(replace(lesson, sentence=source), translator)):
+    key = memo_per_trace(
+        trace,
+        ("lesson key", lesson.name, lesson.checksum, cached_results.identity(translator)),
+        lambda: [e._replace(sentence=None) for e in answer_key(lesson, translator, trace)],
+    )
+    for number, entry in enumerate(key):
         given = place.answer(number)
         if entry.answer is None or given in ("", SHOWN):
             marked.append(None)
@@ -51,7 +59,13 @@ def marked_answers(
             right = is_right(entry.card, text, entry.answer)
             marked.append(GivenAnswer(text, entry.answer.text, right))
     return Answers(
-        lesson.name, lesson.checksum, source, origin.model, origin.checksum, reader, tuple(marked)
+        lesson.name,
+        lesson.checksum,
+        trace.source,
+        origin.model,
+        origin.checksum,
+        reader,
+        tuple(marked),
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown
 from viz.app.lessons import library
-from viz.app.lessons.progress import CARD, LESSON
-from viz.app.links import navigation
-from viz.app.sentence.search_request import TEXT
+from viz.app.lessons.card_view import card_view, draw_link
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import Lesson
 from viz.lessons.lesson import Language
@@ -29,9 +28,7 @@ def draw() -> None:
 
 
 def _link(lesson: Lesson) -> None:
-    label = f"{as_markdown(lesson.title)} · {lesson.minutes} min"
-    choices = {LESSON: lesson.name, CARD: "1"}
-    if lesson.sentence:
-        choices[TEXT] = lesson.sentence
-    first, *_ = PAGE_TITLES
-    navigation.plain_link(first, label, choices)
+    page, *_ = PAGE_TITLES
+    card = lesson.cards[0]
+    view = card_view(lesson, replace(card, view=None) if card.predict else card, page)
+    draw_link(lesson, 0, view, f"{as_markdown(lesson.title)} · {lesson.minutes} min")

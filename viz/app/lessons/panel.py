@@ -1,33 +1,33 @@
 """The panel of a lesson beside every page: one card, its view, its question and its answer.
 
-It is drawn before the page, so that nothing waits for a picture; `notice` then says below the link
-of a card whether the page shows what the card asks for.
+It is drawn before the page, so that nothing waits for a picture; `notice` then lights what the card
+is about, where the page shows its view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
 from transformer.files.installed import BUNDLED
-from viz.app import presentation
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.fields import text_input
+from viz.app.chrome.fields import text_input, typed
 from viz.app.chrome.problems import say
 from viz.app.lessons import library, progress
-from viz.app.lessons.download import draw_download, given_text
-from viz.app.lessons.progress import CARD, SHOWN, Progress
+from viz.app.lessons.card_view import card_view, draw_link, is_open
+from viz.app.lessons.download import draw_score, given_text
+from viz.app.lessons.progress import SHOWN, Progress
 from viz.app.lessons.texts import TEXTS
-from viz.app.links import navigation
+from viz.app.links.address import UNLOCKED
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.search_request import TEXT
-from viz.lessons import Card, Lesson, LessonError, View
+from viz.lessons import Card, Lesson, LessonError
 from viz.lessons.grading import Answer, in_language, is_right, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
@@ -57,18 +57,36 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 """Keys of the elements that a card can highlight; the first that the page has is lit."""
 
 
-class _Status(NamedTuple):
-    """Place below the link of a card, with what it says once the page shows the view."""
+class _Open(NamedTuple):
+    """The open card, with the place for its light and for what is said below its link."""
 
+    lesson: Lesson
+    number: int
     slot: DeltaGenerator
-    view: View
-    text: str
 
 
 _TYPED, _CHOSEN, _STATUS = "lesson-typed", "lesson-chosen", "panel.status"
 
 
-def show() -> None:
+def begin() -> None:
+    """Take the lesson's sentence where the address has none; unlock it where a card asks for one.
+
+    Before the sentence bar is drawn.
+    """
+    st.session_state[UNLOCKED] = False
+    place = progress.current()
+    lesson = library.offered().lessons.get(place.lesson) if place else None
+    if place is None or lesson is None:
+        return
+    card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
+    st.session_state[UNLOCKED] = card.own_sentence
+    if TEXT not in st.query_params and TEXT not in st.session_state:
+        sentence = lesson.sentence_of(card) or lesson.sentence
+        if sentence:
+            search_request.put_text(sentence)
+
+
+def show(page: str) -> None:
     """Draw the open card of the lesson that the address names, if it names one."""
     st.session_state[_STATUS] = None
     if (place := progress.current()) is None:
@@ -80,7 +98,7 @@ def show() -> None:
             say(error)
             st.button("Close", on_click=progress.leave, key="lesson-end", type="tertiary")
             return
-        _draw(lesson, place._replace(card=min(place.card, len(lesson.cards) - 1)))
+        _draw(lesson, place._replace(card=min(place.card, len(lesson.cards) - 1)), page)
 
 
 def _lesson(place: Progress) -> Lesson:
@@ -93,7 +111,7 @@ def _lesson(place: Progress) -> Lesson:
     )
 
 
-def _draw(lesson: Lesson, place: Progress) -> None:
+def _draw(lesson: Lesson, place: Progress, page: str) -> None:
     texts, card = TEXTS[lesson.language], lesson.cards[place.card]
     with st.container(key="lesson-top", horizontal=True, gap="small"):
         st.text(lesson.title)
@@ -108,85 +126,88 @@ def _draw(lesson: Lesson, place: Progress) -> None:
     with st.container(key=f"lesson-card-{place.card}"):  # which `js/card_focus.js` knows
         st.markdown(f"**{as_markdown(card.title)}**")
     st.markdown(card.text)
-    if card.light is not None:
-        keys = " ".join(LIGHTS[card.light])
-        st.html(f'<i data-light="{keys}" data-card="{lesson.name}-{place.card}"></i>')
-    if card.ask:  # before the link: the reader predicts, then looks
+    if card.ask:
         _question(lesson, card, place)
-    if card.view is not None:
-        _view(card.view, texts)
-    _ways_on(lesson, place, number)
-
-
-def _view(view: View, texts: Mapping[str, str]) -> None:
-    """Draw the link to a view, with a place below it for what `notice` says."""
-    choices = {**sentence_bar.url_choices(), **view.choices}
     with st.container(key="lesson-view"):
-        navigation.plain_link(view.page, texts["open"], choices)
-        st.session_state[_STATUS] = _Status(st.empty(), view, texts["opened"])
+        if card.view is not None:
+            draw_link(lesson, place.card, card_view(lesson, card, page), texts["open"])
+        st.session_state[_STATUS] = _Open(lesson, place.card, st.container())
+    _ways_on(lesson, place, number, page)
 
 
 def notice(page: str) -> None:
-    """Say below the link of the open card that the page shows it; the page has been drawn."""
-    status: _Status | None = st.session_state.pop(_STATUS, None)
-    if status is not None and _is_open(status.view, page):
-        status.slot.markdown(f"✓ {status.text}")
-
-
-def _is_open(view: View, page: str) -> bool:
-    """Return whether a page shows a view: each choice is in the URL, or is its widget's value."""
-    return view.page == page and all(
-        sorted(map(str.casefold, values)) == sorted(map(str.casefold, _shown(name)))
-        for name, values in view.choices.items()
-    )
-
-
-def _shown(name: str) -> list[str]:
-    """Return the values of a choice; a default is in its widget alone."""
-    if name in st.query_params:
-        return st.query_params.get_all(name)
-    value = st.session_state.to_dict().get(name)  # a lesson may have a name that is reserved
-    return [str(part) for part in value] if isinstance(value, list) else [str(value)]
+    """Light what the open card is about where the page shows its view; the page has been drawn."""
+    status: _Open | None = st.session_state.pop(_STATUS, None)
+    if status is None:
+        return
+    lesson, number, slot = status
+    card = lesson.cards[number]
+    if not is_open(card_view(lesson, card, page), page):
+        return
+    with slot:
+        if card.view is not None:
+            st.markdown(f"✓ {TEXTS[lesson.language]['opened']}")
+        if card.light is not None:
+            keys = " ".join(LIGHTS[card.light])
+            st.html(f'<i data-light="{keys}" data-card="{lesson.name}-{number}"></i>')
 
 
 def _question(lesson: Lesson, card: Card, place: Progress) -> None:
     """Draw the question of a card, and what comes after an answer."""
     texts, number = TEXTS[lesson.language], place.card
     st.markdown(card.ask)
-    sentence = _sentence()
-    wanted = "" if card.view is None else "".join(card.view.choices.get(TEXT, ()))
-    elsewhere = wanted and (sentence is None or sentence.trace.source != wanted)
+    sentence, wanted = _sentence(), lesson.sentence_of(card)
+    if wanted and sentence is not None and sentence.trace.source != wanted:
+        st.text(texts["first"])
+        _offer_sentence(wanted, texts)
+        return
     try:
-        answer = None if elsewhere else _right_answer(card, sentence)
+        answer = _right_answer(card, sentence)
     except HeadlightError as error:
         st.text(texts["skipped"].format(problem=error))
-        if lesson.sentence and sentence is not None and sentence.trace.source != lesson.sentence:
-            st.button(
-                texts["sentence"],
-                key="lesson-sentence",
-                on_click=search_request.put_text,
-                args=(lesson.sentence,),
-            )
         return
     given = place.answer(number)
     _field(card, texts, number, given)
     if not given:
         return
     if answer is None:
-        st.text(texts["first" if elsewhere else "wait"])
+        st.text(texts["wait"])
         return
     right = given != SHOWN and is_right(card, given_text(card, given), answer)
-    label = "shown" if given == SHOWN else "right" if right else "wrong"
     with st.container(key=f"lesson-verdict-{number}"):
-        _verdict(card, texts[label], as_markdown(in_language(answer, lesson.language)))
+        if right or given == SHOWN:
+            text = as_markdown(in_language(answer, lesson.language))
+            st.markdown(f"**{texts['right' if right else 'shown'].format(answer=text)}**")
+            st.markdown(card.reveal.replace("{answer}", text))
+        else:
+            st.markdown(f"**{texts['wrong']}**")
+            st.markdown(card.hint or texts["hint"])
     if right:
         return
+    with st.container(key="lesson-more", horizontal=True, gap="small"):
+        st.button(
+            texts["again"], key=f"lesson-again-{number}", on_click=progress.give, args=(number, "")
+        )
+        if given != SHOWN:
+            _offer_answer(texts, number)
+
+
+def _offer_sentence(sentence: str, texts: Mapping[str, str]) -> None:
     st.button(
-        texts["again"],
-        key=f"lesson-again-{number}",
-        on_click=progress.give,
-        args=(number, ""),
+        texts["sentence"],
+        key="lesson-sentence",
+        on_click=search_request.put_text,
+        args=(sentence,),
+    )
+
+
+def _offer_answer(texts: Mapping[str, str], number: int) -> None:
+    st.button(
+        texts["show"],
+        key=f"lesson-show-{number}",
         type="tertiary",
+        on_click=progress.give,
+        args=(number, SHOWN),
     )
 
 
@@ -233,13 +254,7 @@ def _field(card: Card, texts: Mapping[str, str], number: int, given: str) -> Non
         st.button(
             texts["check"], key=f"lesson-check-{number}", on_click=_submit, args=(number, key)
         )
-        st.button(
-            texts["show"],
-            key=f"lesson-show-{number}",
-            type="tertiary",
-            on_click=progress.give,
-            args=(number, SHOWN),
-        )
+        _offer_answer(texts, number)
 
 
 def _submit(number: int, key: str) -> None:
@@ -251,47 +266,41 @@ def _submit(number: int, key: str) -> None:
         progress.give(number, value)
 
 
-def _verdict(card: Card, text: str, answer: str) -> None:
-    """Say whether an answer is right, and what the card reveals."""
-    st.markdown(f"**{text.format(answer=answer)}**")
-    if card.reveal:
-        st.markdown(card.reveal.replace("{answer}", answer))
-
-
-def _ways_on(lesson: Lesson, place: Progress, number: str) -> None:
-    texts = TEXTS[lesson.language]
+def _ways_on(lesson: Lesson, place: Progress, number: str, page: str) -> None:
+    texts, last = TEXTS[lesson.language], len(lesson.cards) - 1
     with st.container(key="lesson-on", horizontal=True, gap="small"):
-        st.button(
-            texts["back"],
-            key="lesson-back",
-            disabled=place.card == 0,
-            on_click=progress.open_card,
-            args=(place.card - 1,),
-        )
+        _way(lesson, place.card - 1, page, "back", place.card == 0)
         st.text(number)
-        _next(lesson, place, texts["next"])
-    last = len(lesson.cards) - 1
+        _way(lesson, place.card + 1, page, "next", place.card == last)
     if place.card == last and any(place.answers) and (sentence := _sentence()) is not None:
-        draw_download(lesson, place, sentence.translator, sentence.trace.source)
+        draw_score(lesson, place, sentence)
     bar = sentence_bar.current()
     if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
         st.caption(texts["model"])
 
 
-def _next(lesson: Lesson, place: Progress, label: str) -> None:
-    """Draw the way to the next card; when presented, it opens the view of that card, too."""
-    last = place.card == len(lesson.cards) - 1
-    view = None if last else lesson.cards[place.card + 1].view
-    if presentation.is_on() and view is not None:
-        choices = {**sentence_bar.url_choices(), **view.choices, CARD: str(place.card + 2)}
-        with st.container(key="lesson-next-view"):
-            navigation.plain_link(view.page, label, choices)
+def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> None:
+    """Draw the way to a card: a link that opens its view, too, unless the reader predicts first."""
+    label = TEXTS[lesson.language][name]
+    card = None if disabled else lesson.cards[number]
+    if card is None or card.view is None or card.predict:
+        kind: Literal["primary", "secondary"] = "primary" if name == "next" else "secondary"
+        wanted = lesson.sentence_of(card) if card else ""
+        st.button(
+            label,
+            key=f"lesson-{name}",
+            type=kind,
+            disabled=disabled,
+            on_click=_open_card,
+            args=(number, wanted),
+        )
         return
-    st.button(
-        label,
-        key="lesson-next",
-        type="primary",
-        disabled=last,
-        on_click=progress.open_card,
-        args=(place.card + 1,),
-    )
+    with st.container(key=f"lesson-{name}-view", width="content"):
+        draw_link(lesson, number, card_view(lesson, card, page), label)
+
+
+def _open_card(number: int, sentence: str) -> None:
+    """Open a card and its sentence, on the page that is open."""
+    progress.open_card(number)
+    if sentence and sentence != typed(TEXT):
+        search_request.put_text(sentence)

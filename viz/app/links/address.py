@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from html import escape
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -64,6 +64,8 @@ def longest(name: str) -> int:
 
 
 IN_CLASS, PRESENT = "class", "present"
+UNLOCKED = "address.unlocked"
+"""In the session: whether the open card lets a class write a sentence."""
 CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
@@ -136,7 +138,11 @@ def prepare(page: str) -> None:
         for name in query:
             st.session_state.pop(name, None)
     wanted = query
-    if followed:
+    if linked and "card" in query:  # a card of a lesson shows its view, whatever was chosen before
+        for name in SHARED.get(page, {}):
+            st.session_state.pop(name, None)
+        wanted = {**st.session_state.get(_CARRIED, {}), **query}
+    elif followed:
         wanted = _query_of_new_page(before, page, _read(left) if linked else query)
         if linked:
             wanted |= query
@@ -210,7 +216,7 @@ def has_arrived() -> bool:
 
 def in_class() -> bool:
     """Return whether a teacher's link opened the page, which fixes the sentence."""
-    return st.query_params.get(IN_CLASS) == "1"
+    return st.query_params.get(IN_CLASS) == "1" and not st.session_state.get(UNLOCKED)
 
 
 def is_restored() -> bool:
@@ -288,6 +294,11 @@ def _read(query: str) -> Query:
         if name in values_by_name:
             values_by_name[name] = [renamed.get(value, value) for value in values_by_name[name]]
     return values_by_name
+
+
+def under_new_names(choices: Mapping[str, str | Sequence[str]]) -> Query:
+    """Return the choices of a link under the names and values of now."""
+    return _read(urlencode(choices, doseq=True))
 
 
 def _is_unusable_number(value: str) -> bool:

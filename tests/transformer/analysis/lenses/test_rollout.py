@@ -73,7 +73,7 @@ def test_the_mean_is_over_the_heads_that_a_layer_has() -> None:
     np.testing.assert_allclose([*rollout_of_weights(trace, "encoder_self")][1], expected, rtol=1e-6)
     # of rows that were given with another sum, the shares are followed
     scaled = AttentionTrace.from_arrays(
-        encoder_self=[layers[0] * 3, layers[1]], source_tokens=[*"abcd"]
+        encoder_self=[layers[0] * 3, layers[1]], source_tokens=[*"abcd"], normalized=False
     )
     np.testing.assert_allclose(
         [*rollout_of_weights(scaled, "encoder_self")][1], expected, rtol=1e-6

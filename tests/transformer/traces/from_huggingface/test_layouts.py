@@ -202,19 +202,51 @@ def test_layers_whose_numbers_are_not_known_are_said_to_be_some() -> None:
         assert not [note for note in trace.notes if "have weights, which" in note]
 
 
-@pytest.mark.parametrize("prefix", [1, 3, 4])
+def whole(first: int, end: int, size: int = 5) -> np.ndarray:
+    """`[query, key]` that a decoder sees, with a part that is read as a whole, such as an image."""
+    seen = np.tril(np.ones((size, size), bool))
+    seen[first:end, first:end] = True
+    return seen
+
+
+BOTH_WAYS = {
+    "encoder": whole(0, 5),
+    "encoder in a window": np.tril(np.triu(np.ones((5, 5), bool), -2), 2),
+    "two texts in a row": np.kron(np.eye(2, dtype=bool), np.ones((3, 3), bool)),
+}
+BACK = {
+    "causal": whole(0, 1),
+    "image first": whole(0, 4),
+    "image in the middle": whole(1, 4),
+    "image last": whole(2, 5),
+    "image last, after one token": whole(1, 5),
+}
+
+
 @pytest.mark.parametrize("extra", [{}, {"image_hidden_states": 1}, {"past_key_values": cache()}])
-def test_a_model_that_reads_a_prefix_as_a_whole_is_a_decoder(prefix, extra) -> None:
-    """PaliGemma; of a prefix without anything after it, its other outputs tell that it is one."""
-    maps = rows(2, 2, 4, 4, seed=1)
-    ahead = np.triu(np.ones((4, 4)), 1)
-    ahead[:, :prefix] = 0
-    maps[:, :, ahead > 0] = 0
+@pytest.mark.parametrize("seen", [*BOTH_WAYS, *BACK])
+def test_the_weights_tell_a_decoder_from_an_encoder(seen, extra) -> None:
+    """PaliGemma, Gemma 3, EmbeddingGemma: neither a field nor a cache does."""
+    cells = (BOTH_WAYS | BACK)[seen]
+    maps = rows(2, 2, *cells.shape, seed=1) * cells
     outputs = {"attentions": per_layer([maps]), **extra}
-    trace = AttentionTrace.from_huggingface(outputs, [*"abcd"])
-    assert trace.kinds == (("decoder_self",) if prefix < 4 or extra else ("encoder_self",))
-    if trace.kinds == ("decoder_self",):
-        assert trace.causal == (prefix == 1)
+    trace = AttentionTrace.from_huggingface(outputs, [*"abcdef"[: len(cells)]])
+    assert trace.kinds == (("decoder_self",) if seen in BACK else ("encoder_self",))
+    chosen = AttentionTrace.from_huggingface(
+        outputs, [*"abcdef"[: len(cells)]], kinds=["decoder_self"]
+    )
+    assert chosen.kinds == ("decoder_self",)
+
+
+def test_states_of_linear_attention_are_no_weights_however_many_tokens_there_are() -> None:
+    """MiniMax: `[head, dim, dim]` among the attentions, of as many dims as tokens."""
+    state = torch.tensor(np.random.default_rng(1).normal(size=(1, 2, 4, 4)))
+    attention = per_layer([rows(1, 2, 4, 4, seed=1, causal=True)])[0]
+    trace = AttentionTrace.from_huggingface((state, attention), [*"abcd"])
+    assert trace.head_count("decoder_self") == (0, 2)
+    assert trace.notes[-1].endswith("are left out: 1.")
+    with pytest.raises(InputError, match="normalized=False"):
+        AttentionTrace.from_huggingface((state, state), [*"abcd"])
 
 
 def test_padding_at_the_end_makes_no_decoder_of_an_encoder() -> None:
@@ -256,6 +288,13 @@ def test_each_side_is_named_by_its_own_vocabulary() -> None:
     assert trace.target_tokens == ("▁Der", "▁Hund", "</s>")
     with pytest.raises(InputError, match="no token 9, which is one of the source"):
         AttentionTrace.from_huggingface(steps, [[2, 9, 3, 0]], tokenizer=tokenizer)
+    # padding has the number of the other vocabulary, or one that is none
+    tokenizer.encoder["</s>"] = 9
+    padded = {"input_ids": [[2, 3, 77, 77]], "attention_mask": [[1, 1, 0, 0]]}
+    trace = AttentionTrace.from_huggingface(steps, padded, tokenizer=tokenizer)
+    assert trace.source_tokens == ("▁The", "▁dog")
+    trace = AttentionTrace.from_huggingface(made, source, [[9, 2, 3, 0]], tokenizer=tokenizer)
+    assert trace.decoder_tokens == ("</s>", "▁Der", "▁Hund", "</s>")
     alone = per_layer([rows(2, 2, 2, 2, seed=1, causal=True)])  # a decoder of the target's language
     trace = AttentionTrace.from_huggingface(alone, [2, 3], tokenizer=tokenizer)
     assert trace.decoder_tokens == ("▁Der", "▁Hund")

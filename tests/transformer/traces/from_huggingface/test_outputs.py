@@ -218,6 +218,65 @@ def beam_without_rows() -> SimpleNamespace:
     return made
 
 
+def in_padding() -> np.ndarray:
+    """Attention over five tokens of which the last two are padding."""
+    maps = rows(1, 2, 5, 5, seed=1)
+    maps[..., 3:] = 0
+    return maps
+
+
+def assisted(accepted: int, window: int = 3) -> tuple[Sequence, SimpleNamespace]:
+    """Steps of assisted generation: rows have keys of candidates behind their own token.
+
+    The second layer looks in a window. `accepted` candidates come from the first call of the model,
+    whose first rows the library gives in place of theirs.
+    """
+    entry = sequence([11, 12, 13, 14, 15, 16, 17, 18, EOS], 4, seed=1)
+    back = np.arange(8)[:, None] - np.arange(8)
+    entry.own[1] = np.where((back >= 0) & (back < window), rows(1, 4, 8, 8, seed=2)[0] + 1, 0)
+    made = generated([entry])
+    steps = [list(step) for step in made.attentions]
+    for step, extra in enumerate([2, 1, 0, 2], start=1):
+        own = steps[step][1][..., -window:]
+        hidden = torch.zeros(*own.shape[:-1], extra)
+        before = torch.zeros(*own.shape[:-1], 2 - extra)
+        steps[step][1] = torch.cat([before, own, hidden], -1)
+    for step in range(1, accepted):
+        for layer, whole in enumerate(steps[0]):
+            row = torch.zeros(1, 4, 1, 4 + step)
+            row[..., :4] = whole[:, :, step - 1 : step]
+            steps[step][layer] = row
+    made.attentions = tuple(map(tuple, steps))
+    return entry, made
+
+
+def test_rows_end_with_their_own_token_whatever_candidates_stand_behind() -> None:
+    """Prompt lookup and assistants on sliding layers; an own weight that rounds to 0 moves none."""
+    entry, made = assisted(0)
+    made.attentions[2][0][:, :2, :, -1] = 0
+    entry.own[0, :2, 5, 5] = 0
+    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, normalized=False)
+    np.testing.assert_array_equal(trace.decoder_self, entry.own)
+
+
+def test_labels_in_the_inputs_are_what_a_pass_writes() -> None:
+    trace = read(tokens={**INPUTS, "labels": DECODERS}, kinds=["cross"], decoder_tokens=None)
+    assert trace.labels("cross").queries == ("<s>", "▁t31", "▁t32", "▁t33")
+    classes = {**INPUTS, "labels": torch.tensor([0, 1])}  # of whole texts
+    assert not read(tokens=classes).writes_known
+
+
+@pytest.mark.parametrize("mask", [[1, 0, 1, 1], [0, 1, 1]])
+def test_a_prompt_may_have_a_mask_of_its_own(mask) -> None:
+    """Before it `generate` puts a start token, which that mask does not have."""
+    entry = sequence([BOS, 31, 32, 33, 34, EOS], 4, seed=1, source=5)
+    made = generated([entry])
+    trace = AttentionTrace.from_huggingface(
+        made, tokenizer=TOKENIZER, decoder_attention_mask=[mask]
+    )
+    assert trace.decoder_tokens == ("<s>", "▁t32", "▁t33", "▁t34")
+
+
 def prefix_in_the_cache() -> SimpleNamespace:
     made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
     made.attentions[0][0].requires_grad_()  # a tensor of a model that is trained
@@ -233,9 +292,10 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
         ({"index": -1}, r"no index -1"),
         ({"index": "0"}, r"no index '0'"),
-        ({"outputs": SimpleNamespace(attentions=None)}, r'attn_implementation="eager"'),
+        ({"outputs": SimpleNamespace(attentions=None)}, r'set_attn_implementation\("eager"\)'),
         ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
         ({"outputs": {"attentions": ()}}, r"fused attention"),
+        ({"outputs": ()}, r"fused attention"),
         ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
         ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
                                      attentions=((None,), (None,)))}, r"fused attention"),
@@ -248,7 +308,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
          r"of layer 2 has 3 axes, \[2, 2, 2\], and not 4"),
         ({"outputs": {"attentions": (torch.zeros(2, 1, 1, 2, 2),)}}, r"has 5 axes"),
         ({"tokenizer": None}, r"tokens of the decoder are ids, and there is no tokenizer"),
-        ({"tokenizer": object()}, r"no convert_ids_to_tokens"),
+        ({"tokenizer": object()}, r"cannot name ids, having no convert_ids_to_tokens"),
         ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
         ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* 4 tokens"),
         ({"tokens": ["a", "b", 3.5, "c", "d"]}, r"Token 3 of the source is 3.5 and no string"),
@@ -278,7 +338,18 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
          r"row 1 of the beam, and the outputs hold 1 of its rows"),
         ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
-         r"4 keys where 2 positions had been read"),
+         r"more than the 2 tokens of this call, which a cache"),
+        ({"outputs": SimpleNamespace(logits=torch.zeros(1, 4, 9))},
+         r"without attention, such as Mamba"),
+        ({"outputs": (torch.ones(2, 4, 4) / 4,)}, r"\[2, 4, 4\].* average_attn_weights=False"),
+        ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"one array, \[3, 2, 4, 4\].* from_arrays"),
+        ({"outputs": {"attentions": per_layer([in_padding()])}, "tokens": [*"abcde"], "index": 0,
+          "attention_mask": [[False, False, False, True, True]]}, r"~mask .* key_padding_mask"),
+        ({"attention_mask": [[False] * 5] * 2}, r"~mask of a key_padding_mask"),
+        ({"tokens": {**INPUTS, "labels": DECODERS}, "decoder_tokens": None},
+         r"prepare_decoder_input_ids_from_labels"),
+        ({"outputs": assisted(2)[1], "tokens": None, "decoder_tokens": None, "index": None},
+         r"step 2 is that of the first token, as assisted generation"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},
          r"has 2 tokens, and the model read 2 in its first step"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,

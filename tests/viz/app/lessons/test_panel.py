@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+import os
+from urllib.parse import parse_qs
+
 import pytest
 
 from tests.viz.app_test import in_url, texts
+from viz.app.lessons import library
+from viz.app.lessons.card_view import card_view, is_open
 from viz.app.lessons.library import LESSONS_VARIABLE
 from viz.app.lessons.progress import SEPARATOR, SHOWN
 from viz.app.lessons.texts import TEXTS
+from viz.lessons import View, read_lesson
 
 SENTENCE = "The dog sleeps in the garden."
 LESSON = """---
@@ -30,6 +35,7 @@ link: /heads?kind=cross&layer=1&head=2
 light: map
 ask: Which subword gets most?
 answer: {{measure: strongest, head: L1 H2 cross, row: 1}}
+hint: Look at the darkest square.
 reveal: Here it is {{answer}}!
 ```
 
@@ -63,6 +69,17 @@ answer: {{measure: entropy, head: L9 H9 cross}}
 ask: How sure?
 answer: {{measure: weight, head: L1 H2 cross, row: 1, column: 7}}
 ```
+
+## Your own
+
+```yaml
+link: /translate
+open: after
+light: links
+sentence: own
+ask: How many subwords does the model write?
+answer: {{measure: subwords, side: target}}
+```
 """
 
 
@@ -94,7 +111,10 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     type_answer(app, 0, "nothing")
     assert in_url(app, "answers") == "nothing"
     words = TEXTS["en"]
-    assert words["wrong"].split("{")[0] in page_text(app)
+    assert words["wrong"] in page_text(app)
+    assert "darkest square" in page_text(app)
+    assert f"Here it is {best}" not in page_text(app).replace("\\", "")
+    app.button(key="lesson-show-0").click().run()
     assert f"Here it is {best}" in page_text(app).replace("\\", "")
     app.button(key="lesson-again-0").click().run()
     assert in_url(app, "answers") is None
@@ -104,7 +124,8 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     app.button(key="lesson-next").click().run()
     dog = float(row[1])
     type_answer(app, 1, f"{dog + 0.03:.3f}")
-    assert words["wrong"].split("{")[0] in page_text(app)
+    assert words["wrong"] in page_text(app)
+    assert words["hint"] in page_text(app)
     app.button(key="lesson-again-1").click().run()
     type_answer(app, 1, f"{dog + 0.01:.3f}".replace(".", ","))
     assert words["right"].split("{")[0] in page_text(app)
@@ -112,13 +133,15 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     app.button(key="lesson-next").click().run()
     app.radio(key="lesson-chosen-2").set_value(0).run()
     app.button(key="lesson-check-2").click().run()
-    assert words["wrong"].split("{")[0] + "The" in page_text(app)
+    assert words["wrong"] in page_text(app)
     answers = in_url(app, "answers")
     assert answers == SEPARATOR.join([best.upper(), f"{dog + 0.01:.3f}".replace(".", ","), "1"])
 
     resumed = serve(text=SENTENCE, lesson="two", card="3", answers=answers)
     assert resumed.radio(key="lesson-chosen-2").value == 0
-    assert words["wrong"].split("{")[0] + "The" in page_text(resumed)
+    assert words["wrong"] in page_text(resumed)
+    last = serve(text=SENTENCE, lesson="two", card="6", answers=answers)
+    assert words["score"].format(right=2, count=6) in page_text(last)
     resumed.button(key="lesson-end").click().run()
     assert [in_url(resumed, n) for n in ("lesson", "card", "answers")] == [None] * 3
     assert in_url(resumed, "text") == SENTENCE
@@ -138,17 +161,18 @@ def test_what_this_model_or_sentence_has_not_is_skipped_in_one_sentence(serve, l
     assert not app.exception
     assert "lesson-sentence" not in [button.key for button in app.button]
     other = serve(text="Dog.", lesson="two", card="5")
-    assert skipped in page_text(other)
+    assert TEXTS["en"]["first"] in page_text(other)
+    assert not [field for field in other.text_input if field.key.startswith("lesson-typed")]
     other.button(key="lesson-sentence").click().run()
     assert in_url(other, "text") == SENTENCE
-    assert skipped not in page_text(other)
+    assert TEXTS["en"]["first"] not in page_text(other)
 
 
 @pytest.mark.parametrize("card", ["0", "99", "x", "-1", "1e3", "\u0661"])
 def test_any_number_opens_a_card(serve, lessons, card):
     app = serve(text=SENTENCE, lesson="two", card=card)
-    number = 5 if card == "99" else 1
-    assert TEXTS["en"]["card"].format(number=number, count=5) in texts(app)
+    number = 6 if card == "99" else 1
+    assert TEXTS["en"]["card"].format(number=number, count=6) in texts(app)
 
 
 def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lessons, monkeypatch):
@@ -163,19 +187,94 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     monkeypatch.setenv(LESSONS_VARIABLE, str(lessons / "missing"))
     missing = serve(text=SENTENCE)
     assert any(LESSONS_VARIABLE in text for text in texts(missing))
+    monkeypatch.setenv(LESSONS_VARIABLE, "")
+    assert not any(LESSONS_VARIABLE in text for text in texts(serve(text=SENTENCE)))
+
+
+def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(serve, lessons, monkeypatch):
+    (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
+    os.mkfifo(lessons / "waits.md")
+    (lessons / os.fsdecode(b"\xff.md")).write_bytes(b"---")
+    read = []
+
+    def counting(path):
+        read.append(path.name)
+        if path.name == "worse.md":
+            raise OverflowError
+        return read_lesson(path)
+
+    monkeypatch.setattr(library, "read_lesson", counting)
+    for _ in range(2):
+        app = serve(text=SENTENCE)
+        assert not app.exception
+        problems = "\n".join(texts(app))
+        for name in ("worse.md", "waits.md", "\\udcff.md"):
+            assert f"{name} " in problems
+    assert read.count("worse.md") == read.count("waits.md") == 1
 
 
 def test_a_class_has_one_sentence(serve, lessons):
     app = serve(text=SENTENCE, lesson="two", **{"class": "1"})
     assert app.text_area(key="text").disabled
     assert not app.get("menu_button")
+    own = serve(text=SENTENCE, lesson="two", card="6", **{"class": "1"})
+    assert not own.text_area(key="text").disabled
     assert not serve(text=SENTENCE, lesson="two").text_area(key="text").disabled
 
 
-def test_each_card_says_when_the_page_shows_its_view(serve, lessons):
-    opened = TEXTS["en"]["opened"]
-    app = serve(text=SENTENCE, lesson="two", card="1")
-    assert opened not in page_text(app)
-    (link,) = (x for x in app.get("page_link") if "layer=1" in x.proto.query_string)
-    assert link.proto.page == "heads"
-    assert np.all([name in link.proto.query_string for name in ("kind=cross", "head=2", "text=")])
+def links(app) -> dict[str, dict[str, list[str]]]:
+    """Return the pages and choices that the links of the panel open, by their labels."""
+    return {
+        link.proto.label: {"page": [link.proto.page], **parse_qs(link.proto.query_string)}
+        for link in app.get("page_link")
+    }
+
+
+def is_lit(app) -> bool:
+    return any("data-light" in element.proto.body for element in app.get("html"))
+
+
+def test_a_lesson_without_a_sentence_in_its_address_begins_with_its_own(serve, lessons):
+    for url, text in (({}, SENTENCE), ({"text": "Dog."}, "Dog."), ({"card": "6"}, SENTENCE)):
+        assert serve(lesson="two", **url).text_area(key="text").value == text
+
+
+def test_next_opens_the_view_of_a_card_with_its_head_and_sentence(serve, lessons):
+    words = TEXTS["en"]
+    app = serve(text="Dog.", lesson="two", card="2")
+    view = links(app)[words["back"]]
+    assert view == {
+        "page": ["heads"], "lesson": ["two"], "card": ["1"], "text": [SENTENCE],
+        "kind": ["cross-attention"], "layer": ["1"], "head": ["2"],
+    }  # fmt: skip
+    assert links(serve(text=SENTENCE, lesson="two"))[words["open"]] == view
+    # the last card is for the reader to predict, and has no way on
+    five = serve(text="Dog.", lesson="two", card="5")
+    five.button(key="lesson-next").click().run()
+    assert (in_url(five, "card"), in_url(five, "text")) == ("6", "Dog.")
+
+
+def test_nothing_is_lit_before_the_page_shows_kind_layer_head_and_sentence(lessons):
+    shown = {"kind": "cross-attention", "layer": "1", "head": "2", "text": SENTENCE}
+    card = read_lesson(lessons / "two.md")
+    view = card_view(card, card.cards[0], "translate")
+    assert view.page == "heads"
+    assert {name: [value] for name, value in shown.items()} == dict(view.choices)
+
+
+@pytest.mark.parametrize(("page", "lit"), [("heads", True), ("translate", False)])
+def test_a_light_needs_the_page_of_its_card(monkeypatch, page, lit):
+    monkeypatch.setattr("streamlit.query_params", FakeQuery(text="A", layer="1"))
+    assert is_open(View("heads", {"text": ["a"], "layer": ["1"]}), page) == lit
+    assert not is_open(View(page, {"text": ["a"], "layer": ["2"]}), page)
+    assert not is_open(View(page, {"text": ["b"], "layer": ["1"]}), page)
+
+
+class FakeQuery(dict):
+    def get_all(self, name):
+        return [self[name]]
+
+
+def test_the_reader_s_own_sentence_is_lit_after_the_prediction(serve, lessons):
+    assert not is_lit(serve(text=SENTENCE, lesson="two", card="1"))
+    assert is_lit(serve(text="Dog.", lesson="two", card="6"))

@@ -1,5 +1,5 @@
-// Part of the page itself: copies the link of what is shown, and turns the arrow keys into steps
-// while the page is presented.
+// Part of the page itself: copies the link of what is shown, without answers to a lesson, and turns
+// the arrow keys into steps while the page is presented.
 {
   const COPIED = "Copied";
   const STEPS = {
@@ -13,12 +13,14 @@
       && /** @type {HTMLElement | null} */ (target.closest("[data-copy-link]"));
     if (!button) return;
     const text = button.textContent;
+    const link = new URL(location.href);
+    if (link.searchParams.has("answers")) link.searchParams.delete("answers");
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(link.href);
       button.textContent = COPIED;
     } catch {
       // a page without https may not write to the clipboard: the link can be copied from here
-      prompt("Copy this link", location.href);
+      prompt("Copy this link", link.href);
     }
     setTimeout(() => { button.textContent = text; }, 1500);
   });

@@ -42,7 +42,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
         "schedule-controls", "forming-controls", "training-controls", "translate-controls",
         "corpus-controls",
     ),
-    "links": ("translate-words", "why-links"),
+    "links": ("player", "why-links"),
     "alternatives": ("translate-steps",),
     "tree": ("translate-tree",),
     "grid": ("grid", "roles-grid", "forming-grid"),

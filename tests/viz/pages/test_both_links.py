@@ -44,11 +44,14 @@ def test_both_models_link_the_words(
     translator, reverse = map(Translator.load, models)
     settings = BothSettings(FORWARD, BACK, rule, GOLD)
     (models[0] / FILE).write_text(settings.to_json(reverse))
-    app = serve("translate", checkpoint=offered(models), text=SENTENCE)
+    app = serve("translate", checkpoint=offered(models), text=SENTENCE, where_from="true")
     assert app.button_group(key="links").value == "this model"
     assert app.button_group(key="rows").value
     alone = message(app, "word_links")
-    app = serve("translate", checkpoint=offered(models), text=SENTENCE, links="both directions")
+    app = serve(
+        "translate", checkpoint=offered(models), text=SENTENCE, links="both directions",
+        where_from="true",
+    )  # fmt: skip
     assert app.button_group(key="links").value == "both directions"
     assert not any(group.key == "rows" for group in app.button_group)
     meta, arrays = message(app, "word_links")
@@ -92,7 +95,7 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(
 ) -> None:
     with (models[1] / "model.safetensors").open("ab") as file:
         file.write(b"0")
-    url = {"checkpoint": offered(models), "text": SENTENCE}
+    url = {"checkpoint": offered(models), "text": SENTENCE, "where_from": "true"}
     app = serve("translate", **url, links="both directions")
     problems = [text for text in texts(app) if "model.safetensors is damaged" in text]
     assert len(problems) == 1

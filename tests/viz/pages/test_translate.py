@@ -39,7 +39,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     serve, translator: Translator, monkeypatch, settings: AlignmentSettings
 ) -> None:
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
-    app = serve("translate", text=SENTENCE)
+    app = serve("translate", text=SENTENCE, where_from="true")
     assert not app.exception
     words, drawn_map = message(app, "word_links"), message(app, "attention_map")
     meta, arrays = words
@@ -71,6 +71,10 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     made = link_method(settings, OURS, settings.row)
     assert as_markdown(made) in [text.value for text in app.caption]
     assert made in words[0]["caption"]
+    # the player ends with the same links
+    links = message(app, "player")[0]["links"]
+    assert [link["strength"] for link in links] == pytest.approx([p.strength for p in pairs])
+    assert [link["mutual"] for link in links] == meta["mutual"]
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
@@ -83,7 +87,7 @@ def test_the_switch_says_which_row_stands_for_a_word(
     serve, translator: Translator, monkeypatch
 ) -> None:
     monkeypatch.setattr(alignment_settings, "read", lambda *_: SETTINGS)
-    app = serve("translate", text=SENTENCE)
+    app = serve("translate", text=SENTENCE, where_from="true")
     assert app.button_group(key="rows").value == "word read"  # the row that was measured
     app.button_group(key="rows").set_value("word predicted").run()
     _, arrays = message(app, "word_links")
@@ -99,7 +103,8 @@ def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(
     serve, translator: Translator
 ) -> None:
     app = serve("translate", text=SENTENCE)
-    assert "used" not in message(app, "word_links")[1]
+    with pytest.raises(ValueError, match="expected 1, got 0"):
+        message(app, "word_links")
     assert not app.toggle(key="where_from").value
     meta, arrays = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
     trace = translator.trace(SENTENCE)

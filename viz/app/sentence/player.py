@@ -47,6 +47,8 @@ def show_player(
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
+    if len(steps) != len(trace.target_pieces):
+        return  # a trace of other pieces: nothing is better than something else
     heads = memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,

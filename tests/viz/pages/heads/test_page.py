@@ -11,19 +11,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
-from tests.viz.draw.message import decode, unpacked_message
+from tests.viz.draw.message import decode
 from tests.viz.pages.reading import message, without_text
-from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.axes import LabelledWeights, by_words
-from transformer.analysis.heads.measures import measure, summarise
-from transformer.analysis.heads.roles import head_roles
+from transformer import AttentionTrace, Translator
+from transformer.analysis.axes import by_words
+from transformer.analysis.heads.measures import summarise
 from transformer.analysis.lenses import lens_trace
 from transformer.analysis.sinks import without_sinks
-from transformer.trace import Labels
 from viz.app.sentence import worth_seeing
-from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
+from viz.draw.player import LARGEST
 from viz.findings import findings
 from viz.pages.heads import downloads
 
@@ -69,57 +67,20 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
 
 
 @pytest.mark.usefixtures("given_translations")
-def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step="2")
-    pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
-    assert app.slider(key="step").max == len(pieces)
-    assert app.slider(key="step").value == 2
-    read, written = (f"“\u2068{token}\u2069”" for token in display_tokens(pieces)[:2])
-    assert f"Step 2: reads {read} and predicts {written}." in texts(app)
-
-
-@pytest.mark.usefixtures("given_translations")
-@pytest.mark.parametrize("kind", ["decoder", "cross-attention"])
-def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
+def test_step_by_step_is_the_player_with_the_head_of_the_page(
     serve, translator: Translator, kind: str
 ) -> None:
+    app = serve("heads", text=SENTENCE, kind=kind, layer="2", head="3", view="step by step")
+    assert not app.exception
+    meta, arrays = message(app, "player")
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    app = serve(
-        "heads", text=SENTENCE, kind=kind, layer="1", head="2", view="step by step", step="3",
-        sort="entropy",
-    )  # fmt: skip
-    whole = {"decoder": trace.decoder_self, "cross-attention": trace.cross}[kind]
-    name: Kind = "decoder_self" if kind == "decoder" else "cross"
-    keys = 3 if kind == "decoder" else None
-    weights = whole[:, :, :3, :keys]
-    expected = summarise(weights[0, 1], causal=kind == "decoder")
-    metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Entropy"] == f"{expected.entropy:.2f} bits"
-    assert metrics["Largest weight"] == f"{expected.largest:.2f}"
-    reads, writes = display_tokens(trace.decoder_tokens), display_tokens(trace.target_tokens)
-    (message,) = [text for text in texts(app) if "looks at" in text]
-    assert f"reads “\u2068{reads[expected.query]}\u2069”" in message
-    assert f"predicts “\u2068{writes[expected.query]}\u2069”" in message
-    labels = trace.labels(name)
-    axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
-    part = next(part for part in grid(app)["parts"] if part["kind"] == name)
-    words = {"first": f"start {axes.labels.keys[0]}" if kind == "decoder" else "first word"}
-    words["end token"] = "</s>"
-    roles = head_roles(axes, name)
-    assert part["roles"] == [[words.get(role, role) for role in layer] for layer in roles]
-    assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
-    options = ExplorerOptions(name, 0, 1, sort="entropy", step=2)
-    report = unpacked_message(encode_page(trace, options).message)[1]
-    in_report = decode(report["grid"].tobytes())[0]
-    assert part in in_report["parts"]
-
-
-def test_the_first_step_names_no_role_of_the_decoder(serve) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross-attention", view="step by step", step="1")
-    for part in grid(app)["parts"]:
-        named = {role for layer in part["roles"] for role in layer if role}
-        assert (part["kind"] == "encoder_self") or not named
-    assert any("up to step 1; a single row names nothing" in text.value for text in app.markdown)
+    opened = KINDS_BY_NAME[kind]
+    assert meta["kind"] == opened
+    (selected,) = [part["selected"] for part in meta["kinds"] if part["kind"] == opened]
+    assert selected == [1, 2]
+    assert arrays[opened][0] / LARGEST == pytest.approx(trace.weights(opened), abs=1e-5)
+    assert len(meta["steps"]) == len(trace.target_tokens)
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -147,25 +108,6 @@ def grid(app: AppTest) -> dict[str, Any]:
     )
     assert result["key"] == selection["key"]  # else nothing is outlined
     return result
-
-
-@pytest.mark.parametrize(("step", "is_last"), [("0", False), ("99", True), ("x", False)])
-def test_a_step_that_is_not_there_is_the_nearest_that_is(serve, step: str, is_last: bool) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step", step=step)
-    assert not app.exception
-    slider = app.slider(key="step")
-    assert slider.value == (slider.max if is_last else 1)
-
-
-@pytest.mark.usefixtures("given_translations")
-def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Translator) -> None:
-    app = serve("heads", text=SENTENCE, view="step by step")
-    app.slider(key="step").set_value(app.slider(key="step").max).run()
-    pieces = len(translator.trace("Dog.", target=GIVEN["Dog."]).target_tokens)
-    assert app.slider(key="step").value > pieces
-    app.text_area(key="text").set_value("Dog.").run()
-    assert not app.exception
-    assert app.slider(key="step").value == app.slider(key="step").max == pieces
 
 
 @pytest.mark.parametrize("kind", ["cross-attention", "decoder"])
@@ -296,27 +238,3 @@ def test_the_text_counts_the_maps_that_are_drawn(
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)
     assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message
-
-
-def test_every_step_has_the_room_of_the_whole_map_and_play_goes_on_from_it(
-    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ticks: list[Any] = []
-
-    def fragment(advance: Any, *, run_every: str) -> Any:
-        def draw(*given: Any) -> None:
-            advance(*given)  # as the page draws it: nothing moves
-            ticks.append((run_every, given))
-
-        return draw
-
-    monkeypatch.setattr("viz.app.chrome.play.st.fragment", fragment)
-    app = serve("heads", text=SENTENCE, view="step by step", step="2", kind="decoder")
-    (picture, _) = message(app, "attention_map")
-    tokens = display_tokens(translator.trace(SENTENCE).decoder_tokens)
-    assert (picture["queries"], picture["keys"]) == (tokens[:2], tokens[:2])
-    assert (picture["room"]["queries"], picture["room"]["keys"]) == (tokens, tokens)
-    app.button(key="step-play").click().run()
-    assert app.slider(key="step").value == 2
-    ((every, (slider, value, _)),) = ticks
-    assert (every, slider, value) == ("1s", "step", 3)

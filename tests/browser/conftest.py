@@ -78,7 +78,7 @@ def browser(chromium_path: str, refusals: list[str]) -> Iterator[Browser]:
         def spied(*, viewport: ViewportSize | None = None, **options: Any) -> Page:
             name = repr(sorted(options.items()))
             if name not in contexts:
-                contexts[name] = chromium.new_context(reduced_motion="reduce", **options)
+                contexts[name] = chromium.new_context(**{"reduced_motion": "reduce", **options})
                 contexts[name].expose_function("refused", lambda text: refusals.append(text))
                 contexts[name].add_init_script(SPY)
                 contexts[name].new_page()

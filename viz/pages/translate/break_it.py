@@ -115,5 +115,9 @@ def _named(heads: Sequence[Head]) -> str:
 
 def _set(count: int | None) -> None:
     """Remove so many heads; None brings the button back."""
-    st.session_state.pop(BROKEN, None)
+    if count is None:
+        st.session_state.pop(BROKEN, None)
+    else:
+        st.session_state[BROKEN] = count
+    # its slider is not on the page yet, or no more, so nothing else writes to the address
     choose(BROKEN, None if count is None else str(count))

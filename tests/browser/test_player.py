@@ -1,0 +1,188 @@
+"""Watch it translate: what moves, who stops it, and what a newcomer sees in the first seconds."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import numpy as np
+import pytest
+
+from tests.browser.app_page import PATIENCE, at_rest, expect, no_traceback, until
+from transformer import Translator
+from transformer.files.installed import BUNDLED
+from viz.draw.labels import display_tokens
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+TEXT = "Two black dogs are running through the snow."
+STEP_MS = 450
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
+@pytest.fixture(scope="module")
+def bundled_app(serve_app) -> str:
+    return serve_app(str(BUNDLED))
+
+
+@pytest.fixture
+def page(browser, bundled_app) -> Iterator:
+    page = browser.new_page(reduced_motion="no-preference")
+    page.set_default_timeout(PATIENCE)
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    yield page
+    page.close()
+    assert not page.errors
+
+
+def says(page) -> str:
+    text = page.locator(".hl-player-says").text_content() or ""
+    return re.sub("[\u2068\u2069]", "", text)
+
+
+def address(page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def opened(page, app: str, **choices: str):
+    page.goto(f"{app}/?{urlencode({'text': TEXT, **choices})}")
+    page.locator(".hl-player-says").wait_for()
+    return page
+
+
+def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
+    page, bundled_app: str, bundled: Translator
+) -> None:
+    """Nobody clicks: what a head is, a head that looks at a word, and that word."""
+    page.goto(bundled_app)
+    page.locator(".hl-player-says").wait_for()
+    began = time.monotonic()
+    trace = bundled.trace(TEXT)
+    sources = display_tokens(trace.source_tokens)
+    seen: list[str] = []
+    while "All words" not in (text := says(page)) and time.monotonic() - began < 30:
+        if text and text not in seen:
+            seen.append(text)
+        page.wait_for_timeout(50)
+    assert time.monotonic() - began < 2.5 * STEP_MS / 1000 * len(trace.target_tokens) + 2
+    assert "head" in (page.locator(".hl-player-about").text_content() or "")
+    steps = []
+    for text in seen:
+        match = re.fullmatch(
+            r"To write “(.+)”, cross-attention L(\d) H(\d) looks at “(.+)” \((\d+) %\)\.", text
+        )
+        assert match, text
+        word, layer, head, looked, percent = match.groups()
+        steps.append(word)
+        row = trace.cross[
+            int(layer) - 1, int(head) - 1, display_tokens(trace.target_tokens).index(word)
+        ]
+        assert sources[int(row.argmax())] == looked
+        assert abs(100 * row.max() - int(percent)) <= 0.51
+    written = display_tokens(trace.target_tokens)
+    assert len(steps) >= len(written) - 2  # a slow machine may miss one
+    assert [word for word in written if word in steps] == steps
+    box = page.locator(".hl-player").bounding_box()
+    assert box
+    assert box["y"] + box["height"] * 0.9 < 720  # all tiles are on the first screen
+
+
+def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
+    page, bundled_app: str
+) -> None:
+    opened(page, bundled_app, step="3", watched="cross-4-3")
+    assert "“Hunde”, cross-attention L4 H3 looks at “dogs”" in says(page)
+    page.wait_for_timeout(2 * STEP_MS)
+    assert "Hunde" in says(page)  # a link is not played
+    page.get_by_role("button", name="One step on").focus()
+    for key, word in (("ArrowRight", "rennen"), ("ArrowLeft", "Hunde"), ("Home", "Zwei")):
+        page.keyboard.press(key)
+        assert f"To write “{word}”" in says(page)
+    assert address(page)["step"] == "1"
+    page.get_by_role("radio", name="decoder").check()
+    page.keyboard.press("End")
+    expect(page.locator(".hl-player-count")).to_have_text("all")
+    page.locator(".hl-player-tiles").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert address(page)["watched"].startswith("decoder_self-")
+    page.get_by_role("button", name="Play").press("Space")
+    until(page, lambda: "To write" in says(page), True)
+    page.get_by_role("button", name="Pause").click()
+    kept = says(page)
+    page.wait_for_timeout(2 * STEP_MS)
+    assert says(page) == kept
+    no_traceback(page)
+
+
+def test_with_reduced_motion_it_stands_finished(browser, bundled_app: str) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    opened(page, bundled_app)
+    expect(page.locator(".hl-player-count")).to_have_text("all")
+    page.close()
+
+
+def test_it_does_not_play_under_a_reader_who_types(page, bundled_app: str) -> None:
+    opened(page, bundled_app)
+    until(page, lambda: page.get_by_role("button", name="Pause").is_visible(), True)
+    page.get_by_role("textbox").first.click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    kept = says(page)
+    page.wait_for_timeout(2 * STEP_MS)
+    assert says(page) == kept
+
+
+def test_a_click_goes_down_to_the_numbers_and_break_it_changes_the_translation(
+    page, bundled_app: str, bundled: Translator
+) -> None:
+    opened(page, bundled_app, step="3", watched="cross-4-3")
+    at_rest(page)
+    page.locator(".hl-player-stage canvas").first.click(position={"x": 245, "y": 14})
+    page.locator(".st-key-numbers canvas").first.wait_for()
+    assert address(page)["numbers"] == "cross-4-3-3-3"
+    row = bundled.trace(TEXT).cross[3, 2, 2]
+    text = page.locator(".st-key-numbers").text_content() or ""
+    assert f"{100 * row[2]:.0f}" in text
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".st-key-numbers")).to_have_count(0)
+    assert "Hunde" in says(page)  # the same step as before
+    at_rest(page)
+    page.get_by_role("button", name="Break it").click()
+    slider = page.locator(".st-key-break").get_by_role("slider")
+    slider.press("End")
+    candidates = page.locator(".st-key-break-it .headlight-candidate")
+    until(
+        page,
+        lambda: candidates.count() and "random" in (candidates.last.text_content() or ""),
+        True,
+    )
+    at_rest(page)
+    expect(candidates).to_have_count(2)
+    assert candidates.first.locator("del").count() >= 1  # 24 heads: nothing is as it was
+    page.get_by_role("button", name="Restore").click()
+    expect(candidates).to_have_count(0)
+    no_traceback(page)
+
+
+def test_all_heads_look_at_once_and_a_pointed_tile_lends_its_ribbons(
+    page, bundled_app: str, bundled: Translator
+) -> None:
+    opened(page, bundled_app, step="3")
+    box = page.locator(".hl-player-tiles canvas").bounding_box()
+    assert box
+    trace = bundled.trace(TEXT)
+    sources = display_tokens(trace.source_tokens)
+    wide = (box["width"] - 24 + 6) / 8
+    for layer, head in ((0, 0), (1, 4), (5, 7)):
+        page.mouse.move(box["x"] + 24 + (head + 0.4) * wide, box["y"] + 16 + layer * 20 + 7)
+        row = trace.cross[layer, head, 2]
+        wanted = f"L{layer + 1} H{head + 1} looks at “{sources[int(np.argmax(row))]}”"
+        until(page, lambda wanted=wanted: wanted in says(page), True)

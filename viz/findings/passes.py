@@ -112,9 +112,8 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Measure the attention that would go to later words without the causal mask."""
     if len(trace.target_pieces) < 2:
         return None
-    share = float(
-        leak(translator.model, batch_traces([trace]), "decoder_self", masked=False).to_later.mean()
-    )
+    batch = batch_traces([trace])
+    share = float(leak(translator.model, batch, "decoder_self", masked=False).mean_shares[0])
     return Finding(
         f"Without its mask, the decoder would give {per_cent(share)} of its attention on this "
         f"sentence to words that come later.",

@@ -66,6 +66,7 @@ from transformer.analysis.lines.passes import (
 )
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.choices import check_choices
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -348,6 +349,7 @@ def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[
     return counts
 
 
+@check_choices
 def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
     """Return how often the lines have the token of each column; `<s>` is no word."""
     if kind == "decoder_self":

@@ -148,13 +148,18 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
 def costliest_head(
     translator: Translator, trace: AttentionTrace, report: HeadReport
 ) -> Finding | None:
-    """Measure on this sentence what the head costs whose removal costs most on a corpus."""
+    """Measure on this sentence what the head costs whose removal costs most on a corpus.
+
+    None where it costs nothing here.
+    """
     if not len(trace.log_probs):
         return None
     head = max(report.heads, key=lambda figures: figures.measures["loss without"].value).place
     before = float(trace.log_probs.sum())
     with removed(translator, [Removal(*head)]):
         after = float(log_probs(translator.model, trace, NO_EDIT).sum())
+    if before - after < NOTABLE:
+        return None
     name = f"{head_name(head.layer, head.head)} ({SCREEN_NAMES[head.kind]})"
     change = format_number(after - before, sign=True)
     return Finding(

@@ -177,6 +177,17 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
     assert app.session_state["kind"] == "decoder"
 
 
+@pytest.mark.parametrize("page", ["heads", "inside", "roles"])
+def test_masks_begins_with_the_kind_of_its_address_whatever_was_open_before(visit, page) -> None:
+    app = visit(page, text=SENTENCE, kind="encoder")
+    app.query_params.clear()
+    visit("masks", app)
+    assert (app.session_state["kind"], in_url(app, "kind")) == ("decoder", None)
+    app.query_params.clear()
+    visit(page, app)
+    assert (app.session_state["kind"], in_url(app, "kind")) == ("encoder", "encoder")
+
+
 def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:
     app = visit("heads", text=SENTENCE)
     app.query_params.clear()
@@ -255,7 +266,7 @@ def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
     app.button_group(key="rows").set_value("word read").run()
     for page in ("translate", "heads"):
         visit("masks", app)
-        del app.session_state["rows"]  # as a browser's session forgets what no page draws
+        assert "rows" not in app.session_state
         visit(page, app)
         assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
 
@@ -267,7 +278,7 @@ def test_the_switch_without_sinks_is_kept_across_pages(visit) -> None:
     for page in ("translate", "heads"):
         visit("masks", app)
         assert in_url(app, "without_sinks") is None
-        del app.session_state["without_sinks"]  # as a browser's session forgets
+        assert "without_sinks" not in app.session_state
         visit(page, app)
         assert app.toggle(key="without_sinks").value
         assert in_url(app, "without_sinks") == "true"

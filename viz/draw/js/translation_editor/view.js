@@ -301,7 +301,7 @@ export class TranslationEditor extends View {
 /**
  * List a row for each word.
  * @param {EditorData} data
- * @returns {string[][]} word, probability, its logarithm, and the alternatives of each of its pieces
+ * @returns {string[][]} word, probability, its logarithm, and the alternatives of each piece
  */
 export const wordRows = ({ text, words, pieces }) => words.map((word) => {
   const own = pieces.slice(word.first, word.first + word.count)

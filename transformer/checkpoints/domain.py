@@ -42,7 +42,8 @@ class Domain:
         subject = "what follows the forced prefix" if forced else "this translation"
         if without:
             subject += f", with {', '.join(f'“{word}”' for word in without)} forbidden"
-        why = "The model is edited here, which may be why." if edited else f"It is made for {self.made_for}."
+        edit = "The model is edited here, which may be why."
+        why = edit if edited else f"It is made for {self.made_for}."
         return (
             f"The model is unsure of {subject}: log probability is {_shown(log_prob)} per subword, "
             f"usually above {_shown(self.least_log_prob)} on familiar text. {why}"

@@ -67,8 +67,8 @@ def names_of(hint: Any) -> tuple[tuple[str, ...], bool]:
     collection = isinstance(origin, type) and issubclass(origin, Collection)
     if collection and issubclass(origin, Mapping):
         return (), False
-    inner = [found for part in get_args(hint) if (found := names_of(part))[0]]
-    names = tuple(name for found, _ in inner for name in found)
+    inner = [named for part in get_args(hint) if (named := names_of(part))[0]]
+    names = tuple(name for listed, _ in inner for name in listed)
     return names, collection or any(several for _, several in inner)
 
 
@@ -101,9 +101,9 @@ EVERY = list(choices())
 
 
 def test_the_walk_finds_the_choices_of_the_public_functions() -> None:
-    found = {(choice.name, choice.parameter) for choice in EVERY}
-    assert len(found) > 80
-    assert found >= {
+    walked = {(choice.name, choice.parameter) for choice in EVERY}
+    assert len(walked) > 80
+    assert walked >= {
         ("headlight.align", "words"),
         ("headlight.align_both", "words"),
         ("headlight.Removal", "how"),

@@ -24,12 +24,7 @@ class Domain:
     least_log_prob: float  # log p per piece, in nats, that translations of such text stay above
 
     def notice(
-        self,
-        best: Hypothesis,
-        forced: int = 0,
-        without: Sequence[str] = (),
-        *,
-        edited: bool = False,
+        self, best: Hypothesis, forced: int = 0, without: Sequence[str] = (), edited: bool = False
     ) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 

@@ -147,8 +147,7 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced(best.tokens))
             edited = self.model.silenced() != {}
-            notice = self.domain.notice(best, forced, steered.forbidden, edited=edited)
-            warnings.append(notice)
+            warnings.append(self.domain.notice(best, forced, steered.forbidden, edited))
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: Hypothesis) -> str | None:

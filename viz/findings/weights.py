@@ -19,8 +19,7 @@ from viz.findings.finding import Claim, Finding, head_choices
 
 MOST = 0.5
 """Share of a row's weight above which a head is said to look at one place, mean over the rows.
-
-Half of it is what a head that tells nothing apart gives to each of two tokens."""
+Just so much has each of two tokens where a head tells nothing apart."""
 MANY = 0.3
 """Share of the heads of a kind of which it is worth saying that they look at the end token."""
 

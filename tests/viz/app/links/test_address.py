@@ -15,11 +15,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
+from tests.viz.draw.message import decode
 from viz.app.links import address
 from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.draw.labels import PAGE_TITLES
+from viz.findings import Finding
 
 APP = Path(__file__).parents[4] / "app.py"
 SENTENCE = "The dog sleeps in the garden."
@@ -186,6 +188,25 @@ def test_masks_begins_with_the_kind_of_its_address_whatever_was_open_before(visi
     app.query_params.clear()
     visit(page, app)
     assert (app.session_state["kind"], in_url(app, "kind")) == ("encoder", "encoder")
+
+
+def test_the_row_of_a_link_is_marked_though_another_map_was_open(visit) -> None:
+    app = visit("heads", text=SENTENCE, kind="encoder")
+    visit("heads", app, linked="", kind="cross-attention", **{"heads-map-row": "2"})
+    assert in_url(app, "heads-map-row") == "2"
+    maps = [decode(c.proto.bytes)[0] for c in app.get("bidi_component")]
+    assert [m["pinned"] for m in maps if m["component"] == "attention_map"] == [1]
+
+
+@pytest.mark.parametrize("view", ["Roles", "Remove heads", "Faithful?"])
+def test_a_finding_stands_on_the_view_alone_that_asks_its_question(
+    visit, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    finding = Finding("It costs 1.", (), 1.0, "roles", {"roles_view": "Remove heads"})
+    monkeypatch.setattr(worth_seeing, "_findings", lambda *_: [finding])
+    app = visit("roles", text=SENTENCE, roles_view=view)
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert ("It costs 1." in labels) == (view == "Remove heads")
 
 
 def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:

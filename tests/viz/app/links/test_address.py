@@ -192,21 +192,24 @@ def test_masks_begins_with_the_kind_of_its_address_whatever_was_open_before(visi
 
 def test_the_row_of_a_link_is_marked_though_another_map_was_open(visit) -> None:
     app = visit("heads", text=SENTENCE, kind="encoder")
-    visit("heads", app, linked="", kind="cross-attention", **{"heads-map-row": "2"})
+    app.query_params.clear()
+    url = {"text": SENTENCE, "kind": "cross-attention", "heads-map-row": "2"}
+    visit("heads", app, linked="", **url)  # as a finding's link
     assert in_url(app, "heads-map-row") == "2"
     maps = [decode(c.proto.bytes)[0] for c in app.get("bidi_component")]
-    assert [m["pinned"] for m in maps if m["component"] == "attention_map"] == [1]
+    shown = [(m["kind"], m["pinned"]) for m in maps if m["component"] == "attention_map"]
+    assert shown == [("cross", 1)]
 
 
 @pytest.mark.parametrize("view", ["Roles", "Remove heads", "Faithful?"])
 def test_a_finding_stands_on_the_view_alone_that_asks_its_question(
     visit, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
-    finding = Finding("It costs 1.", (), 1.0, "roles", {"roles_view": "Remove heads"})
+    finding = Finding("Costly", (), 1.0, "roles", {"roles_view": "Remove heads"})
     monkeypatch.setattr(worth_seeing, "_findings", lambda *_: [finding])
     app = visit("roles", text=SENTENCE, roles_view=view)
     labels = [link.proto.label for link in app.get("page_link")]
-    assert ("It costs 1." in labels) == (view == "Remove heads")
+    assert ("Costly" in labels) == (view == "Remove heads")
 
 
 def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:

@@ -84,7 +84,7 @@ def _weight(s: Recomputation, head: Head, query: int, key: int) -> float:
 
 
 def _agreeing(s: Recomputation, query: int, key: int) -> float:
-    return sum(weights[query, key] >= 0.5 for weights in s.maps("cross"))
+    return sum(weights[query, key] > 0.5 for weights in s.maps("cross"))
 
 
 def _neighbour_shares(s: Recomputation, kind: Kind, layer: int) -> list[float]:
@@ -95,7 +95,7 @@ def _neighbour_shares(s: Recomputation, kind: Kind, layer: int) -> list[float]:
         before = sum(weights[n, n - 1] for n in rows) / len(rows)
         after = sum(weights[n - 1, n] for n in rows) / len(rows)
         shares.append(float(max(before, after)))
-    return [share for share in shares if share >= 0.5]
+    return [share for share in shares if share > 0.5]
 
 
 def _on_the_end(s: Recomputation, kind: Kind) -> float:

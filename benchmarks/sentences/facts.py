@@ -177,24 +177,25 @@ def bar(facts: Facts) -> Iterator[str]:
 
 
 def noticed(facts: Facts, other: Translation) -> Iterator[str]:
-    """Yield what stands below a second translation."""
+    """Yield what stands below a second translation, which an edited model wrote."""
     tokens, complete = other.best.hypothesis.tokens, other.best.hypothesis.complete
     if not complete:
         yield (
             f"The model did not end the sentence within {len(tokens)} pieces, its limit for this "
             "text."
         )
-    yield from unsure(facts, other.log_prob / len(tokens))
+    yield from unsure(facts, other.log_prob / len(tokens), edited=True)
 
 
-def unsure(facts: Facts, mean: float) -> Iterator[str]:
+def unsure(facts: Facts, mean: float, *, edited: bool = False) -> Iterator[str]:
     """The notice of a translation whose log P per piece is below that of text the model knows."""
     domain = facts.translator.domain
     if domain is not None and mean < domain.least_log_prob:
+        made_for = f"It is made for {domain.made_for}."
         yield (
             f"The model is unsure of this translation: log probability is {number(mean)} per "
-            f"subword, usually above {number(domain.least_log_prob)} on familiar text. It "
-            f"is made for {domain.made_for}."
+            f"subword, usually above {number(domain.least_log_prob)} on familiar text. "
+            f"{'The model is edited here, which may be why.' if edited else made_for}"
         )
 
 

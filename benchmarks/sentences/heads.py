@@ -380,7 +380,7 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
         f"{number(now)}"
     )
     yield _difference(facts.translation.text, new.text)
-    yield from unsure(facts, written / len(pieces))
+    yield from unsure(facts, written / len(pieces), edited=True)
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
         yield from strongest_cells(kind, weights)

@@ -89,15 +89,12 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     masked = [
         -member.log_p(member.target)[range(len(member.target)), member.target] for member in every
     ]
-    losses, shares, padding = _without(every, kind)
+    losses, shares = _without(every, kind)
     before, after = (float(np.concatenate(values).mean()) for values in (masked, losses))
     yield f"Loss with the mask: {before:.3f} nats"
     yield f"Loss without it: {after:.3f} nats"
-    yield f"Attention to {HIDDEN[kind]}: {shares:.1%}"
-    yield (
-        f"Mean over all heads without the mask; {padding:.1%} goes to padding. With the mask "
-        "it is 0.0000 in every head."
-    )
+    yield f"Attention to {HIDDEN[kind]}: {np.concatenate(shares).mean():.1%}"
+    yield "Mean over all heads without the mask. With the mask it is 0.0000 in every head."
     yield (
         f"Loss on each next token of sentence 1: {masked[0].mean():.3f} nats with the mask, "
         f"{losses[0].mean():.3f} without it"
@@ -105,32 +102,36 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     source = max(len(member.source) for member in every)
     padded = [len(member.source) < source for member in every]
     hides = [True] * len(every) if kind == "decoder_self" else padded
-    if not hides[0]:
+    if hides[0]:
+        yield f"Without the mask, this sentence gives {shares[0].mean():.1%} to {HIDDEN[kind]}."
+    else:
         yield "This sentence has no padding: nothing leaks into it."
     yield f"…{_effect(masked, losses, hides)}…"
 
 
-def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], float, float]:
-    """Losses of each sentence, the share of attention to hidden keys, and that to padding."""
+def _without(every: list[Facts], kind: Kind) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Losses of each sentence, and the shares of attention to hidden keys of each of its rows."""
     facts = every[0]
     places = [attention_name(kind, layer) for layer in range(facts.config.N)]
     edits = {f"{place}.hook_mask": lambda mask, _name: mask | True for place in places}
-    with torch.inference_mode(), facts.model.hooks(edits):
-        logits, cache = facts.model.run_with_cache(
-            *padded_inputs(every), names=lambda name: name.endswith("hook_pattern")
-        )
-    log_p = logits.double().log_softmax(-1).numpy()
-    losses = [-log_p[n, range(len(member.target)), member.target] for n, member in enumerate(every)]
-    patterns = [cache[f"{place}.hook_pattern"].double().numpy() for place in places]
-    hidden, padding = [], []
-    for n, member in enumerate(every):
-        length = member.keys(kind)
-        for q in range(member.queries(kind)):
-            first = q + 1 if kind == "decoder_self" else length
-            for pattern in patterns:
-                hidden.append(pattern[n, :, q, first:].sum(-1).mean())
-                padding.append(pattern[n, :, q, max(first, length) :].sum(-1).mean())
-    return losses, float(np.mean(hidden)), float(np.mean(padding))
+    losses, shares = [], []
+    # the decoder has no padding to see where each sentence is by itself
+    for batch in [[member] for member in every] if kind == "decoder_self" else [every]:
+        with torch.inference_mode(), facts.model.hooks(edits):
+            logits, cache = facts.model.run_with_cache(
+                *padded_inputs(batch), names=lambda name: name.endswith("hook_pattern")
+            )
+        log_p = logits.double().log_softmax(-1).numpy()
+        patterns = [cache[f"{place}.hook_pattern"].double().numpy() for place in places]
+        for n, member in enumerate(batch):
+            losses.append(-log_p[n, range(len(member.target)), member.target])
+            firsts = [
+                (q, q + 1 if kind == "decoder_self" else member.keys(kind))
+                for q in range(member.queries(kind))
+            ]
+            rows = [[p[n, :, q, first:].sum(-1).mean() for p in patterns] for q, first in firsts]
+            shares.append(np.array(rows).mean(-1))
+    return losses, shares
 
 
 def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:

@@ -36,7 +36,13 @@ test("a word is as probable as its pieces together, and forced with all of them"
     },
   }).take({ piece: 2, alternative: 0 });
   assert.deepEqual(wordRows(data)[1],
-    ["Hunde", "0.125", "−2.08", "dex 0.300 for de"]); // only what is more probable
+    ["Hunde", "0.125", "−2.08", "for Hun: ▁Hunx 0.300; for de: dex 0.300"]);
+  const [given, ...rest] = PIECES;
+  const two = [{ raw: "A", label: "A", p: 0.2 }, { raw: "B", label: "B", p: 0.1 }];
+  const known = { ...data, pieces: [{ ...given, others: two }, ...rest] };
+  assert.equal(wordRows(known)[0][3], "for Zwei: A 0.200, B 0.100"); // less probable than it
+  const alone = { ...data, pieces: [{ ...given, others: [] }, ...rest] };
+  assert.equal(wordRows(alone)[0][3], "none");
   assert.deepEqual(wordRows(data)[4].slice(0, 2), ["end of the sentence", "0.900"]);
 });
 

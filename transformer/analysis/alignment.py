@@ -24,6 +24,7 @@ from transformer.analysis.lenses import (
 )
 from transformer.analysis.lenses.decomposition import block_measure, norms_of_layer
 from transformer.analysis.teacher_forcing import measure_layers
+from transformer.choices import check_choices
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import Row
@@ -46,6 +47,7 @@ class WordPair(NamedTuple):
     strength: float  # the share of the target word's row on the source word, 0 to 1
 
 
+@check_choices
 def align(
     translator: Translator,
     trace: AttentionTrace,
@@ -76,6 +78,7 @@ def align(
     return strongest(aligned_shares(translator, trace, chosen, words=words), chosen.links)
 
 
+@check_choices
 def aligned_shares(
     translator: Translator,
     trace: AttentionTrace,
@@ -132,6 +135,7 @@ def cross_values(
     return values[:, None]
 
 
+@check_choices
 def word_numbers(
     translator: Translator, trace: AttentionTrace, words: Words
 ) -> tuple[list[int], list[int]]:
@@ -189,6 +193,7 @@ def _is_visible(piece: Piece) -> bool:
     return piece.id != EOS and piece.text.strip(WORD_START) != ""
 
 
+@check_choices
 def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
     """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
@@ -214,6 +219,7 @@ def _one_hot(words: Sequence[int]) -> Floats:
     return hot
 
 
+@check_choices
 def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
     """Pair each target word with the source word of the largest share, if any is above 0.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from transformer.analysis.lenses.names import HAS_HEADS, NAMES, LensName
+from transformer.choices import check_choices
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
@@ -34,6 +35,7 @@ class GoldFigures:
     aer: float  # alignment error rate, 0 to 100 (Och & Ney 2003)
 
 
+@check_choices
 @dataclass(frozen=True)
 class AlignmentSettings:
     """The map of cross-attention that aligns words."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from transformer.choices import check_choices
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.text import special_tokens
@@ -53,6 +54,7 @@ class LabelledWeights(NamedTuple):
     all_queries: int | None = None
     sinks: bool = True
 
+    @check_choices
     def is_causal(self, kind: Kind) -> bool:
         """Return whether a row sees no later key."""
         return kind == "decoder_self" and self.causal
@@ -96,6 +98,7 @@ class _Word(NamedTuple):
         return self.first + self.pieces - 1
 
 
+@check_choices
 def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """Label the weights as the model has them, one row and one column for each piece."""
     both = trace.writes_known and trace.reads_known
@@ -111,6 +114,7 @@ def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     )
 
 
+@check_choices
 def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """Merge pieces to words: the sum over a key word's pieces, the mean over a query word's.
 

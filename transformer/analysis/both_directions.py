@@ -22,6 +22,7 @@ from transformer.analysis.alignment_settings import (
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import Link
 from transformer.analysis.lenses import Floats
+from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
+@check_choices
 @dataclass(frozen=True)
 class BothSettings:
     """The maps of two models that align words, and the rule that combines their links."""
@@ -104,6 +106,7 @@ class BothShares(NamedTuple):
     reverse: Floats  # of the model of the other direction, turned
 
 
+@check_choices
 def align_both(
     translator: Translator,
     reverse: Translator,
@@ -135,6 +138,7 @@ def align_both(
     return combine(shares, chosen, chosen.rule)
 
 
+@check_choices
 def both_shares(
     translator: Translator,
     reverse: Translator,
@@ -169,6 +173,7 @@ def require_reverse(ours: Languages, theirs: Languages) -> None:
         )
 
 
+@check_choices
 def combine(shares: BothShares, chosen: BothSettings, rule: Rule) -> tuple[WordPair, ...]:
     """Combine the links of both models by a rule; see `align_both`."""
     if rule == "product":
@@ -193,6 +198,7 @@ def links_of_models(
     return frozenset(pair[:2] for pair in forward), turned
 
 
+@check_choices
 def combined_links(
     forward: Collection[Link],
     reverse: Collection[Link],

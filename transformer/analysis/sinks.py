@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights, first_counted_row
+from transformer.choices import check_choices
 from transformer.kinds import Kind
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.words import is_punctuation
@@ -111,12 +112,14 @@ def left_out_keys(axes: LabelledWeights) -> Cells | None:
     return None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
 
 
+@check_choices
 def first_row(axes: LabelledWeights, kind: Kind) -> int:
     """Return the number of the first row that measures count; see `first_counted_row`."""
     rows, causal = len(axes.labels.queries), axes.is_causal(kind)
     return first_counted_row(rows, causal=causal, sinks=left_out_keys(axes))
 
 
+@check_choices
 def seen_cells(axes: LabelledWeights, kind: Kind) -> Cells:
     """Mark the cells that may have weight, `[query, key]`: no later key, and no sink left out."""
     seen = np.ones(axes.weights.shape[2:], dtype=bool)

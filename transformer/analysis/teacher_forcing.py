@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from transformer.choices import check_choices
 from transformer.config import BOS, PAD
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
@@ -90,6 +91,7 @@ class LayerMeasure(NamedTuple):
     layers: Callable[[Transformer, Cache, Kind], Iterable[Tensor]]  # the values of each layer
 
 
+@check_choices
 @torch.inference_mode()
 def measure_layers(
     measure: LayerMeasure,

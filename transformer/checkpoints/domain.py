@@ -23,10 +23,13 @@ class Domain:
     made_for: str  # that text in words, such as `short everyday English sentences`
     least_log_prob: float  # log p per piece, in nats, that translations of such text stay above
 
-    def notice(self, best: Hypothesis, forced: int = 0, without: Sequence[str] = ()) -> str | None:
+    def notice(
+        self, best: Hypothesis, forced: int = 0, without: Sequence[str] = (), edited: bool = False
+    ) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 
         Its first `forced` pieces are the reader's, and do not count; `without` are forbidden words.
+        Of an `edited` model, such as one without some heads, it does not say that the text is why.
         """
         own = best.log_probs[forced:]
         if not own or (log_prob := sum(own) / len(own)) >= self.least_log_prob:
@@ -34,10 +37,11 @@ class Domain:
         subject = "what follows the forced prefix" if forced else "this translation"
         if without:
             subject += f", with {', '.join(f'“{word}”' for word in without)} forbidden"
+        edit = "The model is edited here, which may be why."
+        why = edit if edited else f"It is made for {self.made_for}."
         return (
             f"The model is unsure of {subject}: log probability is {_shown(log_prob)} per subword, "
-            f"usually above {_shown(self.least_log_prob)} on familiar text. It is made for "
-            f"{self.made_for}."
+            f"usually above {_shown(self.least_log_prob)} on familiar text. {why}"
         )
 
 

@@ -146,7 +146,8 @@ class LoadedModel:
             forced = 0
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced(best.tokens))
-            warnings.append(self.domain.notice(best, forced=forced, without=steered.forbidden))
+            edited = self.model.silenced() != {}
+            warnings.append(self.domain.notice(best, forced, steered.forbidden, edited))
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: Hypothesis) -> str | None:

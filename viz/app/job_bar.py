@@ -7,7 +7,7 @@ import streamlit as st
 from viz.app.chrome.explanations import as_markdown
 from viz.app.jobs import Job
 
-SURE_AFTER = 3.0
+SURE_AFTER = 10.0
 """Seconds before it is estimated how long a job still takes."""
 
 

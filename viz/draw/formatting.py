@@ -31,8 +31,8 @@ def format_p(p: float) -> str:
 
 
 def per_cent(share: float) -> str:
-    """Format a share as `93 %`, with a non-breaking space."""
-    return f"{format_number(100 * share, 0)}\u00a0%"
+    """Format a share as `93 %`, with a non-breaking space; a small one as `below 1 %`."""
+    return "below 1\u00a0%" if 0 < share <= 0.005 else f"{format_number(100 * share, 0)}\u00a0%"
 
 
 def counted(number: int, thing: str) -> str:

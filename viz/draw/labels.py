@@ -36,6 +36,9 @@ KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.item
 ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
 """Verbs for the two tokens of a decoder step on the screen, by the choice of a row's name."""
 
+ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
+"""The two words of a row, as the screen and the URL call them."""
+
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
 

@@ -112,9 +112,8 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Measure the attention that would go to later words without the causal mask."""
     if len(trace.target_pieces) < 2:
         return None
-    share = float(
-        leak(translator.model, batch_traces([trace]), "decoder_self", masked=False).to_later.mean()
-    )
+    batch = batch_traces([trace])
+    share = float(leak(translator.model, batch, "decoder_self", masked=False).mean_shares[0])
     return Finding(
         f"Without its mask, the decoder would give {per_cent(share)} of its attention on this "
         f"sentence to words that come later.",
@@ -149,13 +148,18 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
 def costliest_head(
     translator: Translator, trace: AttentionTrace, report: HeadReport
 ) -> Finding | None:
-    """Measure on this sentence what the head costs whose removal costs most on a corpus."""
+    """Measure on this sentence what the head costs whose removal costs most on a corpus.
+
+    None where it costs nothing here.
+    """
     if not len(trace.log_probs):
         return None
     head = max(report.heads, key=lambda figures: figures.measures["loss without"].value).place
     before = float(trace.log_probs.sum())
     with removed(translator, [Removal(*head)]):
         after = float(log_probs(translator.model, trace, NO_EDIT).sum())
+    if before - after < NOTABLE:
+        return None
     name = f"{head_name(head.layer, head.head)} ({SCREEN_NAMES[head.kind]})"
     change = format_number(after - before, sign=True)
     return Finding(

@@ -14,11 +14,12 @@ from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
 from transformer.traces.notes import TOLERANCE
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, head_title, quoted
+from viz.draw.labels import ROW_NAMES, SCREEN_NAMES, display_tokens, head_name, head_title, quoted
 from viz.findings.finding import Claim, Finding, head_choices
 
 MOST = 0.5
-"""Share of a row's weight from which a head is said to look at one place, mean over the rows."""
+"""Share of a row's weight above which a head is said to look at one place, mean over the rows.
+Just so much has each of two tokens where a head tells nothing apart."""
 MANY = 0.3
 """Share of the heads of a kind of which it is worth saying that they look at the end token."""
 
@@ -43,7 +44,7 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     cells = word_cells(trace)
     if cells is None:
         return None
-    heads = (trace.cross >= MOST).sum((0, 1)) * cells  # [query, key]
+    heads = (trace.cross > MOST).sum((0, 1)) * cells  # [query, key]
     query, key = map(int, np.unravel_index(heads.argmax(), heads.shape))
     weights = trace.cross[:, :, query, key]
     layer, number = map(int, np.unravel_index(weights.argmax(), weights.shape))
@@ -54,15 +55,21 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     written = quoted(display_tokens(trace.target_tokens)[query])
     read = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
-        f"While writing {written}, {agreeing} of {total} cross-attention heads give at least half "
-        f"of their weight to {read}; {head_name(layer, number)} gives {per_cent(weight)}.",
+        f"While writing {written}, {agreeing} of {total} cross-attention heads give more than "
+        f"half of their weight to {read}; {head_name(layer, number)} gives {per_cent(weight)}.",
         (
             Claim("heads that agree on a cell", (query, key), float(agreeing)),
             Claim("weight", (head, query, key), weight),
         ),
         strength=min(1.0, 0.5 + agreeing / total),
         page="heads",
-        choices=head_choices(head),
+        choices={
+            **head_choices(head),
+            # the row as the sentence names it, on a map of subwords
+            "heads-map-row": str(query + 1),
+            "rows": ROW_NAMES["writes"],
+            "words": "false",
+        },
     )
 
 
@@ -105,7 +112,7 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
             continue
         shares = neighbour_shares(trace, kind)  # [layer, head]
         for layer, row in enumerate(shares):
-            heads = np.flatnonzero(row >= MOST).tolist()
+            heads = np.flatnonzero(row > MOST).tolist()
             if heads:
                 layers.append((float(row.max()), kind, layer, heads, float(row[heads].min())))
     if not layers:
@@ -180,7 +187,7 @@ def end_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
 
 
 def most_decided(trace: AttentionTrace) -> Finding | None:
-    """Find the head whose largest weights are largest, the end token aside."""
+    """Find the head whose largest weights are largest, the end token aside, if it is decided."""
     values = {
         kind: np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
         for kind in trace.kinds
@@ -190,6 +197,8 @@ def most_decided(trace: AttentionTrace) -> Finding | None:
     kind = max(values, key=lambda name: float(values[name].max()))
     layer, head = map(int, np.unravel_index(values[kind].argmax(), values[kind].shape))
     value = float(values[kind][layer, head])
+    if value <= MOST or len(trace.labels(kind).keys) < 2:
+        return None
     place = Head(kind, layer, head)
     return Finding(
         f"The most decided head is {head_title(*place)}: the largest weight of a row is "

@@ -228,7 +228,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     with leaks:
         st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
         altair_chart(
-            share_chart(unmasked.to_hidden, unmasked.to_padding),
+            share_chart(unmasked.to_hidden),
             alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
         )
         _explain_leak(masked, unmasked, kind)
@@ -244,7 +244,10 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
             loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
             alt="The loss on each next word, with the mask and without it.",
         )
-        if not unmasked.hides[sentence]:
+        if unmasked.hides[sentence]:
+            share = f"{unmasked.mean_shares[sentence]:.1%}"
+            st.text(f"Without the mask, this sentence gives {share} to {HIDDEN[kind]}.")
+        else:
             hidden = "later token" if kind == "decoder_self" else "padding"
             st.text(f"This sentence has no {hidden}: nothing leaks into it.")
     show_code(
@@ -272,7 +275,7 @@ _MEANING: dict[Kind, str] = {
     "encoder_self": "Padding has a vector like any token: without the mask, a sentence would be "
     "read differently with other sentences beside it.",
     "decoder_self": "A model that sees the next word while it is trained learns to copy it, and "
-    "learns nothing for real translation, where the next word is unknown.",
+    "learns nothing for real translation, where the next word is unknown. Padding stays hidden.",
     "cross": "Padding has a vector like any token: without the mask, a translation would change "
     "with the sentences beside it.",
 }
@@ -286,8 +289,8 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
         st.metric(
             f"Attention to {HIDDEN[kind]}",
             f"{unmasked.to_hidden.mean():.1%}",
-            help=f"Mean over all heads without the mask; {unmasked.to_padding.mean():.1%} goes to "
-            f"padding. With the mask it is {masked.to_hidden.max():.4f} in every head.",
+            help="Mean over all heads without the mask. With the mask it is "
+            f"{masked.to_hidden.max():.4f} in every head.",
             width="content",
         )
     explain(
@@ -311,8 +314,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
             "so this mask hides nothing and the loss is the same."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
-    padded = "the padded one" if hides.sum() == 1 else "the padded ones"
-    subset = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
+    which = "longer" if kind == "decoder_self" else "padded"
+    ones = "one" if hides.sum() == 1 else "ones"
+    subset = "" if hides.all() else f"in {_sentences(hides)}, the {which} {ones}, "
     numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
     changes = (unmasked.loss - masked.loss)[hides]
     changes = changes[~np.isnan(changes)]
@@ -325,9 +329,10 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         rounding = (
             f"but for rounding, {largest:.0e} nats at most" if largest else "to the last digit"
         )
+        lack = "one position" if kind == "decoder_self" else "no padding"
         others = (
-            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} no "
-            f"padding: the loss is the same {rounding}."
+            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} "
+            f"{lack}: the loss is the same {rounding}."
         )
     if abs(change) < SAME:
         return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
@@ -427,18 +432,14 @@ def shift_chart(
     return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
 
 
-def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
-    """Draw the share of each head's attention, `[layer, head]`, on keys that the mask would hide.
-
-    The second is the part of it on padding.
-    """
+def share_chart(to_hidden: Floats) -> alt.LayerChart:
+    """Draw the share of each head's attention, `[layer, head]`, on keys the mask would hide."""
     layer, head = np.indices(to_hidden.shape)
     frame = pd.DataFrame(
         {
             "layer": layer.ravel() + 1,
             "head": head.ravel() + 1,
             "share": to_hidden.ravel(),
-            "padding": to_padding.ravel(),
         }
     )
     base = alt.Chart(frame, height=alt.Step(40)).encode(
@@ -448,7 +449,6 @@ def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
             alt.Tooltip("layer:O"),
             alt.Tooltip("head:O"),
             alt.Tooltip("share:Q", title="to all that was hidden", format=".4%"),
-            alt.Tooltip("padding:Q", title="of it to padding", format=".4%"),
         ],
     )
     # a scale of opacity: pale means little on a light and on a dark page

@@ -111,7 +111,7 @@ def test_what_is_measured_of_a_corpus_has_each_stack_s_shape(
     gradients = gradient_importance(model, batch.source, batch.target, batch.written)
     for kind in KINDS:
         assert gradients[kind].shape == (2, *shape(translator, kind))
-        assert leak(model, batch, kind, masked=False).to_later.shape == shape(translator, kind)
+        assert leak(model, batch, kind, masked=False).to_hidden.shape == shape(translator, kind)
         assert uniform_changes(model, trace, kind).any()
         assert permuted_changes(model, trace, kind, permutations=1).any()
     assert align(translator, trace)

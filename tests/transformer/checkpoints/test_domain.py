@@ -10,6 +10,7 @@ import pytest
 from transformer import CheckpointError, Translator
 from transformer.checkpoints import domain
 from transformer.decoding import Hypothesis
+from transformer.hooks import Silence
 from viz.app.sentence.source_box import EXAMPLES
 
 
@@ -70,6 +71,21 @@ def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> 
     assert limit.notice(hypothesis, forced=3) is None  # nothing is the model's own
     (notice,) = bundled.translate(text, forbidden=["Hunde", "Schnee"]).notices
     assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log probability" in notice
+
+
+def test_of_a_changed_model_it_does_not_say_that_the_text_is_why(bundled) -> None:
+    text = "Two black dogs are running through the snow."
+    assert not unsure(bundled, text)
+    points = [f"decoder.layers.{layer}.cross_attention.hook_z" for layer in range(6)]
+    edits = [
+        dict.fromkeys(points, Silence(tuple(range(8)))),
+        {"encoder.embedding.hook_positions": lambda positions, _name: positions * 0},
+    ]
+    for edit in edits:
+        with bundled.model.hooks(edit):
+            notices = bundled.translate(text).notices
+        assert [bundled.domain.made_for in notice for notice in notices] == [False]
+        assert unsure(bundled, "Zwei Hunde rennen.")  # alone, the text is why
 
 
 def test_a_model_without_a_domain_has_no_such_notice(checkpoint_folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -10,10 +12,16 @@ import pytest
 from benchmarks.findings import Recomputation, wrong_claims
 from tests.conftest import Pair
 from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
+from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
+from viz.draw.formatting import per_cent
 from viz.findings import PAGES, Claim, findings, passes
 from viz.findings.training import heads_form, peak, steepest_rise
+from viz.report import report
+
+if TYPE_CHECKING:
+    from transformer.analysis.corpus.head_report import HeadReport
 
 
 @pytest.mark.slow
@@ -91,6 +99,50 @@ def test_weights_of_another_model_say_what_they_hold() -> None:
     for row in ((0.9, 0.9, 0.25, 0.25), (1.5, -1, 0.25, 0.25)):  # no shares of a row
         weights[0, 0, 3] = row
         assert not findings("heads", replace(trace, encoder_self=weights))
+
+
+@pytest.mark.parametrize("keys", [1, 2, 3, 12])
+def test_of_maps_that_tell_nothing_apart_nothing_is_worth_seeing(keys: int) -> None:
+    tokens = [f"w{n}" for n in range(keys)]
+    weights = np.full((2, 3, keys, keys), 1 / keys, np.float32)
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
+    assert findings("heads", trace) == []
+    assert "Worth seeing" not in report(trace)
+
+
+@pytest.mark.parametrize(("costs", "expected"), [(0.09, 0), (0.001, 0), (-0.09, 1)])
+def test_a_head_that_costs_nothing_here_is_no_finding(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, costs: float, expected: int
+) -> None:
+    trace = translator.trace("The dog sings.")
+    changed = trace.log_probs + costs / len(trace.log_probs)
+    monkeypatch.setattr(passes, "log_probs", lambda *_: changed)
+    place = Head("cross", 0, 1)
+    loss = {"loss without": SimpleNamespace(value=1.0)}
+    measured = SimpleNamespace(heads=[SimpleNamespace(place=place, measures=loss)], sentences=9)
+    shown = findings("roles", trace, translator, cast("HeadReport", measured))
+    assert len(shown) == expected
+    for finding in shown:
+        assert finding.claims[0].value == pytest.approx(costs, abs=1e-5)
+
+
+def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
+    weights = np.full((1, 2, 3, 3), 1 / 3, np.float32)
+    weights[0, 1, 1] = 0.05, 0.9, 0.05
+    trace = AttentionTrace.from_arrays(
+        cross=weights, source_tokens=["the", "dog", "."], target_tokens=["der", "hund", "."]
+    )
+    first = findings("heads", trace)[0]
+    assert first.claims[0].arguments == (1, 1)  # the row of “hund”, from 0
+    assert first.choices["heads-map-row"] == "2"
+    assert first.choices["rows"] == "word predicted"
+
+
+def test_what_is_not_0_is_never_said_to_be_0_per_cent() -> None:
+    shown = {0.0: "0", 1e-9: "below 1", 0.005: "below 1", 0.0051: "1", 1.0: "100"}
+    assert {share: per_cent(share) for share in shown} == {
+        share: f"{text}\u00a0%" for share, text in shown.items()
+    }
 
 
 @pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (1, 1), (256, 7)])

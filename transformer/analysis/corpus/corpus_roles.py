@@ -21,6 +21,7 @@ from transformer.analysis.heads.roles import (
     role_scores,
 )
 from transformer.analysis.sinks import first_row
+from transformer.choices import check_choices
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL
 from transformer.traces.fields import Weights
@@ -73,6 +74,7 @@ class SentenceMeasures:
     offset_counts: npt.NDArray[np.int16]
 
 
+@check_choices
 def measure_sentence(
     axes: LabelledWeights, kind: Kind, key_counts: Sequence[int]
 ) -> SentenceMeasures:
@@ -91,6 +93,7 @@ def measure_sentence(
     return SentenceMeasures(best.shape[-1], values, counts)
 
 
+@check_choices
 def measures_of(kind: Kind) -> frozenset[str]:
     """Return the names of `MEASURES` that the heads of a kind have."""
     others = {"previous", "next", "itself"} if kind == "cross" else {"one-to-one"}
@@ -103,6 +106,7 @@ def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int
     return offsets
 
 
+@check_choices
 def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
     """Name the role of one head from its means over a corpus; "" where nothing dominates.
 

@@ -30,6 +30,7 @@ from transformer.analysis.heads.measures import (
 )
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.sinks import first_row
+from transformer.choices import check_choices
 from transformer.kinds import Kind
 
 REACH = 8
@@ -94,6 +95,7 @@ class HeadSummary:
     varies: float
 
 
+@check_choices
 def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence."""
     given, axes = axes, in_shares(axes)
@@ -116,6 +118,7 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     )
 
 
+@check_choices
 def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
     """Average the weight at each relative position, key minus query, over the rows that count.
 
@@ -155,6 +158,7 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
     return unlike
 
 
+@check_choices
 class CorpusSummary:
     """The heads of one kind over all sentences that were added.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
 from transformer.analysis.sinks import Cells, first_row
+from transformer.choices import check_choices, require_choice
 from transformer.kinds import Kind
 from transformer.traces.notes import TOLERANCE
 
@@ -52,6 +53,7 @@ def in_shares(axes: LabelledWeights, *, fill: bool = True) -> LabelledWeights:
     return axes._replace(weights=shares)
 
 
+@check_choices
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     """Compute a number for each head, `[layer, head]`, mean over the rows that count.
 
@@ -64,6 +66,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
         name: a name of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map
             that is not square runs from corner to corner, its distances are in key tokens.
     """
+    require_choice("name", name, MEASURES)
     axes = in_shares(axes)
     first = first_row(axes, kind)
     # layer by layer: one at a time is enough to hold in float64
@@ -183,6 +186,7 @@ def total_variation(
     return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
 
 
+@check_choices
 def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
     """Compute the `total_variation` of each head, or of each layer.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -20,9 +20,10 @@ from torch import Tensor
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.hooks import Hook, Silence
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -44,6 +45,7 @@ _first_query: ContextVar[int] = ContextVar("first_query", default=0)
 _POSITION_POINT = f"{attention_name('decoder_self', 0)}.hook_attn_scores"
 
 
+@check_choices
 @dataclass(frozen=True)
 class Removal:
     """One head that is removed, and what replaces it.
@@ -74,19 +76,10 @@ class Removal:
     shape: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(
-                f"{quoted(self.kind)} is no kind of attention: choose one of {', '.join(KINDS)}."
-            )
         numbers: tuple[tuple[str, object], ...] = (("layer", self.layer), ("head", self.head))
         for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
-        if self.how not in get_args(Replacement):
-            raise InputError(
-                f"{quoted(self.how)} is no way to take a head away: choose one of "
-                f"{', '.join(get_args(Replacement))}."
-            )
         if (self.pattern is None) == (self.how == "pattern"):
             raise InputError(
                 "A pattern is given for the way “pattern”, and only for it: add it or leave it out."

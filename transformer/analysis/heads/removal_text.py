@@ -26,6 +26,7 @@ from transformer.analysis.heads.removal import (
     pattern_removal,
     rows_removal,
 )
+from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.kinds import Kind
 
@@ -144,6 +145,7 @@ def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
     return np.frombuffer(content, dtype="<f4").reshape(rows, columns)
 
 
+@check_choices
 def toggled(removals: Sequence[Removal], place: Head, replacement: Replacement) -> list[Removal]:
     """Remove one head, or bring it back if it is removed."""
     others = [removal for removal in removals if removal.place != place]

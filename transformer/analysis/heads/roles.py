@@ -13,6 +13,7 @@ import numpy.typing as npt
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy
 from transformer.analysis.sinks import Cells, first_row, seen_cells
+from transformer.choices import check_choices
 from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import PLACEHOLDER, is_punctuation, number_words
@@ -41,6 +42,7 @@ LEAST_ROWS = 2
 """A head gets no role from fewer rows: from one, everything that it looks at is a pattern."""
 
 
+@check_choices
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     """Name the role of each head, `[layer][head]`; "" where nothing dominates or there is no head.
 
@@ -66,6 +68,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     ]
 
 
+@check_choices
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     """Score each head for each role, `[layer, head]` each.
 
@@ -93,6 +96,7 @@ def _layer_scores(
     return scores
 
 
+@check_choices
 def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     """Mark the cells `[query, key]` of each pattern."""
     queries, keys = axes.labels

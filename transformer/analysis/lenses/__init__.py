@@ -37,8 +37,9 @@ from transformer.analysis.teacher_forcing import (
     patterns,
     stacked,
 )
+from transformer.choices import check_choices
 from transformer.errors import CheckpointError, InputError, quoted
-from transformer.kinds import Kind, require_kind
+from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 from transformer.translator import Translator
@@ -46,6 +47,7 @@ from transformer.translator import Translator
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 
+@check_choices
 def lens(
     name: AnyLens,
     translator: Translator | None,
@@ -86,10 +88,10 @@ def lens(
             if the trace does not fit the model, or if the model is in training mode.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    require_kind(kind)
     return lens_of_kinds(name, translator, trace, (kind,), progress=progress)[kind]
 
 
+@check_choices
 def lens_of_kinds(
     name: AnyLens,
     translator: Translator | None,
@@ -106,12 +108,7 @@ def lens_of_kinds(
         InputError: as `lens` does.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    if name not in (*NAMES, *VARIANTS):
-        names = ", ".join((*NAMES, *VARIANTS))
-        raise InputError(f"There is no lens {quoted(name)}: choose one of {names}.")
     kinds = trace.kinds if kinds is None else kinds
-    for kind in kinds:
-        require_kind(kind)
     if translator is None:
         return _weight_lens(name, trace, kinds, progress)
     require_loaded(translator)
@@ -133,6 +130,7 @@ def require_loaded(translator: object) -> None:
         )
 
 
+@check_choices
 def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
     """Raise CheckpointError if not all that a lens gave is finite."""
     if not np.isfinite(values).all():
@@ -198,6 +196,7 @@ _LENSES: dict[AnyLens, LayerMeasure] = {
 """All lenses but the gradient, which takes a pass of its own."""
 
 
+@check_choices
 def lens_trace(
     name: AnyLens,
     translator: Translator | None,

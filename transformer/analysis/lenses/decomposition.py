@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache, LayerMeasure
+from transformer.choices import check_choices
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 
@@ -23,6 +24,7 @@ EDITED = 0.01
 """A head's z that lies further from αV, relative to both, was replaced by a hook."""
 
 
+@check_choices
 @dataclass(frozen=True, eq=False)
 class AttentionBlock:
     """One attention sub-layer and its Add & norm, for one sentence.
@@ -150,6 +152,7 @@ def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
     return W_O.view(W_O.size(0), model.config.stack(kind).h, -1)
 
 
+@check_choices
 def residual_point(kind: Kind, layer: int) -> str:
     """Name the hook point that the sub-layer projects to queries and adds to its output.
 

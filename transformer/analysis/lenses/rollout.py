@@ -11,6 +11,7 @@ from torch import Tensor
 from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.heads.measures import in_shares
 from transformer.analysis.teacher_forcing import Cache, pattern_points, patterns
+from transformer.choices import check_choices
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -47,6 +48,7 @@ def rollout(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
     return _rollout_layers(means, kind)
 
 
+@check_choices
 def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
     """Compute `rollout` from the weights of a trace, without the model that made them.
 

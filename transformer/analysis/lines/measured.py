@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from transformer.analysis.corpus.corpus_roles import MEASURES, most_frequent_offsets
 from transformer.analysis.heads.head import Head
+from transformer.choices import check_choices
 from transformer.kinds import Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -129,6 +130,7 @@ class MeasuredLines:
         """The offset with the most maxima of each head, `[head]`."""
         return most_frequent_offsets(self.offset_counts)
 
+    @check_choices
     def counts(self, name: str, kind: Kind) -> Floats:
         """Return what each sentence counts in the mean of a head's measure, `[sentence]`."""
         if name in (GRADIENT, ALIGNMENT_ERROR):

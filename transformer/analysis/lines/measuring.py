@@ -56,6 +56,7 @@ from transformer.analysis.lines.measured import (
     Singles,
 )
 from transformer.analysis.lines.passes import (
+    Part,
     Progress,
     Step,
     batches_of,
@@ -65,6 +66,7 @@ from transformer.analysis.lines.passes import (
 )
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.choices import check_choices
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
@@ -114,8 +116,25 @@ def measure_lines(
             )
     translator.model.require_no_dropout()
     heads = len(all_heads(translator.model.config)) if costs else 0
-    step = steps(progress, len(lines), {"translate": 1, "measure": 1, "costs": heads})
-    pairs, left_out = _read(translator, lines, targets, references, step)
+    passes: dict[Part, int] = {"translate": int(targets is None), "measure": 1, "costs": heads}
+    ids_by_line, written, left_out = _read(translator, lines, targets)
+    step = steps(progress, [*map(len, ids_by_line.values())], passes)
+    if targets is None:
+        numbers = list(ids_by_line)
+        by_row = searched(translator, [*ids_by_line.values()], step)
+        written = {numbers[row]: best for row, best in by_row}
+    decode = translator.target_tokenizer.decode
+    pairs = [
+        LinePair(
+            number,
+            lines[number - 1],
+            decode(list(written[number])) if targets is None else targets[number - 1],
+            ids,
+            written[number],
+            "" if references is None else references[number - 1],
+        )
+        for number, ids in ids_by_line.items()
+    ]
     if not pairs:
         first = f" Line {left_out[0].number:,}: {left_out[0].reason}" if left_out else ""
         raise InputError(f"No line can be measured: give sentences, one a line.{first}")
@@ -167,7 +186,7 @@ def measure_pairs(
         if gold:
             errors = alignment_errors(translator, trace, settings, gold[pair.number])
             head_values[ALIGNMENT_ERROR][row, columns["cross"]] = errors
-        step("measure", 1)
+        step("measure", [len(pair.source_ids)])
     totals = offsets.sum(0, dtype=np.int64)  # [head, offset]
     best = np.take_along_axis(offsets, totals.argmax(-1)[None, :, None], -1)[..., 0]
     for kind in KINDS:
@@ -231,7 +250,7 @@ def sentence_measures(
         values[UNLINKED] = len(written - linked) / len(written)
     if not sources:
         return values
-    tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", 0))
+    tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", ()))
     shares = by_words(tokens, trace)
     used = shares.used[sorted(lettered)]
     values |= {
@@ -271,10 +290,8 @@ def _read(
     translator: Translator,
     lines: Sequence[str],
     targets: Sequence[str] | None,
-    references: Sequence[str] | None,
-    step: Step,
-) -> tuple[list[LinePair], list[LeftOut]]:
-    """Read lines and their translations, or translate them."""
+) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]], list[LeftOut]]:
+    """Read the token ids of lines and of their translations, if given, by the line's number."""
     sources: dict[int, tuple[int, ...]] = {}
     written: dict[int, tuple[int, ...]] = {}
     left_out: list[LeftOut] = []
@@ -288,22 +305,7 @@ def _read(
             left_out.append(LeftOut(number, str(error)))
         else:
             sources[number] = tuple(piece.id for piece in pieces)
-    if targets is None:
-        numbers = list(sources)
-        ids = [sources[number] for number in numbers]
-        written = {numbers[row]: best for row, best in searched(translator, ids, step)}
-    decode = translator.target_tokenizer.decode
-    return [
-        LinePair(
-            number,
-            lines[number - 1],
-            decode(list(written[number])) if targets is None else targets[number - 1],
-            ids,
-            written[number],
-            "" if references is None else references[number - 1],
-        )
-        for number, ids in sources.items()
-    ], left_out
+    return sources, written, left_out
 
 
 def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
@@ -334,7 +336,7 @@ def _measure_costs(
         pieces = np.array([len(pairs[row].target_ids) for row in rows])
         for number, losses in enumerate(losses_without(model, *batch, heads)):
             values[COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
-            step("costs", len(rows))
+            step("costs", [len(pairs[row].source_ids) for row in rows])
 
 
 def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[str]:
@@ -350,6 +352,7 @@ def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[
     return counts
 
 
+@check_choices
 def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
     """Return how often the lines have the token of each column; `<s>` is no word."""
     if kind == "decoder_self":

@@ -99,7 +99,7 @@ def lines_without(
     require_heads(translator.model, heads)
     controls = random_sets(lines.heads, heads, seed)
     passes: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
-    step = steps(progress, len(lines), passes)
+    step = steps(progress, [len(pair.source_ids) for pair in lines.pairs], passes)
     # with all heads once more: a pass of other shapes rounds in another way
     groups: list[Sequence[Head]] = [[], heads, *controls]
     losses = np.stack([_losses(translator, lines, group, step) for group in groups])
@@ -132,7 +132,7 @@ def _losses(
     with removed(translator, [Removal(*place) for place in heads]), torch.inference_mode():
         for rows, batch in batches_of(translator.model, lines.pairs):
             losses[rows] = losses_of(translator.model, batch)
-            step("costs", len(rows))
+            step("costs", [len(lines.pairs[row].source_ids) for row in rows])
     return losses
 
 

@@ -11,6 +11,7 @@ import torch
 
 from transformer.analysis.lenses.decomposition import residual_point
 from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.choices import check_choices
 from transformer.errors import HookError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
@@ -39,6 +40,7 @@ class SublayerValues:
     normalised: Floats  # `[query, d_model]`, what the next sub-layer reads
 
 
+@check_choices
 @torch.inference_mode()
 def sublayer_values(
     model: Transformer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.teacher_forcing import TraceBatch
+from transformer.choices import check_choices
 from transformer.config import PAD
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
@@ -33,6 +34,7 @@ MODEL_MASKS: dict[Kind, Literal["padding", "causal"]] = {
 and where padding is on the right, the causal mask hides it from every real query."""
 
 
+@check_choices
 def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causal"]) -> Bools:
     """Mark the keys that a query may see, `[sentence, query, key]`.
 
@@ -51,6 +53,7 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causa
     return mask.expand(shape)[:, 0].numpy()
 
 
+@check_choices
 def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
     """Name the mask that hides each key from each query, a `MaskReason`, `[sentence, query, key]`.
 
@@ -67,6 +70,7 @@ def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[
     return reasons[which]
 
 
+@check_choices
 def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
     """Return the tokens along both axes of each sentence's mask, `<pad>` included.
 
@@ -80,6 +84,7 @@ def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
     return [Labels(*pair) for pair in zip(queries, keys, strict=True)]
 
 
+@check_choices
 def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
     """Mark the queries that are no padding, whose output is used, `[sentence, query]`."""
     tokens = batch.source if kind == "encoder_self" else batch.target
@@ -90,15 +95,22 @@ def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
 class Leak:
     """Attention of one kind to hidden keys in a teacher-forced pass over a batch, and its loss."""
 
-    to_later: Floats  # `[layer, head]`, share of real queries' attention to later tokens
-    to_padding: Floats  # `[layer, head]`, the share that goes to padding
+    # `[sentence, query, layer, head]`, share of attention to hidden keys; NaN at padding
+    shares: Floats
     loss: Floats  # `[sentence, target]`, -log p of each written token in nats; NaN at padding
     hides: Bools  # `[sentence]`, whether the mask hides anything from a real query
 
     @property
     def to_hidden(self) -> Floats:
         """`[layer, head]`: the share that goes to all that the mask would hide."""
-        return self.to_later + self.to_padding
+        means: Floats = np.nanmean(self.shares, axis=(0, 1))
+        return means
+
+    @property
+    def mean_shares(self) -> Floats:
+        """`[sentence]`: the same for each sentence, mean over its heads."""
+        means: Floats = np.nanmean(self.shares, axis=(1, 2, 3))
+        return means
 
     @property
     def mean_loss(self) -> float:
@@ -116,11 +128,17 @@ class Leak:
 def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
     """Run the model with the mask of one kind of attention, or without it in every layer.
 
-    The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
-    mask would hide count as padding, not as later.
+    The other two kinds keep theirs. Without the causal mask, the decoder sees later tokens and no
+    padding: a sentence has the same loss alone and in a batch.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
-    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
+    edits: dict[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
+    if not masked and kind == "decoder_self":
+        padded = ~padding_mask(batch.target.to(model.device))
+        edits |= {
+            f"{name}.hook_attn_scores": lambda scores, _: scores.masked_fill(padded, -math.inf)
+            for name in names
+        }
     with model.hooks(edits):
         logits, cache = model.run_with_cache(
             batch.source.to(model.device),
@@ -128,32 +146,20 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
             names={f"{name}.hook_pattern" for name in names}.__contains__,
         )
     patterns = [cache[f"{name}.hook_pattern"].double().cpu().numpy() for name in names]
-    later, padding = _hidden(batch, kind)
-    real = real_queries(batch, kind)
+    real = real_queries(batch, kind)[..., None]
+    hidden = ~visible_keys(batch, kind, MODEL_MASKS[kind])  # [sentence, query, key]
+    if kind == "decoder_self":
+        hidden &= visible_keys(batch, kind, "padding")
+    shares = [(pattern * hidden[:, None]).sum(-1).swapaxes(1, 2) for pattern in patterns]
     return Leak(
-        to_later=np.stack([_share(pattern, later, real) for pattern in patterns]),
-        to_padding=np.stack([_share(pattern, padding, real) for pattern in patterns]),
+        shares=np.where(real[..., None], np.stack(shares, axis=2), np.nan),
         loss=_loss(logits, batch.written),
-        hides=np.asarray(((later | padding) & real[..., None]).any((1, 2))),
+        hides=np.asarray((hidden & real).any((1, 2))),
     )
 
 
 def _unmask(mask: Tensor, _name: str) -> Tensor:
     return torch.ones_like(mask)
-
-
-def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
-    """Mark the tokens and the padding that the model's mask hides, `[sentence, query, key]`."""
-    hidden = mask_reasons(batch, kind, MODEL_MASKS[kind]) != "seen"
-    padding = hidden & (mask_reasons(batch, kind, "padding") == "padding")
-    return hidden & ~padding, padding
-
-
-def _share(pattern: Floats, keys: Bools, real: Bools) -> Floats:
-    """Average the share of these keys over real queries, from `[sentence, head, query, key]`."""
-    shares = (pattern * keys[:, None]).sum(-1)  # [sentence, head, query]
-    mean: Floats = shares.transpose(0, 2, 1)[real].mean(0)
-    return mean
 
 
 def _loss(logits: Tensor, written: Tensor) -> Floats:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.choices import check_choices
 from transformer.embedding import sinusoidal_positions
 from transformer.errors import CheckpointError, unreadable
 from transformer.files.reading import MIB, read_bytes
@@ -104,6 +105,7 @@ def rotation_error(k: int, length: int, d_model: int) -> RotationError:
     return RotationError(*errors)
 
 
+@check_choices
 @dataclass(frozen=True)
 class Edit:
     """A change of the positions that one or both stacks add to their tokens.
@@ -171,6 +173,7 @@ class EmbeddingParts(NamedTuple):
     sum: npt.NDArray[np.float32]
 
 
+@check_choices
 @torch.inference_mode()
 def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
     """Compute embedding · √d_model, position, and their sum, of one side (§3.4, §3.5).
@@ -203,6 +206,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     return own
 
 
+@check_choices
 @torch.inference_mode()
 def moved_log_probs(
     model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]

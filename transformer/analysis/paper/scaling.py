@@ -9,12 +9,14 @@ import numpy.typing as npt
 from torch import Tensor
 
 from transformer.analysis.heads.measures import entropy
+from transformer.choices import check_choices
 from transformer.hooks import Hook
 
 Floats = npt.NDArray[np.float64]
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
+@check_choices
 def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
     """Return the factor of q·k before the softmax; the paper's is 1/√d_k (equation 1).
 

@@ -192,7 +192,7 @@ def _search(batch: list[_Request]) -> None:
                 if place in search.unfinished and (is_over or batch[place].unwanted):
                     search.stop(place)
                 if place not in search.unfinished:
-                    batch[place].finish(search.translation(place))
+                    batch[place].finish(first.context.run(search.translation, place))
                 elif batch[place].is_watched and time.monotonic() >= batch[place].next_part:
                     batch[place].next_part = time.monotonic() + PAUSE
                     batch[place].part = search.part(place)

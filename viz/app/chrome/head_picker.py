@@ -12,7 +12,7 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Row
 from viz.app.chrome.fields import choose_first_of_link, choose_one
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
+from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
 
 KIND = "kind"
 """Name in the URL of the kind of attention, on every page that asks for one."""
@@ -20,8 +20,6 @@ MEAN = "mean"
 
 ROW = "rows"
 """Name in the URL of the word by which ribbons and links call a row of the decoder."""
-ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
-"""The two words of a row, as the screen and the URL call them."""
 _MEASURED_ROW = "head_picker.measured_row"
 
 

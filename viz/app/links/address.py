@@ -329,6 +329,10 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
             shared[choice] = str(value).lower() if isinstance(value, bool) else value
         elif name in query:
             shared[choice] = query[name][0]
+    # a widget of the same name would begin with what the last page had, unseen in the address
+    every = {name for names in SHARED.values() for name in names}
+    for name in every - (SHARED.get(before, {}).keys() & SHARED.get(page, {}).keys()):
+        state.pop(name, None)
     for name, values in query_by_page.get(page, {}).items():
         if name not in state:
             wanted.setdefault(name, values)

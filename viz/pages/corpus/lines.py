@@ -13,7 +13,7 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.lines import result_file
 from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
-from transformer.analysis.lines.passes import MILLISECONDS, Part, Progress
+from transformer.analysis.lines.passes import PIECES, Part, Progress, seconds
 from transformer.errors import unreadable
 from transformer.files.lines import decode_lines
 from transformer.files.reading import MIB, read_bytes
@@ -234,10 +234,10 @@ def _costs_switch(count: int) -> bool:
 def _forecast(lines: int, heads: int) -> str:
     """Say how long it takes, about."""
     passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
-    seconds = lines * sum(MILLISECONDS[part] * count for part, count in passes.items()) / 1000
-    time = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    expected = seconds([PIECES] * lines, passes)
+    time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
     text = f"{counted(lines, 'line')}, about {time}."
-    if seconds < jobs.LONGEST:
+    if expected < jobs.LONGEST:
         return text
     return f"{text} The server stops after {jobs.LONGEST / 60:.0f}: run {COMMAND}."
 

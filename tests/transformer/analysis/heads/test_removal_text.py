@@ -148,11 +148,11 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (("self", 0, 0), "is no kind of attention"),
+        (("self", 0, 0), "kind = 'self' does not exist: choose one of"),
         (("cross", -1, 0), "A layer counts from 0"),
         (("cross", 0, 1.5), "A head counts from 0"),
         (("cross", 0, True), "A head counts from 0"),
-        (("cross", 0, 0, "off"), "is no way to take a head away"),
+        (("cross", 0, 0, "off"), "does not exist: choose one of zero"),
         (("cross", 0, 0, "pattern"), "A pattern is given for the way"),
         (("cross", 0, 0, "zero", ((1.0,),)), "A pattern is given for the way"),
         (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),

@@ -59,7 +59,7 @@ def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -
     assert is_one_sentence(str(refused.value))
     if kind != "cross":
         for many in ("weights", "gradient"):
-            with pytest.raises(InputError, match="no kind of attention"):
+            with pytest.raises(InputError, match=r"cross_self.*choose one of encoder"):
                 lenses.lens_of_kinds(many, uneven.translator, uneven.trace, [kind])
 
 

@@ -87,9 +87,7 @@ def unmasked(model, made, kind, monkeypatch):
     real = padding_mask(made.source)
     everything = torch.ones_like(real)
     if kind == "decoder_self":
-        monkeypatch.setattr(
-            attention, "causal_mask", lambda q, k, _: torch.ones(1, 1, q, k, dtype=torch.bool)
-        )
+        monkeypatch.setattr(attention, "causal_mask", lambda *_: padding_mask(made.target))
     patterns = {}
     names = [HOOK[kind].format(layer, "pattern") for layer in range(model.config.N)]
     with model.hooks({name: lambda value, name: patterns.update({name: value}) for name in names}):
@@ -113,20 +111,26 @@ def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypa
     keys = made.target if kind == "decoder_self" else made.source
     for layer, pattern in enumerate(patterns):
         for head in range(model.config.h):
-            later, padding = [], []
+            shares = []
             for n, query in np.ndindex(*queries.shape):
                 if queries[n, query] == PAD:
+                    assert np.isnan(result.shares[n, query]).all()
                     continue
                 row = pattern[n, head, query]
                 pad = (keys[n] == PAD).numpy()
-                after = (np.arange(len(row)) > query) & ~pad & (kind == "decoder_self")
-                later.append(row[after].sum())
-                padding.append(row[pad].sum())
-            assert result.to_later[layer, head] == pytest.approx(np.mean(later), abs=1e-6)
-            assert result.to_padding[layer, head] == pytest.approx(np.mean(padding), abs=1e-6)
-    assert (result.to_padding > 0).all()
-    assert (result.to_later > 0).all() == (kind == "decoder_self")
-    np.testing.assert_allclose(result.to_hidden, result.to_later + result.to_padding)
+                after = (np.arange(len(row)) > query) & ~pad
+                shares.append(row[after if kind == "decoder_self" else pad].sum())
+            assert result.to_hidden[layer, head] == pytest.approx(np.mean(shares), abs=1e-6)
+    assert (result.to_hidden > 0).all()
+
+
+def test_without_the_causal_mask_a_sentence_is_the_same_alone_and_in_a_batch(model, made, traces):
+    together = leak(model, made, "decoder_self", masked=False)
+    for n, trace in enumerate(traces):
+        alone = leak(model, batch_traces([trace]), "decoder_self", masked=False)
+        pieces = len(trace.target_pieces)
+        np.testing.assert_allclose(together.loss[n, :pieces], alone.loss[0], atol=1e-4)
+        assert together.mean_shares[n] == pytest.approx(alone.mean_shares[0], abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

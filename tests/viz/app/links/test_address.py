@@ -15,11 +15,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
+from tests.viz.draw.message import decode
 from viz.app.links import address
 from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.draw.labels import PAGE_TITLES
+from viz.findings import Finding
 
 APP = Path(__file__).parents[4] / "app.py"
 SENTENCE = "The dog sleeps in the garden."
@@ -178,6 +180,39 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
     assert app.session_state["kind"] == "decoder"
 
 
+@pytest.mark.parametrize("page", ["heads", "inside", "roles"])
+def test_masks_begins_with_the_kind_of_its_address_whatever_was_open_before(visit, page) -> None:
+    app = visit(page, text=SENTENCE, kind="encoder")
+    app.query_params.clear()
+    visit("masks", app)
+    assert (app.session_state["kind"], in_url(app, "kind")) == ("decoder", None)
+    app.query_params.clear()
+    visit(page, app)
+    assert (app.session_state["kind"], in_url(app, "kind")) == ("encoder", "encoder")
+
+
+def test_the_row_of_a_link_is_marked_though_another_map_was_open(visit) -> None:
+    app = visit("heads", text=SENTENCE, kind="encoder")
+    app.query_params.clear()
+    url = {"text": SENTENCE, "kind": "cross-attention", "heads-map-row": "2"}
+    visit("heads", app, linked="", **url)  # as a finding's link
+    assert in_url(app, "heads-map-row") == "2"
+    maps = [decode(c.proto.bytes)[0] for c in app.get("bidi_component")]
+    shown = [(m["kind"], m["pinned"]) for m in maps if m["component"] == "attention_map"]
+    assert shown == [("cross", 1)]
+
+
+@pytest.mark.parametrize("view", ["Roles", "Remove heads", "Faithful?"])
+def test_a_finding_stands_on_the_view_alone_that_asks_its_question(
+    visit, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    finding = Finding("Costly", (), 1.0, "roles", {"roles_view": "Remove heads"})
+    monkeypatch.setattr(worth_seeing, "_findings", lambda *_: [finding])
+    app = visit("roles", text=SENTENCE, roles_view=view)
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert ("Costly" in labels) == (view == "Remove heads")
+
+
 def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:
     app = visit("heads", text=SENTENCE)
     app.query_params.clear()
@@ -256,7 +291,7 @@ def test_the_word_by_which_rows_go_is_kept_across_pages(visit) -> None:
     app.button_group(key="rows").set_value("word read").run()
     for page in ("translate", "heads"):
         visit("masks", app)
-        del app.session_state["rows"]  # as a browser's session forgets what no page draws
+        assert "rows" not in app.session_state
         visit(page, app)
         assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
 
@@ -268,7 +303,7 @@ def test_the_switch_without_sinks_is_kept_across_pages(visit) -> None:
     for page in ("translate", "heads"):
         visit("masks", app)
         assert in_url(app, "without_sinks") is None
-        del app.session_state["without_sinks"]  # as a browser's session forgets
+        assert "without_sinks" not in app.session_state
         visit(page, app)
         assert app.toggle(key="without_sinks").value
         assert in_url(app, "without_sinks") == "true"

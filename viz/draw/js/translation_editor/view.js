@@ -301,15 +301,16 @@ export class TranslationEditor extends View {
 /**
  * List a row for each word.
  * @param {EditorData} data
- * @returns {string[][]} word, probability, its logarithm, and what is more probable in its place
+ * @returns {string[][]} word, probability, its logarithm, and the alternatives of each piece
  */
 export const wordRows = ({ text, words, pieces }) => words.map((word) => {
-  const own = pieces.slice(word.first, word.first + word.count);
-  const rather = own.flatMap((piece) => piece.others.slice(0, 1).filter(({ p }) => p > piece.p)
-    .map(({ label, p }) => `${label} ${number(p)} for ${piece.label}`));
+  const own = pieces.slice(word.first, word.first + word.count)
+    .filter(({ others }) => others.length);
+  const listed = own.map(({ label, others }) =>
+    `for ${label}: ${others.map((other) => `${other.label} ${number(other.p)}`).join(", ")}`);
   return [
     text.slice(word.start, word.end) || "end of the sentence", number(word.p),
-    logText(word.logProb), rather.join(", ") || "nothing else",
+    logText(word.logProb), listed.join("; ") || "none",
   ];
 });
 

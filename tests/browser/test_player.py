@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
@@ -45,6 +46,10 @@ def page(browser, bundled_app) -> Iterator:
 def says(page) -> str:
     text = page.locator(".hl-player-says").text_content() or ""
     return re.sub("[\u2068\u2069]", "", text)
+
+
+def is_said(page, wanted: str) -> bool:
+    return wanted in says(page)
 
 
 def address(page) -> dict[str, str]:
@@ -185,4 +190,4 @@ def test_all_heads_look_at_once_and_a_pointed_tile_lends_its_ribbons(
         page.mouse.move(box["x"] + 24 + (head + 0.4) * wide, box["y"] + 16 + layer * 20 + 7)
         row = trace.cross[layer, head, 2]
         wanted = f"L{layer + 1} H{head + 1} looks at “{sources[int(np.argmax(row))]}”"
-        until(page, lambda wanted=wanted: wanted in says(page), True)
+        until(page, partial(is_said, page, wanted), True)

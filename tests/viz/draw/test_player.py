@@ -16,6 +16,8 @@ from tests.conftest import Pair
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import KINDS, AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head
+from transformer.text.tokenizer import Piece
+from transformer.translation.score import Choice, Scored
 from viz.app.sentence.player import OPTIONS, options_of, watched_heads
 from viz.draw.labels import display_tokens
 from viz.draw.player import (
@@ -54,7 +56,7 @@ def states(folder: Path, messages: list[bytes]) -> list:
     return json.loads(run.stdout)
 
 
-def shown(translator: Translator, text: str, beam_size: int = 1) -> tuple[AttentionTrace, list]:
+def shown(translator: Translator, text: str, beam_size: int = 1) -> tuple[AttentionTrace, Scored]:
     translation = translator.translate(text, beam_size=beam_size)
     trace = translator.trace_of(translation)
     score = translator.score(text, [p.text for p in trace.target_pieces], alternatives=OPTIONS - 1)
@@ -131,11 +133,11 @@ def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(
 
 
 def test_what_was_forced_stands_among_the_options_however_improbable_it_is() -> None:
-    piece = type("P", (), {"text": "▁x"})
-    others = tuple(type("O", (), {"piece": f"▁{n}", "probability": 0.2})() for n in range(4))
+    piece = Piece(7, "▁x", 0)
+    others = tuple(Choice(f"▁{n}", 0.2) for n in range(4))
     options, taken = options_of(piece, -20.0, others)
     assert options[taken][0] == "▁x"
-    more = (*others, type("O", (), {"piece": "▁5", "probability": 0.1})())
+    more = (*others, Choice("▁5", 0.1))
     options, taken = options_of(piece, -20.0, more)
     assert len(options) == OPTIONS
     assert options[taken][0] == "▁x"

@@ -121,9 +121,9 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     page.get_by_role("button", name="Play").press("Space")
     until(page, lambda: "To write" in says(page), True)
     page.get_by_role("button", name="Pause").click()
-    kept = says(page)
+    paused = says(page)
     page.wait_for_timeout(2 * STEP_MS)
-    assert says(page) == kept
+    assert says(page) == paused
     no_traceback(page)
 
 
@@ -140,9 +140,9 @@ def test_it_does_not_play_under_a_reader_who_types(page, bundled_app: str) -> No
     until(page, lambda: page.get_by_role("button", name="Pause").is_visible(), True)
     page.get_by_role("textbox").first.click()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
-    kept = says(page)
+    paused = says(page)
     page.wait_for_timeout(2 * STEP_MS)
-    assert says(page) == kept
+    assert says(page) == paused
 
 
 def test_a_click_goes_down_to_the_numbers_and_break_it_changes_the_translation(

@@ -152,8 +152,8 @@ def test_a_run_is_shown_step_by_step_and_refused_where_its_shapes_differ(
         TrainingStep(n, trace, f"text {n}") for n, trace in zip((1, 1024), traces, strict=True)
     ]
     (kinds,) = states(tmp_path, [encode_learning(steps, selected=heads)])
-    said = [step["says"] for step in kinds[0]["steps"]]
-    assert ["1,024" in text and "“text 1024”" in text for text in said] == [False, True]
+    sentences = [step["says"] for step in kinds[0]["steps"]]
+    assert ["1,024" in text and "“text 1024”" in text for text in sentences] == [False, True]
     other = replace(traces[0], cross=traces[0].cross[:1])
     with pytest.raises(InputError, match="different shapes"):
         encode_learning([steps[0], TrainingStep(2, other, "")], selected=heads)

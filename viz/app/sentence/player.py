@@ -82,12 +82,12 @@ def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) ->
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     for number, (piece, log_prob, others) in enumerate(parts, start=1):
         options, taken = options_of(piece, log_prob, others)
-        kept = [
+        nodes = [
             index
             for index, node in enumerate(tree.nodes if tree else ())
             if node.step == number and node.state in ("kept", "finished")
         ]
-        beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
+        beginnings = [tokenizer.decode(tree.prefix(index)) for index in nodes] if tree else []
         steps.append(SearchStep(options, taken, tuple(beginnings)))
     return steps
 

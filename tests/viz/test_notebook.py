@@ -121,7 +121,7 @@ def test_a_chart_brings_its_scripts_along():
         ({"over": [3]}, r"over=\[3\] is no list of heads"),
         ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
-        ({"lens": "nonsense"}, "no lens 'nonsense'"),
+        ({"lens": "nonsense"}, "name = 'nonsense' does not exist: choose one of weights"),
     ],
 )
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):

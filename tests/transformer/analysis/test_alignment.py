@@ -164,7 +164,7 @@ def test_words_of_the_pieces_hold_punctuation_apart(translator: Translator) -> N
         (-1, None, "weights", "There is no layer -1"),
         (0, 4, "norm", "There is no head 4 .* from 0 to 3"),
         (0, 1, "alti", "The lens alti does not tell heads apart"),
-        (0, None, "look", "There is no lens 'look'"),
+        (0, None, "look", "lens = 'look' does not exist: choose one of weights"),
     ],
 )
 def test_a_map_that_is_not_there(translator, trace, layer, head, lens, sentence) -> None:

@@ -64,7 +64,7 @@ def show(page: str, view: str = "") -> None:
         tour.show_stop(number, shown[0], shown[-1], sentence_bar.url_choices())
         return
     results = [] if bar is None else _findings(page, bar)[:MOST]
-    if (page, "") not in QUESTIONS:  # each view asks its own
+    if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     if results or (page, view) in QUESTIONS:
         link(page, ask(page, view), results)

@@ -16,6 +16,7 @@ from viz.draw.palette import (
     largest_colour,
     theme_tables,
 )
+from viz.draw.player import WINDOW, SearchStep, drawn_options
 from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode_picture
 
@@ -38,6 +39,28 @@ class DrawnBox:
     # where nothing is drawn
     values: NDArray[np.float32] | None = None
     kind: Kind | None = None
+    # what it does: once in the encoder, for each written subword in the decoder; () for no player
+    sentences: tuple[str, ...] = ()
+    paper: str = ""  # sections
+
+
+@dataclass(frozen=True)
+class Playing:
+    """What the player of Figure 1 shows beside the sentences of its boxes.
+
+    Args:
+        source: the tokens that the encoder reads.
+        read: the tokens that the decoder has read at its last step.
+        steps: the most probable next subwords at each step.
+        last: the sentence when all is written.
+        starts: whether it plays by itself when the page opens.
+    """
+
+    source: Sequence[str]
+    read: Sequence[str]
+    steps: Sequence[SearchStep]
+    last: str
+    starts: bool
 
 
 def encode_architecture(
@@ -47,6 +70,7 @@ def encode_architecture(
     layer: Mapping[str, int],
     selected: str,
     opens: str | None = None,
+    playing: Playing | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode Figure 1 with a sentence; values are indices into their colours.
@@ -59,14 +83,24 @@ def encode_architecture(
     """
     if len({box.name for box in boxes}) < len(boxes):
         raise ValueError("two boxes of one name")
+    names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     meta = {
         "opens": opens,
+        "playing": None
+        if playing is None
+        else {
+            "source": display_tokens(playing.source),
+            "read": display_tokens(playing.read),
+            "steps": drawn_options(playing.steps[:WINDOW]),
+            "last": playing.last,
+            "starts": playing.starts,
+        },
         "layers": dict(layers),
         "layer": dict(layer),
         "selected": selected,
         "memoryColor": COLOR["cross"],
         "boxes": [
-            {name: getattr(box, name) for name in ("name", "title", "shape", "label", "kind")}
+            {name: getattr(box, name) for name in names}
             | {"color": COLOR[box.kind] if box.kind else None}
             for box in boxes
         ],

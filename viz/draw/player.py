@@ -86,20 +86,27 @@ def encode_player(
     if len(steps) != len(trace.target_pieces):
         raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
-    labels = iter(display_tokens([piece for step in shown for piece, _ in step.options]))
     meta = _meta(trace, selected) | {
         "title": TITLE,
         "steps": [
-            {
-                "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
-                "taken": step.taken,
-                "beginnings": list(step.beginnings),
-            }
-            for step in shown
+            {**options, "beginnings": list(step.beginnings)}
+            for options, step in zip(drawn_options(shown), shown, strict=True)
         ],
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
     }
     return encode_picture("player", caption, meta, _arrays([trace]))
+
+
+def drawn_options(steps: Sequence[SearchStep]) -> list[dict[str, Any]]:
+    """Return the labels and probabilities of each step, and the index of what was taken."""
+    labels = iter(display_tokens([piece for step in steps for piece, _ in step.options]))
+    return [
+        {
+            "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
+            "taken": step.taken,
+        }
+        for step in steps
+    ]
 
 
 def encode_learning(

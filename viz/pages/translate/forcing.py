@@ -13,7 +13,7 @@ from transformer.decoding import length_penalty
 from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation.result import Candidate
-from transformer.translation.score import Scored, most_probable_others
+from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.mounts import mount, say_late
@@ -23,6 +23,7 @@ from viz.app.sentence import search_request
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest, is_asked
+from viz.app.sentence.search_steps import scored
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.alternatives import (
     Edited,
@@ -36,17 +37,6 @@ from viz.draw.alternatives import (
 from viz.draw.beam_tree import DrawnNode, dropped_of, encode_tree, node_of
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
-
-
-def scored(bar: BarTranslation) -> Scored:
-    """Score the translation in the bar piece by piece, with the best alternatives of each step.
-
-    Raises:
-        InputError: if a side is too long for a map.
-    """
-    used = bar.used
-    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
-    return cached_results.score(bar.translator, used.text, target, used.alpha)
 
 
 def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:

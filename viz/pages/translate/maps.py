@@ -32,6 +32,7 @@ from viz.app.chrome.head_picker import (
 from viz.app.chrome.mounts import mount, mount_map
 from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
+from viz.app.sentence.search_steps import scored
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
@@ -42,7 +43,6 @@ from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, pick_both
-from viz.pages.translate.forcing import scored
 from viz.pages.translate.watch import show_player
 from viz.pages.translate.where_from import explain_shares, pick_shares
 

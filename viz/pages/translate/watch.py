@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,17 +10,14 @@ from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
-from transformer.decoding.hypothesis import SearchTree
 from transformer.kinds import Kind
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Scored
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.mounts import mount
+from viz.app.sentence.search_steps import search_steps
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.player import PieceLink, SearchStep, encode_player
-
-OPTIONS = 5
-"""Most probable next subwords that are drawn at each step."""
+from viz.draw.player import PieceLink, encode_player
 
 
 def show_player(
@@ -42,30 +38,6 @@ def show_player(
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("translate-player", data)
-
-
-def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
-    """Return what the search held at each step: the most probable pieces, and its beginnings."""
-    steps = []
-    tokenizer = bar.translator.target_tokenizer
-    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
-    for number, (piece, log_prob, others) in enumerate(parts, start=1):
-        written = (piece.text, math.exp(min(0.0, log_prob)))
-        options = sorted(
-            [written, *((other.piece, other.probability) for other in others)],
-            key=lambda option: -option[1],
-        )
-        taken = options.index(written)
-        if taken >= OPTIONS:  # what was forced or typed may be less probable than all others
-            options[OPTIONS - 1], taken = written, OPTIONS - 1
-        kept = [
-            index
-            for index, node in enumerate(tree.nodes if tree else ())
-            if node.step == number and node.state in ("kept", "finished")
-        ]
-        beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
-        steps.append(SearchStep(tuple(options[:OPTIONS]), taken, tuple(beginnings)))
-    return steps
 
 
 def piece_links(

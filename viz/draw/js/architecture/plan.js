@@ -19,6 +19,8 @@ import { within } from "../core/text.js";
  * @property {number} maps one for each head, or a single strip; 0 where nothing is drawn
  * @property {number} rows
  * @property {number} columns
+ * @property {string[]} sentences what it does: one in the encoder, in the decoder one a subword
+ * @property {string} paper sections
  * @property {Uint8Array} values `[map, row, column]`, places in the palette; empty where maps is 0
  *
  * @typedef {object} ModelData the message of `encode_architecture` in viz/draw/architecture.py
@@ -28,6 +30,14 @@ import { within } from "../core/text.js";
  * @property {string} memoryColor of the line from the encoder to cross-attention
  * @property {ModelBox[]} boxes
  * @property {Record<"difference" | Kind, import("../core/color.js").Palette>} palettes
+ * @property {Playing | null} playing null where there is nothing to play
+ *
+ * @typedef {object} Playing
+ * @property {string[]} source tokens
+ * @property {string[]} read tokens of the decoder at its last step
+ * @property {{options: {label: string, p: number}[], taken: number}[]} steps of the decoder
+ * @property {string} last sentence, when all is written
+ * @property {boolean} starts by itself
  */
 
 /**
@@ -37,7 +47,7 @@ import { within } from "../core/text.js";
  * @property {number} aside from a layer's boxes to its frame
  * @property {number} residual from a box to its residual line
  * @property {number} letters size of the words in a box
- * @property {number[]} feet of the lines of words, from the top of a box
+ * @property {number[]} feet of title and shape, from the top of a box; of the title alone where low
  * @property {number} strip from the top of a box to what is drawn in it
  * @property {number} words height of a box with nothing drawn in it
  * @property {number} high height of a strip
@@ -63,7 +73,7 @@ const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 /** A model of one layer. @type {Pick<ModelData, "layer" | "layers">} */
 const FIRST_LAYER = { layer: { encoder: 0, decoder: 0 }, layers: { encoder: 1, decoder: 1 } };
 
-const NARROW = 560; // of the page; below it everything is closer
+export const NARROW = 560; // of the page; below it everything is closer
 const BOX = { smallest: 110, largest: 330 };
 const MAP = { apart: 3, share: 0.25 }; // of a head; at most this share stays empty
 const BETWEEN_WORDS = 7; // least room between the two words of a box
@@ -79,6 +89,11 @@ const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
 const SMALL = {
   side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
   high: 20, map: 40, gaps: ONE_LINE.gaps, over: 20,
+};
+/** @type {Layout} without shapes, to be in sight whole on a phone */
+const SMALL_AND_LOW = {
+  ...SMALL, letters: 11, feet: [14], strip: 17, words: 20, high: 7, map: 20,
+  gaps: { close: 3, plain: 6, far: 13 }, over: 16,
 };
 /** @type {Layout} closer, to be in sight whole on a low screen */
 const LOW = {
@@ -101,7 +116,10 @@ export function planModel(boxes, width, tallest, measure, drawn = FIRST_LAYER) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
   /** @param {Layout} layout */
   const planned = (layout) => planWith(layout, heads, width, drawn);
-  if (width < NARROW) return planned(SMALL);
+  if (width < NARROW) {
+    const small = planned(SMALL);
+    return small.height <= tallest ? small : planned(SMALL_AND_LOW);
+  }
   /** @param {ModelPlan} plan */
   const holdsWords = ({ boxes: places, layout: { letters } }) =>
     boxes.every(({ name, title, shape }) =>
@@ -145,7 +163,7 @@ function planWith(layout, heads, width, drawn) {
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
     skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
-    free: { x: from, width: wide + side }, narrow: layout === SMALL,
+    free: { x: from, width: wide + side }, narrow: width < NARROW,
     width: Math.max(width, full), height,
   };
 }

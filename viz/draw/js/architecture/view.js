@@ -8,7 +8,8 @@ import { heightInSight } from "../core/picture_view.js";
 import { SHARP } from "../core/save.js";
 import { circle, path, picture, rect, text } from "../core/scene.js";
 import { View } from "../core/view.js";
-import { INSIDE, nextBox, planModel, SKIP } from "./plan.js";
+import { INSIDE, NARROW, nextBox, planModel, SKIP } from "./plan.js";
+import { Playback } from "./playback.js";
 
 /** @import { Mark, Place } from "../core/scene.js" */
 /** @import { Theme } from "../core/theme.js" */
@@ -100,10 +101,10 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
     text({
       text: title, x: x + INSIDE, y: y + first, size, weight: 600, room, fill: theme.ink,
     }),
-    text({
+    ...(second ? [text({
       text: shape, y: y + second, size, room, fill: theme.quiet,
       ...(first === second ? { x: x + width - INSIDE, anchor: "end" } : { x: x + INSIDE }),
-    }),
+    })] : []),
   ];
 }
 
@@ -172,7 +173,8 @@ const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left
 const STRIPS = "Strips: a row for each token, a column for each feature;";
 const SCALES = "each strip on its own scale.";
 const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
-const AROUND = 225; // bar, findings, controls and foot, CSS pixels
+// bar, findings, controls and foot, and where there is no room over the encoder the player, too
+const AROUND = { wide: 225, narrow: 480 }; // CSS pixels
 const DOT = 12; // of the legend in what is saved
 const [BELOW, ABOVE] = [28, 228]; // places in the colours of differences, for the legend
 
@@ -201,13 +203,19 @@ export class Architecture extends View {
     this.box = make("div", { class: "hl-arch" }, this.canvas);
     this.key = make("div", { class: "hl-arch-key" });
     const foot = make("div", { class: "hl-foot" }, this.saveButtons());
-    this.root.append(this.box, this.key, foot, this.live);
+    this.playback = new Playback(this);
+    this.root.append(this.playback.panel, this.box, this.key, foot, this.live);
     /** @type {Map<string, HTMLButtonElement>} */
     this.buttons = new Map(); // by the box's name
     /** @type {import("./plan.js").ModelPlan} */
     this.plan;
     this.box.addEventListener("click", ({ target }) => this.pick(target));
     this.box.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  remove() {
+    this.playback.remove();
+    super.remove();
   }
 
   /** Buttons that stay are the same elements as before, so focus stays. */
@@ -221,11 +229,13 @@ export class Architecture extends View {
     }
     for (const { name, label } of boxes) this.buttons.get(name)?.setAttribute("aria-label", label);
     this.select(selected);
+    this.playback.update(this.data);
   }
 
   /** @param {number} width */
   arrange(width) {
-    this.plan = planModel(this.data.boxes, width, heightInSight(AROUND), this.measure,
+    const around = width < NARROW ? AROUND.narrow : AROUND.wide;
+    this.plan = planModel(this.data.boxes, width, heightInSight(around), this.measure,
       this.data);
     this.box.style.height = `${this.plan.height}px`;
     for (const [name, { style }] of this.buttons) {
@@ -233,15 +243,12 @@ export class Architecture extends View {
       Object.assign(style,
         { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${height}px` });
     }
+    this.playback.arrange(this.plan);
     this.showKey();
   }
 
-  /** Show the legend: over the encoder where there is room, else under the picture. */
+  /** Show the legend under the picture. */
   showKey() {
-    const { free, narrow } = this.plan;
-    Object.assign(this.key.style, narrow ? { left: "", width: "" }
-      : { left: `${free.x}px`, width: `${free.width}px` });
-    this.key.classList.toggle("hl-arch-key-over", !narrow);
     /** @param {string} color @param {string} words that no line break parts from it */
     const keyed = (color, words) => {
       const mark = make("span", { class: "hl-arch-dot" });
@@ -307,6 +314,8 @@ export class Architecture extends View {
     const box = this.data.boxes.find(({ name }) => this.buttons.get(name) === target);
     if (!box) return;
     this.select(box.name); // at once: the answer from Python would be a moment late
+    const step = this.playback.stepOf(box.name);
+    if (step >= 0) this.playback.go(step);
     this.live.textContent = `Open: ${box.label}`;
     this.options.onSelect?.(box.name);
   }

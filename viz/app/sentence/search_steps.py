@@ -1,0 +1,49 @@
+"""The translation in the bar step by step: the probability of each piece, and what else was."""
+
+from __future__ import annotations
+
+import math
+
+from transformer.decoding.hypothesis import SearchTree
+from transformer.translation.score import Scored
+from viz.app.cache import cached_results
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.player import SearchStep
+
+OPTIONS = 5
+"""Most probable next subwords that are drawn at each step."""
+
+
+def scored(bar: BarTranslation) -> Scored:
+    """Score the translation in the bar piece by piece, with the best alternatives of each step.
+
+    Raises:
+        InputError: if a side is too long for a map.
+    """
+    used = bar.used
+    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
+    return cached_results.score(bar.translator, used.text, target, used.alpha)
+
+
+def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
+    """Return what the search held at each step: the most probable pieces, and its beginnings."""
+    steps = []
+    tokenizer = bar.translator.target_tokenizer
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    for number, (piece, log_prob, others) in enumerate(parts, start=1):
+        written = (piece.text, math.exp(min(0.0, log_prob)))
+        options = sorted(
+            [written, *((other.piece, other.probability) for other in others)],
+            key=lambda option: -option[1],
+        )
+        taken = options.index(written)
+        if taken >= OPTIONS:  # what was forced or typed may be less probable than all others
+            options[OPTIONS - 1], taken = written, OPTIONS - 1
+        kept = [
+            index
+            for index, node in enumerate(tree.nodes if tree else ())
+            if node.step == number and node.state in ("kept", "finished")
+        ]
+        beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
+        steps.append(SearchStep(tuple(options[:OPTIONS]), taken, tuple(beginnings)))
+    return steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
+    from transformer.trace import AttentionTrace
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
@@ -44,23 +45,22 @@ class DrawnBox:
     paper: str = ""  # sections
 
 
-@dataclass(frozen=True)
-class Playing:
-    """What the player of Figure 1 shows beside the sentences of its boxes.
+class Playing(NamedTuple):
+    """What the player of Figure 1 shows beside the sentences of its boxes."""
 
-    Args:
-        source: the tokens that the encoder reads.
-        read: the tokens that the decoder has read at its last step.
-        steps: the most probable next subwords at each step.
-        last: the sentence when all is written.
-        starts: whether it plays by itself when the page opens.
-    """
+    trace: AttentionTrace
+    steps: Sequence[SearchStep]  # with the most probable next subwords
+    last: str  # sentence when all is written
+    starts: bool  # by itself, when the page opens
 
-    source: Sequence[str]
-    read: Sequence[str]
-    steps: Sequence[SearchStep]
-    last: str
-    starts: bool
+    def meta(self) -> dict[str, Any]:
+        return {
+            "source": display_tokens(self.trace.source_tokens),
+            "read": display_tokens(self.trace.decoder_tokens),
+            "steps": drawn_options(self.steps[:WINDOW]),
+            "last": self.last,
+            "starts": self.starts,
+        }
 
 
 def encode_architecture(
@@ -86,15 +86,7 @@ def encode_architecture(
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     meta = {
         "opens": opens,
-        "playing": None
-        if playing is None
-        else {
-            "source": display_tokens(playing.source),
-            "read": display_tokens(playing.read),
-            "steps": drawn_options(playing.steps[:WINDOW]),
-            "last": playing.last,
-            "starts": playing.starts,
-        },
+        "playing": playing and playing.meta(),
         "layers": dict(layers),
         "layer": dict(layer),
         "selected": selected,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -15,9 +14,10 @@ from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, flow
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome.fields import menu
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_choice, mount_map
-from viz.app.links import address, navigation
+from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.app.sentence.search_steps import scored, search_steps
@@ -51,18 +51,24 @@ def show(row: DeltaGenerator) -> None:
     model, trace = bar.translator.model, bar.trace
     tensors = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
-    with row:
-        counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
+    counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
+    headings = list(BY_HEADING)
+    with row.popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
-        layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
-        scene = Scene(model, trace, tensors, layers)
-    linked = BY_HEADING.get(st.query_params.get(BOX, ""))
-    opened = (linked or BY_NAME[FIRST]).name
+        first = headings.index(BY_NAME[FIRST].heading)
+        opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
+    layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
+    scene = Scene(model, trace, tensors, layers)
     steps = _steps()
+    sentences = memo_per_trace(
+        trace,
+        ("architecture.sentences", *layers.values()),
+        lambda: {name: step_sentences(scene, box, steps) for name, box in boxes.items()},
+    )
 
     def open_box(name: str) -> None:
-        address.choose(BOX, None if name == FIRST else BY_NAME[name].heading)
+        st.session_state[BOX] = BY_NAME[name].heading
 
     def box_name(sent: object) -> str | None:
         return sent if isinstance(sent, str) and sent in boxes else None
@@ -71,18 +77,12 @@ def show(row: DeltaGenerator) -> None:
     shown = ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
     with picture:
         data = encode_architecture(
-            [_drawn(scene, box, steps) for box in boxes.values()],
+            [_drawn(scene, box, sentences[name]) for name, box in boxes.items()],
             layers=counts,
             layer=layers,
             selected=opened,
             opens="arch-opened",
-            playing=Playing(
-                trace.source_tokens,
-                trace.decoder_tokens,
-                steps,
-                last_sentence(steps),
-                starts=linked is None,
-            )
+            playing=Playing(trace, steps, last_sentence(steps), BOX not in st.query_params)
             if steps
             else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
@@ -113,10 +113,9 @@ def _steps() -> list[SearchStep]:
         return []
 
 
-def _drawn(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> DrawnBox:
+def _drawn(scene: Scene, box: Box, sentences: tuple[str, ...]) -> DrawnBox:
     shape = scene.shape(box)
     label = f"{scene.named(spoken_name(box), box)}: {shape}"
-    sentences = step_sentences(scene, box, steps) if steps else ()
     values = scene.values(box)
     return DrawnBox(box.name, box.title, shape, label, values, box.kind, sentences, box.paper)
 

@@ -73,7 +73,7 @@ const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 /** A model of one layer. @type {Pick<ModelData, "layer" | "layers">} */
 const FIRST_LAYER = { layer: { encoder: 0, decoder: 0 }, layers: { encoder: 1, decoder: 1 } };
 
-export const NARROW = 560; // of the page; below it everything is closer
+const NARROW = 560; // of the page; below it everything is closer
 const BOX = { smallest: 110, largest: 330 };
 const MAP = { apart: 3, share: 0.25 }; // of a head; at most this share stays empty
 const BETWEEN_WORDS = 7; // least room between the two words of a box
@@ -85,15 +85,10 @@ const ONE_LINE = {
 };
 /** @type {Layout} title over shape, where there is no room beside it */
 const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
-/** @type {Layout} */
-const SMALL = {
-  side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
-  high: 20, map: 40, gaps: ONE_LINE.gaps, over: 20,
-};
 /** @type {Layout} without shapes, to be in sight whole on a phone */
-const SMALL_AND_LOW = {
-  ...SMALL, letters: 11, feet: [14], strip: 17, words: 20, high: 7, map: 20,
-  gaps: { close: 3, plain: 6, far: 13 }, over: 16,
+const SMALL = {
+  side: 22, between: 16, aside: 6, residual: 14, letters: 11, feet: [14], strip: 17, words: 20,
+  high: 7, map: 20, gaps: { close: 3, plain: 6, far: 13 }, over: 16,
 };
 /** @type {Layout} closer, to be in sight whole on a low screen */
 const LOW = {
@@ -116,10 +111,7 @@ export function planModel(boxes, width, tallest, measure, drawn = FIRST_LAYER) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
   /** @param {Layout} layout */
   const planned = (layout) => planWith(layout, heads, width, drawn);
-  if (width < NARROW) {
-    const small = planned(SMALL);
-    return small.height <= tallest ? small : planned(SMALL_AND_LOW);
-  }
+  if (width < NARROW) return planned(SMALL);
   /** @param {ModelPlan} plan */
   const holdsWords = ({ boxes: places, layout: { letters } }) =>
     boxes.every(({ name, title, shape }) =>
@@ -163,7 +155,7 @@ function planWith(layout, heads, width, drawn) {
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
     skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
-    free: { x: from, width: wide + side }, narrow: width < NARROW,
+    free: { x: from, width: wide + side }, narrow: layout === SMALL,
     width: Math.max(width, full), height,
   };
 }

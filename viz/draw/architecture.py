@@ -46,7 +46,7 @@ class DrawnBox:
 
 
 class Playing(NamedTuple):
-    """What the player of Figure 1 shows beside the sentences of its boxes."""
+    """Texts of the player of Figure 1 beside the sentences of its boxes."""
 
     trace: AttentionTrace
     steps: Sequence[SearchStep]  # with the most probable next subwords

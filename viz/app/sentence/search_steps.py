@@ -39,11 +39,11 @@ def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) ->
         taken = options.index(written)
         if taken >= OPTIONS:  # what was forced or typed may be less probable than all others
             options[OPTIONS - 1], taken = written, OPTIONS - 1
-        kept = [
+        indices = [
             index
             for index, node in enumerate(tree.nodes if tree else ())
             if node.step == number and node.state in ("kept", "finished")
         ]
-        beginnings = [tokenizer.decode(tree.prefix(index)) for index in kept] if tree else []
+        beginnings = [tokenizer.decode(tree.prefix(index)) for index in indices] if tree else []
         steps.append(SearchStep(tuple(options[:OPTIONS]), taken, tuple(beginnings)))
     return steps

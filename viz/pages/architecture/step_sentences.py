@@ -1,4 +1,4 @@
-"""What the player says at each box of Figure 1: one sentence, with the numbers of this sentence."""
+"""Sentences of the player, one for each box of Figure 1, with the numbers of this sentence."""
 
 from __future__ import annotations
 

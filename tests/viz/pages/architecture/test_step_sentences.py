@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_every_box_says_its_numbers_at_every_step(playing, translator: Translato
     written = display_tokens(trace.target_tokens)
     count = len(written)
     for box in BOXES:
-        rows = [None] if box.stack == "encoder" else range(count)
+        rows: list[Any] = [None] if box.stack == "encoder" else [*range(count)]
         assert len(sentences[box.name]) == len(rows)
         for row, sentence in zip(rows, sentences[box.name], strict=True):
 
@@ -53,32 +54,32 @@ def test_every_box_says_its_numbers_at_every_step(playing, translator: Translato
                 norms = np.linalg.norm(values[name.format(LAYER)], axis=-1)
                 return round(float(norms.mean() if row is None else norms[row]), 1)
 
-            said = numbers(sentence)
+            shown = numbers(sentence)
             if box.name.endswith("_norm"):
                 module = box.module.format(LAYER)
-                assert said == [
+                assert shown == [
                     norm(f"{module}.hook_{x}") for x in ("sublayer", "sum", "normalised")
                 ]
             elif box.name.endswith("feed_forward"):
                 hidden = values[box.inside[0][1].format(LAYER)]
                 zeros = np.mean((hidden if row is None else hidden[row]) == 0)
-                assert said == [32, 64, round(100 * zeros), 0, 32, norm(box.value)]
+                assert shown == [32, 64, round(100 * zeros), 0, 32, norm(box.value)]
             elif box.name.split(".")[1] in ("embedding", "positions", "sum"):
-                assert said[-1] == norm(box.value)
+                assert shown[-1] == norm(box.value)
             elif box.value == LOGITS:
                 column = list(dict.fromkeys(trace.target_tokens)).index(trace.target_tokens[row])
-                assert said[-1] == round(float(values[LOGITS][row, column]), 1)
+                assert shown[-1] == round(float(values[LOGITS][row, column]), 1)
                 assert quotes(sentence) == [written[row]]
             elif box.name == "decoder.tokens":
                 assert quotes(sentence) == [display_tokens(trace.decoder_tokens)[row]]
-                assert said == ([row + 1] if row else [])
+                assert shown == ([row + 1] if row else [])
             elif box.name == "encoder.tokens":
-                assert said == [len(trace.source_tokens)]
+                assert shown == [len(trace.source_tokens)]
             elif box.kind:
                 expect_attention(sentence, trace, box.kind, row)
 
 
-def expect_attention(sentence: str, trace, kind: str, row: int | None) -> None:
+def expect_attention(sentence: str, trace: Any, kind: str, row: Any) -> None:
     """The weight in the sentence is that of the head, the row and the key which it names."""
     weights, labels = trace.weights(kind)[LAYER], trace.labels(kind)
     keys, queries = display_tokens(labels.keys), display_tokens(labels.queries)

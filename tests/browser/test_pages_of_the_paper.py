@@ -251,3 +251,52 @@ def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator):
     labels = trace.labels("encoder_self")
     expect_map(page, "heads-map", trace.encoder_self[1, 0], labels)
     assert (url(page)["text"], url(page)["kind"]) == (text, "encoder")
+
+
+def lit(page):
+    """The names of the lit boxes, and what the player says."""
+    names: list[str] = page.locator(".hl-lit").evaluate_all("all => all.map((box) => box.name)")
+    return names, plain(page.locator(".hl-arch-says").inner_text())
+
+
+def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, translator):
+    page = visit("architecture", text=SENTENCE)
+    order = [box.name for box in BOXES]
+    # with reduced motion it stands at the first box
+    until(page, lambda: lit(page)[0], order[:1])
+    page.wait_for_timeout(1600)  # longer than a box is lit
+    assert lit(page)[0] == order[:1]
+    page.emulate_media(reduced_motion="no-preference")
+    page.reload()
+    trace = translator.trace(SENTENCE)
+    read = f"The sentence enters as {len(trace.source_tokens)} subwords"
+    until(page, lambda: (lit(page)[0], read in lit(page)[1]), (order[:1], True))
+    until(page, lambda: lit(page)[0], order[1:2])  # without a click
+    says = page.locator(".hl-arch-says")
+    assert says.get_attribute("aria-live") == "off"
+    page.get_by_label("English", exact=True).click()
+    assert says.get_attribute("aria-live") == "polite"
+    stood = lit(page)
+    page.wait_for_timeout(1600)
+    assert lit(page) == stood
+    # from the end back: the last softmax, with its five bars
+    page.get_by_role("button", name="One box back").focus()
+    page.keyboard.press("End")
+    assert lit(page)[0] == []
+    page.keyboard.press("ArrowLeft")
+    assert lit(page)[0] == order[-1:]
+    written = display_tokens(trace.target_tokens)
+    bars = page.locator(".hl-arch-bars li")
+    assert bars.count() == 5
+    assert page.locator(".hl-arch-taken bdi").inner_text() == written[-1]
+    page.keyboard.press("Space")  # plays to the end, where every box has all its rows
+    until(page, lambda: lit(page)[0], [])
+    page.keyboard.press("Home")
+    for name in order[:9]:
+        assert lit(page)[0] == [name]
+        page.keyboard.press("ArrowRight")
+    # a click opens a box, and the player stands there
+    page.get_by_role("button", name="Linear:").click()
+    heading(page, "Linear")
+    assert lit(page)[0] == ["decoder.linear"]
+    assert f"“{written[0]}”" in lit(page)[1]

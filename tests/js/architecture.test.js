@@ -3,6 +3,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
 import {
+  durationOf, missingShare, momentsOf,
+} from "../../viz/draw/js/architecture/playback.js";
+import {
   Architecture, headOf, lineThrough, modelMarks, roundedBox,
 } from "../../viz/draw/js/architecture/view.js";
 import { assertApart, measure, modelData, only, palette, textsOf, theme } from "./samples.js";
@@ -58,7 +61,8 @@ test("words and what is drawn stay inside their boxes, with any number of heads"
 
 test("where a shape has no room beside the title it stands under it", () => {
   const feet = (/** @type {number} */ width) => planAt(width).layout.feet;
-  assert.deepEqual([1600, 570, 390].map((width) => new Set(feet(width)).size), [1, 2, 2]);
+  assert.deepEqual([1600, 570].map((width) => new Set(feet(width)).size), [1, 2]);
+  assert.equal(feet(390).length, 1); // a phone has no room for shapes
   assert.deepEqual(WIDTHS.filter((width) => planAt(width).narrow), [300, 390, 559]);
 });
 
@@ -194,6 +198,23 @@ test("a line bends in round corners and its head points the way it goes", () => 
   assert.equal(headOf([[0, 0], [9, 0]]), "M9,0L3,3.5L3,-3.5Z");
   assert.equal(roundedBox({ x: 1, y: 2, width: 10, height: 20 }, 3),
     "M4 2H8A3 3 0 0 1 11 5V19A3 3 0 0 1 8 22H4A3 3 0 0 1 1 19V5A3 3 0 0 1 4 2Z");
+});
+
+test("the boxes light from the foot up: the encoder's once, the decoder's for each subword", () => {
+  const moments = momentsOf(DATA.boxes);
+  const [encoder, decoder] = [NAMES.slice(0, 8), NAMES.slice(8)];
+  assert.deepEqual(moments.map(({ box }) => box), [...encoder, ...decoder, ...decoder, ...decoder]);
+  assert.deepEqual(moments.map(({ word }) => word),
+    [...Array(8).fill(-1), ...Array(12).fill(0), ...Array(12).fill(1), ...Array(12).fill(2)]);
+  // each row of the decoder is uncovered as its subword passes, the encoder's all at once
+  const left = (/** @type {string} */ name, /** @type {number} */ at) =>
+    missingShare(name, NAMES, moments[at] ?? null, 4);
+  assert.deepEqual([0, 4, 7, 8].map((at) => left("encoder.self_attention", at)), [1, 0, 0, 0]);
+  assert.deepEqual([7, 11, 12, 19, 23, 24, 43, 44].map((at) => left("decoder.self_attention", at)),
+    [1, 1, 0.75, 0.75, 0.75, 0.5, 0.25, 0]);
+  // a later subword passes in less time than one box of the first
+  const times = moments.map(durationOf);
+  assert.ok(times.slice(20, 31).reduce((sum, time) => sum + time, 0) < times[8]);
 });
 
 /** Test whether a box of the plan has all of a place in it.

@@ -126,14 +126,15 @@ export const maskGrid = (queries, keys, more = {}) => ({
  */
 export const modelData = (names, { heads = 8 } = {}) => ({
   layers: { encoder: 3, decoder: 3 }, layer: { encoder: 1, decoder: 1 },
-  selected: names[0], memoryColor: "#d55e00",
+  selected: names[0], memoryColor: "#d55e00", playing: null,
   boxes: names.map((name) => {
     const kind = name.endsWith("attention") ? "cross" : null;
     const maps = kind ? heads : name.endsWith("tokens") ? 0 : 1;
     return {
       name, title: "Attention", shape: "20 × 512", label: name, kind,
       color: kind && "#d55e00", maps, rows: 2, columns: kind ? 3 : 512,
-      values: new Uint8Array(maps * 2 * 512),
+      values: new Uint8Array(maps * 2 * 512), paper: "§3.1",
+      sentences: Array(name.startsWith("encoder") ? 1 : 3).fill(`${name} works.`),
     };
   }),
   palettes: {

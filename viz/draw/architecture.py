@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from viz.draw.palette import (
     largest_colour,
     theme_tables,
 )
+from viz.draw.player import WINDOW, SearchStep, drawn_options
 from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
+    from transformer.trace import AttentionTrace
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
@@ -38,6 +40,27 @@ class DrawnBox:
     # where nothing is drawn
     values: NDArray[np.float32] | None = None
     kind: Kind | None = None
+    # what it does: once in the encoder, for each written subword in the decoder; () for no player
+    sentences: tuple[str, ...] = ()
+    paper: str = ""  # sections
+
+
+class Playing(NamedTuple):
+    """Texts of the player of Figure 1 beside the sentences of its boxes."""
+
+    trace: AttentionTrace
+    steps: Sequence[SearchStep]  # with the most probable next subwords
+    last: str  # sentence when all is written
+    starts: bool  # by itself, when the page opens
+
+    def meta(self) -> dict[str, Any]:
+        return {
+            "source": display_tokens(self.trace.source_tokens),
+            "read": display_tokens(self.trace.decoder_tokens),
+            "steps": drawn_options(self.steps[:WINDOW]),
+            "last": self.last,
+            "starts": self.starts,
+        }
 
 
 def encode_architecture(
@@ -47,6 +70,7 @@ def encode_architecture(
     layer: Mapping[str, int],
     selected: str,
     opens: str | None = None,
+    playing: Playing | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode Figure 1 with a sentence; values are indices into their colours.
@@ -59,14 +83,16 @@ def encode_architecture(
     """
     if len({box.name for box in boxes}) < len(boxes):
         raise ValueError("two boxes of one name")
+    names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     meta = {
         "opens": opens,
+        "playing": playing and playing.meta(),
         "layers": dict(layers),
         "layer": dict(layer),
         "selected": selected,
         "memoryColor": COLOR["cross"],
         "boxes": [
-            {name: getattr(box, name) for name in ("name", "title", "shape", "label", "kind")}
+            {name: getattr(box, name) for name in names}
             | {"color": COLOR[box.kind] if box.kind else None}
             for box in boxes
         ],

@@ -88,25 +88,35 @@ def encode_player(
     if len(steps) != len(trace.target_pieces):
         raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
-    # all at once, so that a piece is marked alike in the translation and in the bars
+    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
     options = [piece for step in shown for piece, _ in step.options]
-    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens, *options]
-    all_labels = display_tokens(tokens)
-    written, labels = all_labels[: len(steps) + 1], iter(all_labels[len(steps) + 1 :])
+    written = display_tokens([*tokens, *options])[: len(tokens)]
     meta = _meta(trace, selected, written) | {
         "title": TITLE,
         "kind": kind,
         "steps": [
-            {
-                "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
-                "taken": step.taken,
-                "beginnings": list(step.beginnings),
-            }
-            for step in shown
+            {**drawn, "beginnings": list(step.beginnings)}
+            for drawn, step in zip(drawn_options(shown, tokens), shown, strict=True)
         ],
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
     }
     return encode_picture("player", caption, meta, _arrays([trace]))
+
+
+def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the labels and probabilities of each step, and the index of what was taken.
+
+    A piece is marked as it is among `tokens`, those of the translation.
+    """
+    pieces = [piece for step in steps for piece, _ in step.options]
+    labels = iter(display_tokens([*pieces, *tokens]))
+    return [
+        {
+            "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
+            "taken": step.taken,
+        }
+        for step in steps
+    ]
 
 
 def encode_learning(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,18 +11,13 @@ from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
-from transformer.decoding.hypothesis import SearchTree
 from transformer.kinds import Kind
 from transformer.text.tokenizer import Piece
-from transformer.translation.score import Choice, Scored
-from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.mounts import mount, mount_choice
+from viz.app.sentence.search_steps import scored, search_steps
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
-
-OPTIONS = 5
-"""Most probable next subwords that are drawn at each step."""
+from viz.draw.player import PieceLink, encode_player, head_of
 
 
 def show_player(
@@ -62,48 +56,6 @@ def show_player(
         mount("player", data)
     else:
         mount_choice("player", data, lambda sent: head_of(sent, trace), on_pick)
-
-
-def scored(bar: BarTranslation) -> Scored:
-    """Score the translation in the bar piece by piece, with the best alternatives of each step.
-
-    Raises:
-        InputError: if a side is too long for a map.
-    """
-    used = bar.used
-    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
-    return cached_results.score(bar.translator, used.text, target, used.alpha)
-
-
-def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
-    """Return what the search held at each step: the most probable pieces, and its beginnings."""
-    steps = []
-    tokenizer = bar.translator.target_tokenizer
-    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
-    for number, (piece, log_prob, others) in enumerate(parts, start=1):
-        options, taken = options_of(piece, log_prob, others)
-        nodes = [
-            index
-            for index, node in enumerate(tree.nodes if tree else ())
-            if node.step == number and node.state in ("kept", "finished")
-        ]
-        beginnings = [tokenizer.decode(tree.prefix(index)) for index in nodes] if tree else []
-        steps.append(SearchStep(options, taken, tuple(beginnings)))
-    return steps
-
-
-def options_of(
-    piece: Piece, log_prob: float, others: Sequence[Choice]
-) -> tuple[tuple[tuple[str, float], ...], int]:
-    """Return the most probable pieces of a step, and the index of the one that was written."""
-    written = (piece.text, math.exp(min(0.0, log_prob)))
-    options = sorted(
-        [written, *((other.piece, other.probability) for other in others)],
-        key=lambda option: -option[1],
-    )[:OPTIONS]
-    if written not in options:  # what was forced or typed may be less probable than all others
-        options[-1] = written
-    return tuple(options), options.index(written)
 
 
 def piece_links(

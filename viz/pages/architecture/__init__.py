@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.chrome.fields import choose_one, controls_row
+from viz.app.chrome.fields import controls_row, menu
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
@@ -25,5 +25,5 @@ def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
     row = controls_row("arch-controls")
     with row:
-        view = choose_one("View", VIEWS, VIEW)
+        view = menu("View", list(VIEWS), VIEW, width=190)
     VIEWS[view](row)

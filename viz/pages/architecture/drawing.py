@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Transformer
+from transformer import HeadlightError, Transformer
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.costs import parameter_shapes
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
+from transformer.analysis.paper.flow import LOGITS, flow
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
@@ -22,14 +20,18 @@ from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
+from viz.app.sentence.search_steps import scored, search_steps
 from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
+from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, display_tokens
+from viz.draw.player import SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
+from viz.pages.architecture.scene import OVER_VOCABULARY, Scene, times
+from viz.pages.architecture.step_sentences import last_sentence, step_sentences
 
 BOX = "arch_box"
 """Name in the URL of the open box."""
@@ -40,43 +42,6 @@ NORMS = "norms"
 """The view in which a norm is explained."""
 
 FIRST = "encoder.self_attention"
-_OVER_VOCABULARY = (LOGITS, PROBABILITIES)
-
-
-class Scene(NamedTuple):
-    """Tensors of a sentence and its translation, at one layer of each stack."""
-
-    model: Transformer
-    trace: AttentionTrace
-    tensors: Flow
-    layers: Mapping[str, int]
-
-    def layer(self, box: Box) -> int:
-        """Return the layer at which a box is drawn, from 0."""
-        return self.layers[box.stack]
-
-    def values(self, box: Box) -> Floats | None:
-        """Return the output of a box; None for tokens."""
-        return self.tensors.values.get(box.value.format(self.layer(box)))
-
-    def rows(self, box: Box) -> tuple[str, ...]:
-        """Return the tokens of a box's rows: those read, in the last two boxes those written."""
-        if box.stack == "encoder":
-            return self.trace.source_tokens
-        written = box.value in _OVER_VOCABULARY
-        return self.trace.target_tokens if written else self.trace.decoder_tokens
-
-    def shape(self, box: Box) -> str:
-        """Format the shape of a box's output, as `12 × 256`."""
-        if (values := self.values(box)) is None:
-            return f"{len(self.rows(box))} tokens"
-        if box.value in _OVER_VOCABULARY:
-            return f"{len(values)} × {self.tensors.vocab_size:,}"
-        return _times(values.shape)
-
-    def named(self, name: str, box: Box) -> str:
-        """Return a name of a box with its layer."""
-        return f"{name}, layer {self.layer(box) + 1}" if box.layered else name
 
 
 def show(row: DeltaGenerator) -> None:
@@ -86,15 +51,21 @@ def show(row: DeltaGenerator) -> None:
     model, trace = bar.translator.model, bar.trace
     tensors = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
+    counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
     headings = list(BY_HEADING)
-    with row:
-        counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
+    with row.popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
-        layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
-        scene = Scene(model, trace, tensors, layers)
         first = headings.index(BY_NAME[FIRST].heading)
         opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
+    layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
+    scene = Scene(model, trace, tensors, layers)
+    steps = _steps()
+    sentences = memo_per_trace(
+        trace,
+        ("architecture.sentences", *layers.values()),
+        lambda: {name: step_sentences(scene, box, steps) for name, box in boxes.items()},
+    )
 
     def open_box(name: str) -> None:
         st.session_state[BOX] = BY_NAME[name].heading
@@ -106,18 +77,22 @@ def show(row: DeltaGenerator) -> None:
     shown = ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
     with picture:
         data = encode_architecture(
-            [_drawn(scene, box) for box in boxes.values()],
+            [_drawn(scene, box, sentences[name]) for name, box in boxes.items()],
             layers=counts,
             layer=layers,
             selected=opened,
             opens="arch-opened",
+            playing=Playing(trace, steps, last_sentence(steps), BOX not in st.query_params)
+            if steps
+            else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
         )
         mount_choice("arch-drawing", data, box_name, open_box)
     with details:
         _open_box(scene, boxes[opened])
     explain(
-        "Click a box to open it: the numbers are those of this sentence and its translation. A "
+        "*Play* lights the boxes in their order, for one subword after the other. Click a box to "
+        "open it: the numbers are those of this sentence and its translation. A "
         "line past a box adds what came in to what comes out (residual connection); the line "
         "between the stacks carries the encoder's output to each decoder layer; dots stand for "
         "layers that are not drawn." + sources("§3.1, Figure 1", Transformer.forward)
@@ -129,20 +104,26 @@ def show(row: DeltaGenerator) -> None:
     show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
-def _drawn(scene: Scene, box: Box) -> DrawnBox:
+def _steps() -> list[SearchStep]:
+    """Return what was probable at each step; nothing where the model cannot have written it."""
+    bar = sentence_bar.drawn_from()
+    try:
+        return search_steps(bar, scored(bar), None)
+    except HeadlightError:
+        return []
+
+
+def _drawn(scene: Scene, box: Box, sentences: tuple[str, ...]) -> DrawnBox:
     shape = scene.shape(box)
     label = f"{scene.named(spoken_name(box), box)}: {shape}"
-    return DrawnBox(box.name, box.title, shape, label, scene.values(box), box.kind)
+    values = scene.values(box)
+    return DrawnBox(box.name, box.title, shape, label, values, box.kind, sentences, box.paper)
 
 
 def spoken_name(box: Box) -> str:
     """Return the text on the box and its heading, for speech control and screen readers."""
     included = box.title.lower() in box.heading.lower()
     return box.heading if included else f"{box.title}, {box.heading}"
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return " × ".join(f"{size:,}" for size in shape)
 
 
 def _open_box(scene: Scene, box: Box) -> None:
@@ -165,7 +146,7 @@ def _open_box(scene: Scene, box: Box) -> None:
 def _picture(scene: Scene, box: Box) -> None:
     values, trace = scene.values(box), scene.trace
     if box.stack == "decoder":
-        verb = "predicts" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
+        verb = "predicts" if box.kind == "cross" or box.value in OVER_VOCABULARY else "reads"
         st.caption(f"Each row is one step of the decoder, named by the token it {verb}.")
     if values is None:
         st.text(" ".join(display_tokens(scene.rows(box))))
@@ -188,7 +169,7 @@ def _picture(scene: Scene, box: Box) -> None:
             values,
             scene.rows(box),
             title=box.heading,
-            columns=scene.tensors.columns if box.value in _OVER_VOCABULARY else None,
+            columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
             caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
         )
         mount("arch-tensor", data)
@@ -197,7 +178,7 @@ def _picture(scene: Scene, box: Box) -> None:
 def _shapes(scene: Scene, box: Box) -> dict[str, str]:
     layer = scene.layer(box)
     inside = {name: scene.tensors.values[hook.format(layer)] for name, hook in box.inside}
-    shapes = {name: _times(value.shape) for name, value in inside.items()}
+    shapes = {name: times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and scene.model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
         shapes["hidden"] += f", {zeros:.0%} of them 0 by the ReLU"
@@ -216,7 +197,7 @@ def _parameters(scene: Scene, box: Box) -> dict[str, str]:
     if box.value == LOGITS and model.output_bias is not None:
         shapes = {**shapes, **parameter_shapes(model, "output_bias")}
     total = sum(int(np.prod(shape)) for shape in shapes.values())
-    listed = {} if name in shapes else {matrix: _times(shape) for matrix, shape in shapes.items()}
+    listed = {} if name in shapes else {matrix: times(shape) for matrix, shape in shapes.items()}
     return listed | {"parameters": f"{total:,}"}
 
 

@@ -19,6 +19,8 @@ import { within } from "../core/text.js";
  * @property {number} maps one for each head, or a single strip; 0 where nothing is drawn
  * @property {number} rows
  * @property {number} columns
+ * @property {string[]} sentences what it does: one in the encoder, in the decoder one a subword
+ * @property {string} paper sections
  * @property {Uint8Array} values `[map, row, column]`, places in the palette; empty where maps is 0
  *
  * @typedef {object} ModelData the message of `encode_architecture` in viz/draw/architecture.py
@@ -28,6 +30,14 @@ import { within } from "../core/text.js";
  * @property {string} memoryColor of the line from the encoder to cross-attention
  * @property {ModelBox[]} boxes
  * @property {Record<"difference" | Kind, import("../core/color.js").Palette>} palettes
+ * @property {Playing | null} playing null where there is nothing to play
+ *
+ * @typedef {object} Playing
+ * @property {string[]} source tokens
+ * @property {string[]} read tokens of the decoder at its last step
+ * @property {{options: {label: string, p: number}[], taken: number}[]} steps of the decoder
+ * @property {string} last sentence, when all is written
+ * @property {boolean} starts by itself
  */
 
 /**
@@ -37,7 +47,7 @@ import { within } from "../core/text.js";
  * @property {number} aside from a layer's boxes to its frame
  * @property {number} residual from a box to its residual line
  * @property {number} letters size of the words in a box
- * @property {number[]} feet of the lines of words, from the top of a box
+ * @property {number[]} feet of title and shape, from the top of a box; of the title alone where low
  * @property {number} strip from the top of a box to what is drawn in it
  * @property {number} words height of a box with nothing drawn in it
  * @property {number} high height of a strip
@@ -75,10 +85,10 @@ const ONE_LINE = {
 };
 /** @type {Layout} title over shape, where there is no room beside it */
 const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
-/** @type {Layout} */
+/** @type {Layout} without shapes, to be in sight whole on a phone */
 const SMALL = {
-  side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
-  high: 20, map: 40, gaps: ONE_LINE.gaps, over: 20,
+  side: 22, between: 16, aside: 6, residual: 14, letters: 11, feet: [14], strip: 17, words: 20,
+  high: 7, map: 20, gaps: { close: 3, plain: 6, far: 13 }, over: 16,
 };
 /** @type {Layout} closer, to be in sight whole on a low screen */
 const LOW = {

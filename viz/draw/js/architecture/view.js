@@ -2,13 +2,14 @@
 // the focus, the name and the outline. Opening a box is the host's business; it hears its name.
 
 import { paint, sized } from "../core/canvas.js";
-import { cssColor, mixed, rasterOf } from "../core/color.js";
+import { mixed, rasterOf } from "../core/color.js";
 import { isShortcut, make } from "../core/dom.js";
 import { heightInSight } from "../core/picture_view.js";
 import { SHARP } from "../core/save.js";
 import { circle, path, picture, rect, text } from "../core/scene.js";
 import { View } from "../core/view.js";
 import { INSIDE, nextBox, planModel, SKIP } from "./plan.js";
+import { Playback } from "./playback.js";
 
 /** @import { Mark, Place } from "../core/scene.js" */
 /** @import { Theme } from "../core/theme.js" */
@@ -100,10 +101,10 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
     text({
       text: title, x: x + INSIDE, y: y + first, size, weight: 600, room, fill: theme.ink,
     }),
-    text({
+    ...(second ? [text({
       text: shape, y: y + second, size, room, fill: theme.quiet,
       ...(first === second ? { x: x + width - INSIDE, anchor: "end" } : { x: x + INSIDE }),
-    }),
+    })] : []),
   ];
 }
 
@@ -169,12 +170,10 @@ export function roundedBox({ x, y, width, height }, radius) {
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
   + "the right; both are read from the foot up; layers that are not drawn are dots. "
   + "Each box is a button that opens it; arrow keys move from box to box.";
-const STRIPS = "Strips: a row for each token, a column for each feature;";
-const SCALES = "each strip on its own scale.";
-const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
+const LEGEND = ["Strips: a row for each token, a column for each feature;",
+  "olive below 0, purple above 0, each strip on its own scale.",
+  "Maps: one for each head, from 0 to 1; rows look at columns."];
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
-const DOT = 12; // of the legend in what is saved
-const [BELOW, ABOVE] = [28, 228]; // places in the colours of differences, for the legend
 
 /** @extends {View<import("./plan.js").ModelData>} */
 export class Architecture extends View {
@@ -199,15 +198,21 @@ export class Architecture extends View {
     this.root.setAttribute("aria-label", DESCRIPTION);
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.box = make("div", { class: "hl-arch" }, this.canvas);
-    this.key = make("div", { class: "hl-arch-key" });
+    this.key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));
     const foot = make("div", { class: "hl-foot" }, this.saveButtons());
-    this.root.append(this.box, this.key, foot, this.live);
+    this.playback = new Playback(this);
+    this.root.append(this.playback.panel, this.box, this.key, foot, this.live);
     /** @type {Map<string, HTMLButtonElement>} */
     this.buttons = new Map(); // by the box's name
     /** @type {import("./plan.js").ModelPlan} */
     this.plan;
     this.box.addEventListener("click", ({ target }) => this.pick(target));
     this.box.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  remove() {
+    this.playback.remove();
+    super.remove();
   }
 
   /** Buttons that stay are the same elements as before, so focus stays. */
@@ -219,8 +224,12 @@ export class Architecture extends View {
         [name, make("button", { type: "button", class: "hl-box", name })]));
       this.box.replaceChildren(this.canvas, ...this.buttons.values());
     }
-    for (const { name, label } of boxes) this.buttons.get(name)?.setAttribute("aria-label", label);
+    for (const { name, label, color } of boxes) {
+      this.buttons.get(name)?.setAttribute("aria-label", label);
+      this.buttons.get(name)?.style.setProperty("--hl-kind", color);
+    }
     this.select(selected);
+    this.playback.update(this.data);
   }
 
   /** @param {number} width */
@@ -233,33 +242,7 @@ export class Architecture extends View {
       Object.assign(style,
         { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${height}px` });
     }
-    this.showKey();
-  }
-
-  /** Show the legend: over the encoder where there is room, else under the picture. */
-  showKey() {
-    const { free, narrow } = this.plan;
-    Object.assign(this.key.style, narrow ? { left: "", width: "" }
-      : { left: `${free.x}px`, width: `${free.width}px` });
-    this.key.classList.toggle("hl-arch-key-over", !narrow);
-    /** @param {string} color @param {string} words that no line break parts from it */
-    const keyed = (color, words) => {
-      const mark = make("span", { class: "hl-arch-dot" });
-      mark.style.background = color;
-      return make("span", { class: "hl-arch-keyed" }, mark, words);
-    };
-    const [below, above] = this.legendColors();
-    this.key.replaceChildren(
-      make("div", {},
-        `${STRIPS} `, keyed(below, "below 0,"), " ", keyed(above, "above 0,"), ` ${SCALES}`),
-      make("div", {}, MAPS),
-    );
-  }
-
-  /** Get the colours below 0 and above it. */
-  legendColors() {
-    const colors = this.data.palettes.difference[this.theme.name];
-    return [BELOW, ABOVE].map((level) => cssColor(colors, level));
+    this.playback.arrange(this.plan);
   }
 
   draw() {
@@ -276,10 +259,6 @@ export class Architecture extends View {
 
   sheet() {
     const { data: { layer, layers }, plan: { width, height } } = this;
-    /** @param {string} fill */
-    const dot = (fill) =>
-      ({ width: DOT, marks: [rect({ x: 0, y: 0, width: DOT, height: DOT, fill })] });
-    const [below, above] = this.legendColors();
     const drawn = Object.keys(layers).map((stack) =>
       `layer ${layer[stack] + 1} of ${layers[stack]}`);
     const same = new Set(drawn).size === 1;
@@ -287,7 +266,7 @@ export class Architecture extends View {
       title: `Transformer, ${same ? drawn[0] : `encoder ${drawn[0]}, decoder ${drawn[1]}`}`,
       width, height,
       marks: this.marks(SHARP),
-      legend: [STRIPS, dot(below), "below 0,", dot(above), `above 0, ${SCALES}`, MAPS],
+      legend: LEGEND,
     };
   }
 
@@ -307,6 +286,8 @@ export class Architecture extends View {
     const box = this.data.boxes.find(({ name }) => this.buttons.get(name) === target);
     if (!box) return;
     this.select(box.name); // at once: the answer from Python would be a moment late
+    const step = this.playback.stepOf(box.name);
+    if (step >= 0) this.playback.go(step);
     this.live.textContent = `Open: ${box.label}`;
     this.options.onSelect?.(box.name);
   }

@@ -240,6 +240,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
     ).exists(),
+    "forming_run": BUNDLED_BY_NAME.__contains__,
     "pairs": lambda value: value == "256 · 2000",
     "steps": lambda value: int(value) >= 100,
 }

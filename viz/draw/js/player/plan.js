@@ -18,11 +18,13 @@ import { within } from "../core/text.js";
  * @property {number} top of the ribbons
  * @property {number} bottom
  * @property {{x: number, y: number, width: number, row: number} | null} bars
+ * @property {{x: number, y: number, side: number} | null} ends maps of the first and the last step
  */
 
 export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 26, width: 236, gap: 28, title: 22 };
-const NARROW = 720; // below it the bars stand under the translation
+export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
+const NARROW = 720; // below it bars and maps stand under the translation
 const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
@@ -30,8 +32,10 @@ const LINE = { large: 30, small: 25 };
 /** @param {PlayerData} data @param {number} width @param {Measure} measure @returns {PlayerPlan} */
 export function planPlayer(data, width, measure) {
   const hasBars = data.steps.length > 0;
-  const beside = hasBars && width >= NARROW;
-  const room = beside ? width - BARS.width - BARS.gap : width;
+  const hasEnds = data.training.length > 1;
+  const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
+  const beside = aside > 0 && width >= NARROW;
+  const room = beside ? width - aside - BARS.gap : width;
   const size = ["large", "small"].find((name) => name === "small" || [data.source, data.written]
     .every((texts) => widthOf(texts, FONT.large, GAP.large, measure) <= room));
   const key = /** @type {"large" | "small"} */ (size);
@@ -51,9 +55,13 @@ export function planPlayer(data, width, measure) {
   const bars = !hasBars ? null : beside
     ? { x: room + BARS.gap, y: 4, width: BARS.width, row: BARS.row }
     : { x: 0, y: written.bottom + 14, width, row: BARS.row };
-  const height = Math.max(written.bottom + 4, bars ? bars.y + barsHeight : 0);
+  const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
+    : { x: 0, y: written.bottom + 14, side: ENDS.narrow };
+  const height = Math.max(written.bottom + 4, bars ? bars.y + barsHeight : 0,
+    ends ? ends.y + ENDS.title + ends.side + 2 : 0);
   return {
     width, height, font, high, source: source.places, written: written.places, top, bottom, bars,
+    ends,
   };
 }
 
@@ -94,7 +102,7 @@ const ROW = { low: 15, least: 22 };
 export function planTiles({ layers, heads, size: [queries, keys] }, width, whole) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const high = whole
-    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 54))
+    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 40))
     : ROW.low;
   /** @type {Tile[]} */
   const tiles = [];

@@ -145,8 +145,8 @@ def encode_learning(
         raise InputError("The run has saved no attention of this sentence: there is no step.")
     traces = [step.trace for step in steps]
     for trace in traces:
-        for kind in traces[0].kinds:
-            if trace.weights(kind).shape != traces[0].weights(kind).shape:
+        for name in traces[0].kinds:
+            if trace.weights(name).shape != traces[0].weights(name).shape:
                 raise InputError("The steps of the run belong to models of different shapes.")
     meta = _meta(traces[0], selected) | {
         "title": LEARNING_TITLE,

@@ -19,7 +19,7 @@ from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import Edit, exact_encoding
 from transformer.analysis.paper.scaling import Scale
 from transformer.analysis.teacher_forcing import batch_traces
-from transformer.files.installed import ASSETS, BUNDLED
+from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
 from viz.app.chrome.head_picker import KIND
 from viz.app.links.navigation import VIEW as ROLES_VIEW
 from viz.draw.caption import LENSES_BY_NAME

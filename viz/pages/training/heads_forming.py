@@ -103,8 +103,11 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
         )
         return
     with row:
-        probes = _sentence(sentences)
-    _pictures(name, folder, probes, question)
+        number = _sentence(sentences)
+    probes = sentences[number - 1]
+    # the menu's names in the URL, for a link
+    here = {RUN: name, SENTENCE: _name(number, probes)}
+    _pictures(here, folder, probes, question)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -115,34 +118,33 @@ def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
     st.rerun()
 
 
-def _sentence(sentences: Sequence[Probes]) -> Probes:
-    """Draw the menu of sentences, named by their source; return one."""
-    numbers = [str(n + 1) for n in range(len(sentences))]
-    names = {
-        n: _name(probes) or f"sentence {n}" for n, probes in zip(numbers, sentences, strict=True)
-    }
-    number = menu("Sentence", numbers, SENTENCE, width=330, format_func=names.__getitem__)
-    return sentences[int(number) - 1]
+def _sentence(sentences: Sequence[Probes]) -> int:
+    """Draw the menu of sentences; return the number of one, from 1."""
+    names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
+    return int(menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__))
 
 
-def _name(probes: Probes) -> str | None:
+def _name(number: int, probes: Probes) -> str:
+    """Name a sentence by its source, or by its number where no file can be read."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
-    return None
+    return f"sentence {number}"
 
 
 class _Opened(NamedTuple):
     """What the player was opened with: it begins anew where a link, or another sentence, asks."""
 
     arrival: int
-    subject: tuple[str, int]  # the run and the sentence
+    subject: tuple[str, str]  # the run and the sentence
     kind: Kind
     heads: dict[Kind, Head]
     step: int | None  # None plays
 
 
-def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) -> None:
+def _pictures(
+    here: Mapping[str, str], folder: Path, probes: Probes, question: DeltaGenerator
+) -> None:
     traces, problems = load_all(probes)
     written, more = load_written(probes, traces)
     problems += more
@@ -155,7 +157,6 @@ def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) 
     confidence = {
         step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
     }
-    here = {RUN: run, SENTENCE: st.session_state.get(SENTENCE, "1")}
     formed = heads_form(confidence, here)
     worth_seeing.link("training", question, [formed] if formed else [])
     losses = _losses(folder, traces)
@@ -163,7 +164,7 @@ def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) 
         TrainingStep(step, trace, written.get(step), losses.get(step, ""))
         for step, trace in traces.items()
     ]
-    opened = _opened((str(folder), int(here[SENTENCE])), traces)
+    opened = _opened((str(folder), here[SENTENCE]), traces)
     kind, layer, head = _linked_head(traces[max(traces)], opened.heads)
     step = _linked_step([*traces]) or max(traces)
     drawn = traces[step]
@@ -173,7 +174,7 @@ def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) 
         kind=opened.kind,
         step=opened.step,
         arrival=opened.arrival,
-        caption=Origin(drawn.source, drawn.target, run, checksum="").caption(grid_caption()),
+        caption=Origin(drawn.source, drawn.target, here[RUN], checksum="").caption(grid_caption()),
     )
     mount_choice("forming-player", data, lambda sent: learning_choice(sent, steps), _choose)
     name = menu(
@@ -215,7 +216,7 @@ def _pictures(run: str, folder: Path, probes: Probes, question: DeltaGenerator) 
     """)
 
 
-def _opened(subject: tuple[str, int], traces: Mapping[int, AttentionTrace]) -> _Opened:
+def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
     """Return what the player is opened with; the same until a link or a menu asks for more.
 
     So its message stays the same where the reader moves in it, and is not sent again.

@@ -102,7 +102,7 @@ const ROW = { low: 15, least: 22 };
 export function planTiles({ layers, heads, size: [queries, keys] }, width, whole) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const high = whole
-    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 40))
+    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 38))
     : ROW.low;
   /** @type {Tile[]} */
   const tiles = [];

@@ -53,7 +53,7 @@ test("six layers of tiles have room below", () => {
   assert.ok(planTiles(kind, 1200, true).height < 280);
 });
 
-test("it says what the model writes where that was saved, and nothing else where it was not", () => {
+test("it says what the model writes where that was saved, else nothing of it", () => {
   const player = viewOf(Player, { data: runOf([1, 2, 1024]) });
   const sentences = [0, 1, 2].map((step) => player.runSentence(step));
   assert.match(sentences[0], /1 step .*nothing/);

@@ -322,7 +322,8 @@ export class Player extends View {
     const sentence = this.sentence();
     if (sentence !== this.says.textContent) this.says.textContent = sentence;
     const loss = this.data.training[shown]?.loss ?? "";
-    this.about.textContent = `${this.aboutHeads} ${loss}`;
+    const about = `${this.aboutHeads} ${loss}`;
+    if (about !== this.about.textContent) this.about.textContent = about;
     this.board.setAttribute("aria-label", `${this.kind.name}: a tile for each head. ${HELP}`);
   }
 

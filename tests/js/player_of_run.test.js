@@ -36,7 +36,7 @@ test("the first and the last step stand beside the ribbons, each with its own we
       data, plan, theme, measure, kind, head: { kind: "cross", layer: 0, head: 0 }, step: 0,
       part: 1, all: true, word: null,
     });
-    assert.deepEqual(textsOf(marks).slice(-2), ["step 1", "step 5,000"]);
+    assert.deepEqual(textsOf(marks).slice(-2), ["L1 H1 · step 1", "step 5,000"]);
     const maps = only(marks, "picture");
     const red = maps.map(({ raster: { pixels } }) =>
       Array.from({ length: 6 }, (_, n) => pixels[4 * n]));

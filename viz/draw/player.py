@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES
 from viz.draw.formatting import counted
@@ -17,7 +18,6 @@ from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
-    from transformer.analysis.heads.head import Head
     from transformer.kinds import Kind
     from transformer.trace import AttentionTrace
 
@@ -69,15 +69,6 @@ class TrainingStep:
     trace: AttentionTrace
     written: str | None
     loss: str = ""
-
-
-class LearningChoice(NamedTuple):
-    """What a reader opened in the player of a training run: a head, and the number of a step."""
-
-    kind: Kind
-    layer: int
-    head: int
-    step: int | None  # None for the last one
 
 
 def encode_player(
@@ -134,7 +125,7 @@ def encode_learning(
         steps: the saved steps, in order.
         selected: the head that is open first, for each kind.
         kind: the kind that is open first.
-        step: the number of the step that is open first; None plays from the first to the last.
+        step: the number of the step that is open first; None plays all once.
         arrival: a number that changes where the player begins anew, as a link asks.
         caption: lines for a file that is saved.
 
@@ -161,8 +152,8 @@ def encode_learning(
     return encode_picture("player", caption, meta, _arrays(traces))
 
 
-def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> LearningChoice | None:
-    """Check what the browser sends of a training run; None if no such head or step is drawn."""
+def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
+    """Read a head and the number of a step, None for the last, from what the browser sends."""
     trace = steps[0].trace
     if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
         return None
@@ -172,7 +163,7 @@ def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> LearningChoi
     if not (is_index(layer, layers) and is_index(head, heads) and is_index(moment, len(steps))):
         return None
     last = moment == len(steps) - 1
-    return LearningChoice(kind, layer, head, None if last else steps[moment].number)
+    return Head(kind, layer, head), None if last else steps[moment].number
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
 from viz.draw.palette import COLOR
-from viz.draw.player import LearningChoice, TrainingStep, encode_learning, learning_choice
+from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import step_axis
 from viz.figures.colors import GREY
 from viz.findings.training import heads_form
@@ -63,7 +63,7 @@ FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
 _OPENED = "forming_opened"
-"""Name in the session state of what the player was opened with."""
+"""Name in the session state of the state in which the player was opened."""
 
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
@@ -133,7 +133,7 @@ def _name(number: int, probes: Probes) -> str:
 
 
 class _Opened(NamedTuple):
-    """What the player was opened with: it begins anew where a link, or another sentence, asks."""
+    """State in which a link, or another sentence, has opened the player."""
 
     arrival: int
     subject: tuple[str, str]  # the run and the sentence
@@ -227,13 +227,9 @@ def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _
     last = traces[max(traces)]
     heads = memo_per_trace(last, ("formed",), lambda: formed_heads(last))
     linked = _linked_head(last, heads)
-    opened = _Opened(
-        before.arrival + 1 if before else 1,
-        subject,
-        linked.kind,
-        heads | {linked.kind: linked},
-        _linked_step([*traces]),
-    )
+    arrival = before.arrival + 1 if before else 1
+    heads = heads | {linked.kind: linked}
+    opened = _Opened(arrival, subject, linked.kind, heads, _linked_step([*traces]))
     st.session_state[_OPENED] = opened
     return opened
 
@@ -267,7 +263,6 @@ def _linked_head(trace: AttentionTrace, firsts: Mapping[Kind, Head]) -> Head:
 def _linked_step(steps: Sequence[int]) -> int | None:
     """Return the saved step nearest to that of the address, if it names one."""
     number = _number(st.query_params.get(STEP, ""))
-    # a link, or the previous run, may have other steps
     return nearest(steps, number) if number else None
 
 
@@ -278,12 +273,13 @@ def _number(text: str) -> int:
     return int(digits) if valid else 0
 
 
-def _choose(choice: LearningChoice) -> None:
+def _choose(choice: tuple[Head, int | None]) -> None:
     """Put what the reader opened in the player into the address."""
-    address.choose(KIND, SCREEN_NAMES[choice.kind])
-    for name, number in zip(FORMING_HEAD, (choice.layer, choice.head), strict=True):
-        address.choose(name, str(number + 1))
-    address.choose(STEP, None if choice.step is None else f"{choice.step:,}")
+    (kind, layer, head), step = choice
+    address.choose(KIND, SCREEN_NAMES[kind])
+    address.choose(FORMING_HEAD.layer, str(layer + 1))
+    address.choose(FORMING_HEAD.head, str(head + 1))
+    address.choose(STEP, None if step is None else f"{step:,}")
 
 
 def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:

@@ -278,28 +278,24 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
     return traces, problems
 
 
-def load_written(probes: Probes, traces: Mapping[int, AttentionTrace]) -> tuple[dict, list[str]]:
-    """Read what the model wrote itself at the steps of `traces`, and a message on each bad file.
-
-    Steps without a file, as of older runs, have no text.
-    """
+def load_written(
+    probes: Probes, traces: Mapping[int, AttentionTrace]
+) -> tuple[dict[int, str], list[str]]:
+    """Read what the model wrote at the steps of which that was saved; a message on each bad file."""
     texts: dict[int, str] = {}
     problems: list[str] = []
     for step, trace in traces.items():
         path = probes[step].with_name(probes[step].name.replace("-sentence-", "-written-"))
-        if not is_inside(path, path.parents[1]):
-            continue
         try:
-            written = load(path)
+            written = load(path) if is_inside(path, path.parents[1]) else None
+            if written and written.source != trace.source:
+                raise CheckpointError(
+                    f"{path.name} is of another sentence: remove it from the folder probes."
+                )
         except CheckpointError as error:
             problems.append(without_paths(error))
-            continue
-        if written.source == trace.source:
-            texts[step] = written.target
         else:
-            problems.append(
-                f"{path.name} is of another sentence: remove it from the folder probes."
-            )
+            texts |= {step: written.target} if written else {}
     return texts, problems
 
 

@@ -229,8 +229,9 @@ function endMarks({ data: { training }, plan, theme, kind, head: { layer, head }
       255 * weightOf(kind, step, layer, head, Math.floor(at / keys), at % keys));
     return [
       text({
-        text: `step ${training[step].number.toLocaleString("en")}`, x: place.x, y: y + 13,
-        size: SIZE.title, fill: theme.quiet,
+        text: `${n ? "" : `L${layer + 1} H${head + 1} · `}step ${
+          training[step].number.toLocaleString("en")}`,
+        x: place.x, y: y + 13, size: SIZE.title, fill: theme.quiet,
       }),
       picture({ ...place, raster: rasterOf(keys, queries, kind.palette[theme.name], level) }),
       rect({ ...place, stroke: theme.line, line: 1 }),

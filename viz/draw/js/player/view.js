@@ -350,7 +350,7 @@ export class Player extends View {
     const { number: n, written } = this.data.training[step];
     const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
     if (written === null) return `The heads after ${steps} of training.`;
-    return `After ${steps} the model writes ${written ? quote(written) : "nothing"}.`;
+    return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
   }
 
   /** @param {string} key @returns {boolean} whether it is one of the player's */

@@ -281,7 +281,7 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
 def load_written(
     probes: Probes, traces: Mapping[int, AttentionTrace]
 ) -> tuple[dict[int, str], list[str]]:
-    """Read what the model wrote at the steps of which that was saved; a message on each bad file."""
+    """Read what the model wrote at steps that saved it, and a message on each bad file."""
     texts: dict[int, str] = {}
     problems: list[str] = []
     for step, trace in traces.items():

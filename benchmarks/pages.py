@@ -120,10 +120,6 @@ CONTROLS = (
     Control("positions", {"pe_view": "Your sentence"}, "another stack", _buttons("pe_stack")),
     Control("schedule", {}, "other axes", _buttons("axes")),
     Control(
-        *("training", {"training_view": "Heads forming"}, "another head opened"),
-        _cells("forming-grid", 0, 30),
-    ),
-    Control(
         *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),

@@ -218,8 +218,8 @@ def save_probes(
                 return  # the loss of the next update is not finite either, and stops the run
             written = hypothesis.tokens
             for name, text, target_pieces in (
-                ("sentence", target, pieces[1]),
                 ("written", tokenizer.decode(written), tokenizer.pieces_of(written)),
+                ("sentence", target, pieces[1]),  # last: the Training page looks for it
             ):
                 fields = capture(model, source, text, pieces[0], target_pieces, languages=languages)
                 AttentionTrace.from_fields(fields).save(

@@ -1,5 +1,6 @@
 """The pages of heads in a real browser: heads, inside a head, roles, and how heads form."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from transformer.analysis.axes import by_words
 from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import factor, rescale
 from transformer.analysis.sinks import without_sinks
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import FORMING
 from viz.draw.labels import display_tokens
 from viz.pages.training.runs import find
 
@@ -278,24 +279,46 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     until(page, lambda: removed()[-4:], "_0-1")
 
 
-def test_the_pictures_follow_the_slider_and_a_head_stays_open(visit):
-    probes = find(BUNDLED)[0]  # the first sentence of the bundled run
-    steps = list(probes)
-    first, second, last = (AttentionTrace.load(probes[steps[n]]) for n in (0, 1, -1))
-    page = visit("training", kind="encoder", forming_layer="1", forming_head="1",
-                 trained=str(steps[0]))  # fmt: skip
-    labels = first.labels("encoder_self")
-    expect_map(page, "forming-map", first.encoder_self[0, 0], labels)
-    expect_grid(page, first, "forming-grid")
-    page.get_by_role("slider").press("End")
-    expect_map(page, "forming-map", last.encoder_self[0, 0], labels)
-    expect_grid(page, last, "forming-grid")
-    expect_url(page, trained=f"{steps[-1]:,}")
-    page.get_by_role("slider").press("Home")
-    expect_map(page, "forming-map", first.encoder_self[0, 0], labels)
-    page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
-    expect_map(page, "forming-map", first.decoder_self[1, 3], first.labels("decoder_self"))
-    until(page, lambda: outlined(page, "forming-grid"), ["decoder, layer 2, head 4"])
-    page.get_by_role("slider").press("ArrowRight")
-    expect_map(page, "forming-map", second.decoder_self[1, 3], second.labels("decoder_self"))
-    expect_url(page, kind="decoder", forming_layer="2", forming_head="4")
+def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
+    probes = find(FORMING)[0]
+    steps, last = list(probes), AttentionTrace.load(probes[5000])
+    visit().emulate_media(reduced_motion="no-preference")
+    page = visit("training")
+    player = page.locator(".st-key-forming-player")
+    says, slider = player.locator(".hl-player-says"), player.get_by_role("slider")
+    at = lambda: player.locator(".hl-player-count").inner_text()  # noqa: E731
+    player.get_by_role("button", name="Pause").wait_for()  # by itself
+    shown = at()
+    until(page, lambda: at() != shown, True)
+    until(page, at, f"step {steps[-1]:,}")
+    player.get_by_role("button", name="Play").wait_for()  # once
+    assert written(says) == last.target
+    page.emulate_media(reduced_motion="reduce")
+    slider.press("Home")
+    texts = [written(says)]
+    for step in steps[1:]:
+        slider.press("ArrowRight")
+        texts.append(written(says))
+        assert at() == f"step {step:,}"
+    saved = [probes[step].with_name(probes[step].name.replace("sentence", "written"))
+             for step in steps]  # fmt: skip
+    assert texts == [AttentionTrace.load(path).target or "nothing" for path in saved]
+    slider.press("Home")
+    expect_url(page, trained="1", kind="cross-attention")  # once the reader rests
+    player.get_by_label("decoder", exact=True).check()
+    tiles = player.get_by_role("application")
+    for key in ("Home", "ArrowDown", "ArrowRight", "Enter"):
+        tiles.press(key)
+    expect_url(page, trained="1", kind="decoder")
+    open_ = {name: url(page)[name] for name in ("forming_layer", "forming_head")}
+    page.reload()  # as whoever gets the link
+    player.get_by_label("decoder", exact=True).wait_for()
+    assert player.get_by_label("decoder", exact=True).is_checked()
+    assert (at(), written(says)) == ("step 1", texts[0])
+    player.get_by_role("button", name="Play").wait_for()
+    expect_url(page, **open_)
+
+
+def written(says):
+    """Return what the model writes, by the sentence of the player."""
+    return re.sub(r"After [\d,]+ steps? the model writes |[“”]", "", plain(says.inner_text()))

@@ -28,7 +28,7 @@ PICTURES = {
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
-    "training": (".st-key-forming-map .hl-frame",),
+    "training": (".st-key-forming-player .hl-frame",),
     "architecture": (".st-key-arch-drawing canvas",),
 }
 LONG = {

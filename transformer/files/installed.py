@@ -22,6 +22,9 @@ BUNDLED = ASSETS / "model"
 REVERSE = ASSETS / "model-de-en"
 """The bundled checkpoint of the other direction, German to English."""
 
+FORMING = ASSETS / "forming"
+"""The bundled log and attention of a run, whose weights are not kept."""
+
 BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
 """The bundled checkpoints by the names under which the app, commands and code offer them."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES
 from viz.draw.formatting import counted
@@ -17,7 +18,6 @@ from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
-    from transformer.analysis.heads.head import Head
     from transformer.kinds import Kind
     from transformer.trace import AttentionTrace
 
@@ -56,11 +56,19 @@ class PieceLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """A step of a training run: its number, the attention there, and what the model writes."""
+    """One saved step of a training run.
+
+    Args:
+        number: the step, from 1.
+        trace: the attention on a sentence with its own translation.
+        written: what the model itself writes at this step; None where the run did not save it.
+        loss: a sentence on the logged loss; "" without a log.
+    """
 
     number: int
     trace: AttentionTrace
-    written: str
+    written: str | None
+    loss: str = ""
 
 
 def encode_player(
@@ -123,9 +131,20 @@ def encode_learning(
     steps: Sequence[TrainingStep],
     *,
     selected: Mapping[Kind, Head],
+    kind: Kind = "cross",
+    step: int | None = None,
+    arrival: int = 0,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every head's weights on one sentence at every saved step of a training run.
+
+    Args:
+        steps: the saved steps, in order.
+        selected: the head that is open first, for each kind.
+        kind: the kind that is open first.
+        step: the number of the step that is open first; None plays all once.
+        arrival: a number that changes where the player begins anew, as a link asks.
+        caption: lines for a file that is saved.
 
     Raises:
         InputError: if there is no step, or the traces differ in their shapes.
@@ -134,15 +153,35 @@ def encode_learning(
         raise InputError("The run has saved no attention of this sentence: there is no step.")
     traces = [step.trace for step in steps]
     for trace in traces:
-        for kind in traces[0].kinds:
-            if trace.weights(kind).shape != traces[0].weights(kind).shape:
+        for name in traces[0].kinds:
+            if trace.weights(name).shape != traces[0].weights(name).shape:
                 raise InputError("The steps of the run belong to models of different shapes.")
     written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
     meta = _meta(traces[0], selected, written) | {
         "title": LEARNING_TITLE,
-        "training": [{"number": step.number, "written": step.written} for step in steps],
+        "training": [
+            {"number": saved.number, "written": saved.written, "loss": saved.loss}
+            for saved in steps
+        ],
+        "kind": kind,
+        "moment": None if step is None else [saved.number for saved in steps].index(step),
+        "arrival": arrival,
     }
     return encode_picture("player", caption, meta, _arrays(traces))
+
+
+def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
+    """Read a head and the number of a step, None for the last, from what the browser sends."""
+    trace = steps[0].trace
+    if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
+        return None
+    kind = sent["kind"]
+    layer, head, moment = (sent.get(name) for name in ("layer", "head", "moment"))
+    layers, heads = trace.weights(kind).shape[:2]
+    if not (is_index(layer, layers) and is_index(head, heads) and is_index(moment, len(steps))):
+        return None
+    last = moment == len(steps) - 1
+    return Head(kind, layer, head), None if last else steps[moment].number
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:

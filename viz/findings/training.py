@@ -51,8 +51,8 @@ def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> F
     before, after = (format_number(confidence[step]) for step in steps)
     first, second = (f"{step:,}" for step in steps)
     return Finding(
-        f"Between steps {first} and {second} the mean confidence of cross-attention rises most, "
-        f"from {before} to {after}.",
+        f"Cross-attention sharpens fastest between steps {first} and {second}: mean confidence "
+        f"{before} → {after}.",
         tuple(Claim("mean confidence", (step,), confidence[step]) for step in steps),
         strength=0.5,
         page="training",

@@ -19,7 +19,7 @@ from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import Edit, exact_encoding
 from transformer.analysis.paper.scaling import Scale
 from transformer.analysis.teacher_forcing import batch_traces
-from transformer.files.installed import ASSETS, BUNDLED
+from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
 from viz.app.chrome.head_picker import KIND
 from viz.app.links.navigation import VIEW as ROLES_VIEW
 from viz.draw.caption import LENSES_BY_NAME
@@ -241,6 +241,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
     ).exists(),
+    "forming_run": BUNDLED_BY_NAME.__contains__,
     "pairs": lambda value: value == "256 · 2000",
     "steps": lambda value: int(value) >= 100,
 }

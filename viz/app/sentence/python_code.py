@@ -62,7 +62,7 @@ _MODULES = {
     "transformer.analysis.sinks": "are_sinks without_sinks",
     "transformer.analysis.teacher_forcing": "batch_traces",
     "transformer.embedding": "sinusoidal_positions",
-    "transformer.files.installed": "ASSETS BUNDLED REVERSE",
+    "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
     "viz.app": "model_variations",
     "viz.draw.palette": "COLOR",

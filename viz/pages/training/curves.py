@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from training.run import journal
 from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
+from transformer.files.installed import FORMING
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.problems import without_paths
@@ -50,7 +51,7 @@ def show(row: DeltaGenerator) -> None:
     names = row.multiselect(
         "Runs",
         list(runs),
-        default=list(runs)[:1],
+        default=[next(name for name, folder in runs.items() if folder != FORMING)],
         key=RUNS,
         bind="query-params",
         on_change=forget_unknown,

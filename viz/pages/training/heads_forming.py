@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -25,22 +26,20 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.chrome.mounts import mount_grid, mount_map
-from viz.app.chrome.play import play_button
+from viz.app.chrome.head_picker import KIND, UrlNames
+from viz.app.chrome.mounts import mount_choice
 from viz.app.chrome.problems import say
+from viz.app.links import address
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
-from viz.draw.attention_map import encode_map
-from viz.draw.caption import Origin, grid_caption, head_caption
+from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import counted, format_number
-from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.open_head import heads_of_kind, open_map
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
 from viz.draw.palette import COLOR
+from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import step_axis
 from viz.figures.colors import GREY
-from viz.findings.training import heads_form, steepest_rise
+from viz.findings.training import heads_form
 from viz.pages.training.runs import (
     RUNS_HELP,
     Probes,
@@ -53,6 +52,7 @@ from viz.pages.training.runs import (
     load,
     load_all,
     load_log,
+    load_written,
     nearest,
     offered_runs,
     report_missing,
@@ -62,8 +62,8 @@ RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
-_LAST = "forming_last"
-"""Name in the session state of the drawn run and its last step."""
+_OPENED = "forming_opened"
+"""Name in the session state of the state in which the player was opened."""
 
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
@@ -79,7 +79,7 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
     index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
     with row:
         name = menu(
-            "Run", list(runs), RUN, width=240, index=index,
+            "Run", list(runs), RUN, width=290, index=index,
             on_change=forget_unknown, help=RUNS_HELP,
         )  # fmt: skip
     report_missing(RUN)
@@ -98,13 +98,16 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
     st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
     if not sentences:
         st.text(
-            f"{name} has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on "
-            f"and at each validation, in its folder probes."
+            f"{name} has saved no attention yet: a run saves it at its steps 1, 2, 3, 4, 6, 8, 11 "
+            f"and so on, and at each validation, in its folder probes."
         )
         return
     with row:
-        probes = _sentence(sentences)
-    _pictures(name, folder, probes, question, row)
+        number = _sentence(sentences)
+    probes = sentences[number - 1]
+    # the menu's names in the URL, for a link
+    here = {RUN: name, SENTENCE: _name(number, probes)}
+    _pictures(here, folder, probes, question)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -115,110 +118,87 @@ def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
     st.rerun()
 
 
-def _sentence(sentences: Sequence[Probes]) -> Probes:
-    """Draw the menu of sentences, named by their source; return one."""
-    numbers = [str(n + 1) for n in range(len(sentences))]
-    names = {
-        n: _name(probes) or f"sentence {n}" for n, probes in zip(numbers, sentences, strict=True)
-    }
-    number = menu("Sentence", numbers, SENTENCE, width=330, format_func=names.__getitem__)
-    return sentences[int(number) - 1]
+def _sentence(sentences: Sequence[Probes]) -> int:
+    """Draw the menu of sentences; return the number of one, from 1."""
+    names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
+    return int(menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__))
 
 
-def _name(probes: Probes) -> str | None:
+def _name(number: int, probes: Probes) -> str:
+    """Name a sentence by its source, or by its number where no file can be read."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
-    return None
+    return f"sentence {number}"
+
+
+class _Opened(NamedTuple):
+    """State in which a link, or another sentence, has opened the player."""
+
+    arrival: int
+    subject: tuple[str, str]  # the run and the sentence
+    kind: Kind
+    heads: dict[Kind, Head]
+    step: int | None  # None plays
 
 
 def _pictures(
-    run: str, folder: Path, probes: Probes, question: DeltaGenerator, row: DeltaGenerator
+    here: Mapping[str, str], folder: Path, probes: Probes, question: DeltaGenerator
 ) -> None:
     traces, problems = load_all(probes)
+    written, more = load_written(probes, traces)
+    problems += more
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
     if len(problems) > MAX_NAMED:
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    first, last = traces[min(traces)], traces[max(traces)]
     confidence = {
         step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
     }
-    here = {RUN: run, SENTENCE: st.session_state.get(SENTENCE, "1")}
     formed = heads_form(confidence, here)
     worth_seeing.link("training", question, [formed] if formed else [])
-    with st.container(key="forming-controls", horizontal=True, gap="small"):
-        kind = pick_kind()
-        layers, heads = first.weights(kind).shape[:2]
-        # the head that comes to be the most confident
-        formed_last = int(np.nan_to_num(measured(last, kind, "confidence")).argmax())
-        layer, head = pick_layer_and_head(FORMING_HEAD, layers, heads, divmod(formed_last, heads))
-        before, _ = steepest_rise(confidence) or (next(iter(traces)), None)
-        step = _step(folder, list(traces), before)
-    if loss := _loss(folder, step):
-        row.text(loss, width="content")
+    losses = _losses(folder, traces)
+    steps = [
+        TrainingStep(step, trace, written.get(step), losses.get(step, ""))
+        for step, trace in traces.items()
+    ]
+    opened = _opened((str(folder), here[SENTENCE]), traces)
+    kind, layer, head = _linked_head(traces[max(traces)], opened.heads)
+    step = _linked_step([*traces]) or max(traces)
     drawn = traces[step]
-    origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
-    grid, picture = st.columns([5, 7], gap="medium")
-    with grid:
-        # the kind of the open head comes first, beside its map
-        kinds = sorted(KINDS, key=lambda other: other != kind)
-        parts = [
-            GridPart(other, drawn.weights(other), drawn.labels(other), roles(drawn, other))
-            for other in kinds
-        ]
-        data = encode_grid(
-            parts,
-            key="forming-grid",
-            opens="forming-map",
-            caption=origin.caption(grid_caption()),
-        )
-        mount_grid(
-            "forming-grid",
-            data,
-            parts,
-            selected=Head(kind, layer, head),
-            on_pick=lambda clicked: open_head(clicked, FORMING_HEAD),
-        )
-    with picture:
-        opened = open_map(heads_of_kind(drawn, kind, words=False, special=True), layer, head)
-        encode = partial(
-            encode_map,
-            opened.weights,
-            opened.labels,
-            kind,
-            title=opened.title,
-            languages=drawn.languages,
-            reads=opened.reads,
-            writes=opened.writes,
-            caption=origin.caption(head_caption(kind, layer, head)),
-        )
-        mount_map("forming-map", opened.labels, encode)
-        name = menu(
-            "Measure, step after step",
-            list(MEASURES),
-            MEASURE,
-            width=200,
-            index=list(MEASURES).index("confidence"),
-            help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
-        )
-        altair_chart(
-            measure_chart(
-                list(traces),
-                np.stack([measured(trace, kind, name) for trace in traces.values()]),
-                kind=kind,
-                selected=(layer, head),
-                marked=step,
-                unit=name,
-            ),
-            alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
-        )
+    data = encode_learning(
+        steps,
+        selected=opened.heads,
+        kind=opened.kind,
+        step=opened.step,
+        arrival=opened.arrival,
+        caption=Origin(drawn.source, drawn.target, here[RUN], checksum="").caption(grid_caption()),
+    )
+    mount_choice("forming-player", data, lambda sent: learning_choice(sent, steps), _choose)
+    name = menu(
+        "Measure, step after step",
+        list(MEASURES),
+        MEASURE,
+        width=200,
+        index=list(MEASURES).index("confidence"),
+        help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
+    )
+    altair_chart(
+        measure_chart(
+            list(traces),
+            np.stack([measured(trace, kind, name) for trace in traces.values()]),
+            kind=kind,
+            selected=(layer, head),
+            marked=step,
+            unit=name,
+        ),
+        alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
+    )
     explain(
-        "Move the slider, or press Play: every head on one sentence that the run saved with its "
-        f"translation, while the model learns. The word under a map says what the head does most. "
-        f"{describe_forming(traces)}" + sources("§3.2.2", head_roles)
+        "You see every head on one sentence, at the steps of the training at which the run saved "
+        f"its attention. {describe_forming(traces)}" + sources("§3.2.2", head_roles)
     )
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"
@@ -227,7 +207,7 @@ def _pictures(
         saved = AttentionTrace.load(folder / {probe!r})
         # All heads
         figure = explore(saved, selected={(kind, layer, head)})
-        # {opened.title}
+        # {head_title(kind, layer, head)}
         weights = saved.weights({kind!r})[{layer}, {head}]
         figure = head_map(weights, *saved.labels({kind!r}), kind={kind!r})
         # {name}, step after step
@@ -236,69 +216,86 @@ def _pictures(
     """)
 
 
-def _step(folder: Path, steps: Sequence[int], first: int) -> int:
-    """Draw the slider of the saved steps; return one, at first that before which few heads formed.
+def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
+    """Return what the player is opened with; the same until a link or a menu asks for more.
 
-    A reader who looks at the last step of a live run moves on to its next one.
+    So its message stays the same where the reader moves in it, and is not sent again.
     """
-    requested = st.session_state.get(STEP)
-    if requested is not None and st.session_state.get(_LAST) == (folder, requested):
-        st.session_state[STEP] = steps[-1]
-    st.session_state[_LAST] = (folder, steps[-1])
-    if len(steps) == 1:
-        return steps[0]
-    # a link, or the previous run, may have other steps
-    if requested is not None and requested not in steps:
-        st.session_state[STEP] = nearest(steps, requested)
-    text = st.query_params.get(STEP, "").replace(",", "")
-    valid = len(text) <= len(str(MAX_STEP)) and text.isascii() and text.isdecimal()
-    if requested is None and valid:
-        # set here and not as the slider's default, which Streamlit leaves out of the address
-        st.session_state[STEP] = nearest(steps, int(text))
-    step: int = st.select_slider(
-        "Step",
-        steps,
-        value=first,
-        format_func=lambda n: f"{n:,}",
-        key=STEP,
-        bind="query-params",
-        help="Of the training: those at which the run saved what its heads looked at.",
-        width=290,
-    )
-    index = steps.index(step)
-
-    def go_to(step: int) -> None:
-        st.session_state[STEP] = step
-
-    before, after = steps[max(index - 1, 0)], steps[min(index + 1, len(steps) - 1)]
-    for label, target, direction in (
-        ("Step before", before, "back"),
-        ("Next step", after, "forward"),
-    ):
-        st.button(
-            label,
-            on_click=go_to,
-            args=(target,),
-            icon=f":material/arrow_{direction}:",
-            disabled=target == step,
-            key=f"forming-{label}",
-        )
-    play_button(STEP, steps, index)
-    return step
+    before: _Opened | None = st.session_state.get(_OPENED)
+    if before and before.subject == subject and not address.has_arrived():
+        return before
+    last = traces[max(traces)]
+    heads = memo_per_trace(last, ("formed",), lambda: formed_heads(last))
+    linked = _linked_head(last, heads)
+    arrival = before.arrival + 1 if before else 1
+    heads = heads | {linked.kind: linked}
+    opened = _Opened(arrival, subject, linked.kind, heads, _linked_step([*traces]))
+    st.session_state[_OPENED] = opened
+    return opened
 
 
-def _loss(folder: Path, step: int) -> str:
-    """Describe the logged loss at a step; each line of the log is a mean over a few steps."""
+def formed_heads(trace: AttentionTrace) -> dict[Kind, Head]:
+    """Choose the head of each kind that is open first: the most confident one.
+
+    In cross-attention it is the one that links words one to one and where most heads look: the
+    most confident one often looks from the word before.
+    """
+    mean = trace.cross.mean((0, 1))
+    columns = np.maximum(trace.cross.sum(-2, keepdims=True), 1e-9)
+    values = {kind: np.nan_to_num(measured(trace, kind, "confidence")) for kind in KINDS}
+    values["cross"] = (trace.cross * (trace.cross / columns) * mean).sum((-2, -1))
+    return {
+        kind: Head(kind, *divmod(int(scores.argmax()), scores.shape[1]))
+        for kind, scores in values.items()
+    }
+
+
+def _linked_head(trace: AttentionTrace, firsts: Mapping[Kind, Head]) -> Head:
+    """Return the head that the address names, else the first one of its kind."""
+    kind = KINDS_BY_NAME.get(st.query_params.get(KIND, ""), "cross")
+    layer, head = (_number(st.query_params.get(name, "")) for name in FORMING_HEAD)
+    layers, heads = trace.weights(kind).shape[:2]
+    if 1 <= layer <= layers and 1 <= head <= heads:
+        return Head(kind, layer - 1, head - 1)
+    return firsts[kind]
+
+
+def _linked_step(steps: Sequence[int]) -> int | None:
+    """Return the saved step nearest to that of the address, if it names one."""
+    number = _number(st.query_params.get(STEP, ""))
+    return nearest(steps, number) if number else None
+
+
+def _number(text: str) -> int:
+    """Read a whole number of the address, which may have commas; 0 for anything else."""
+    digits = text.replace(",", "")
+    valid = len(digits) <= len(str(MAX_STEP)) and digits.isascii() and digits.isdecimal()
+    return int(digits) if valid else 0
+
+
+def _choose(choice: tuple[Head, int | None]) -> None:
+    """Put what the reader opened in the player into the address."""
+    (kind, layer, head), step = choice
+    address.choose(KIND, SCREEN_NAMES[kind])
+    address.choose(FORMING_HEAD.layer, str(layer + 1))
+    address.choose(FORMING_HEAD.head, str(head + 1))
+    address.choose(STEP, None if step is None else f"{step:,}")
+
+
+def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
+    """Describe the logged loss at each step; each line of the log is a mean over a few steps."""
     try:
         records = load_log(folder / LOG).records
     except RunLogError:
-        return ""
-    losses = {int(r["step"]): r["loss"] for r in records if "loss" in r}
-    last = min((logged_step for logged_step in losses if logged_step >= step), default=None)
-    if last is None:
-        return ""
-    first = max((logged_step for logged_step in losses if logged_step < last), default=0) + 1
-    return f"Training loss {float(losses[last]):.2f} (mean of steps {first:,} to {last:,})"
+        return {}
+    losses = {int(record["step"]): float(record["loss"]) for record in records if "loss" in record}
+    logged = sorted(losses)
+    texts = {}
+    for step in steps:
+        if (n := bisect_left(logged, step)) < len(logged):
+            first, last = logged[n - 1] + 1 if n else 1, logged[n]
+            texts[step] = f"Training loss {losses[last]:.2f} (mean of steps {first:,} to {last:,})."
+    return texts
 
 
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:

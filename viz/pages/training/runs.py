@@ -14,7 +14,7 @@ import streamlit as st
 from training.run import journal
 from training.run.journal import LOG, MAX_STEP, Log, RunLogError, read_foreign
 from transformer import KINDS, AttentionTrace, CheckpointError
-from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME, REVERSE
+from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME, FORMING, REVERSE
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.problems import without_paths
 from viz.app.models import menu
@@ -24,6 +24,7 @@ RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
 MODEL_NAME = "this model's"
+FORMING_NAME = "the bundled recipe on one GPU"
 
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
@@ -38,7 +39,7 @@ def known_runs() -> dict[str, Path]:
 
     First the run of the model in the bar, then the bundled ones, then the server's, newest first.
     """
-    runs = {**BUNDLED_BY_NAME, **_own_runs()}
+    runs = {FORMING_NAME: FORMING, **BUNDLED_BY_NAME, **_own_runs()}
     if (run := _run_of_model()) is None:
         return runs
     same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
@@ -56,7 +57,7 @@ def _run_of_model() -> Path | None:
 
 def folder_code(folder: Path) -> str:
     """Return the Python expression of a run's folder, which is named without its place here."""
-    names = {BUNDLED: "BUNDLED", REVERSE: "REVERSE"}
+    names = {BUNDLED: "BUNDLED", FORMING: "FORMING", REVERSE: "REVERSE"}
     return names.get(folder) or f"Path({folder.name!r})"
 
 
@@ -88,6 +89,8 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 def is_live(folder: Path) -> bool:
     """Return whether the run in a folder seems to continue: a recent log without its end."""
+    if folder.is_relative_to(ASSETS):  # a fresh clone has fresh files
+        return False
     log = folder / LOG
     try:
         if time.time() - log.stat().st_mtime >= LIVE_SECONDS:
@@ -155,7 +158,7 @@ def log_problem(name: str, log: Log) -> str | None:
 
 
 RUNS_HELP = (
-    "The run of this model, the bundled one, and those in the folder runs beside the app or in "
+    "The run of this model, the bundled ones, and those in the folder runs beside the app or in "
     f"HEADLIGHT_RUNS, the newest {MAX_RUNS}."
 )
 
@@ -273,6 +276,27 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
             )
         traces[step] = trace
     return traces, problems
+
+
+def load_written(
+    probes: Probes, traces: Mapping[int, AttentionTrace]
+) -> tuple[dict[int, str], list[str]]:
+    """Read what the model wrote at steps that saved it, and a message on each bad file."""
+    texts: dict[int, str] = {}
+    problems: list[str] = []
+    for step, trace in traces.items():
+        path = probes[step].with_name(probes[step].name.replace("-sentence-", "-written-"))
+        try:
+            written = load(path) if is_inside(path, path.parents[1]) else None
+            if written and written.source != trace.source:
+                raise CheckpointError(
+                    f"{path.name} is of another sentence: remove it from the folder probes."
+                )
+        except CheckpointError as error:
+            problems.append(without_paths(error))
+        else:
+            texts |= {step: written.target} if written else {}
+    return texts, problems
 
 
 def nearest(steps: Sequence[int], requested: int) -> int:

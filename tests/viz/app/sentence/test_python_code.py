@@ -232,7 +232,10 @@ def edited_positions(app: AppTest, values: Values) -> None:
 
 
 def forming(app: AppTest, values: Values) -> None:
-    open_map(app, values)
+    meta, arrays = message(app, "player")
+    (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
+    layer, head_number = meta["kinds"][-1]["selected"]
+    close(map_values(open_head), arrays["cross"][-1, layer, head_number] / 65_535, 4)
     close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
 
 

@@ -18,14 +18,15 @@ from tests.viz.app_test import texts
 from tests.viz.draw.message import decode
 from tests.viz.planted_trace import HEADS, LAYERS, planted, words
 from training.run import journal
+from training.validation import is_probe_step
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
-from transformer.files.installed import BUNDLED
-from viz.draw.head_grid import GridPart
+from transformer.files.installed import BUNDLED, FORMING
 from viz.draw.palette import COLOR
 from viz.pages.training import heads_forming as page
 from viz.pages.training.heads_forming import describe_forming, measure_chart
+from viz.pages.training.runs import FORMING_NAME, find
 
 STEPS = (1, 2, 64, 250)
 
@@ -69,29 +70,23 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def _first_head(last: int = STEPS[-1]) -> tuple[int, int]:
-    """The head of cross-attention that is the most confident at the last step."""
-    weights = _at(last).cross.astype(np.float64)
-    words = [key not in ("</s>",) for key in _at(last).labels("cross").keys]
-    return divmod(int(weights[..., words].max(-1).mean(-1).argmax()), HEADS)
-
-
 @pytest.fixture
 def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
-    """Return the last messages of the two components."""
+    """Return the last message of the player, and what its choices call."""
     result: dict = {}
 
-    def grid(key: str, data: bytes, parts: list[GridPart], **more: object) -> None:
-        assert decode(data)[0]["key"] == key  # else nothing is outlined
-        result.update(parts={part.kind: part for part in parts}, **more)
+    def mounted(key: str, data: bytes, read: Any, choose: Any) -> None:
+        meta, arrays = decode(data)
+        result.update(key=key, meta=meta, arrays=arrays, data=data)
+        result["send"] = lambda sent: choose(read(sent)) if read(sent) else None
 
-    def a_map(weights: np.ndarray, labels: object, kind: str, **more: object) -> bytes:
-        result.update(weights=weights, labels=labels, kind=kind, writes=more["writes"])
-        return b""
+    def spy(steps: list[int], values: np.ndarray, **more: Any) -> alt.LayerChart:
+        result["chart"] = {"steps": steps, "values": values, **more}
+        return measure_chart(steps, values, **more)
 
     monkeypatch.setattr(page, "known_runs", lambda: {"bundled": BUNDLED, "mine": run})
-    monkeypatch.setattr(page, "mount_grid", grid)
-    monkeypatch.setattr(page, "encode_map", a_map)
+    monkeypatch.setattr(page, "mount_choice", mounted)
+    monkeypatch.setattr(page, "measure_chart", spy)
     return result
 
 
@@ -104,6 +99,10 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
     return app
 
 
+def drawn_steps(shown: dict) -> list[int]:
+    return [step["number"] for step in shown["meta"]["training"]]
+
+
 def confidence(step: int) -> float:
     """Compute the mean over heads of cross-attention of the mean of each row's largest weight."""
     trace = _at(step)
@@ -113,139 +112,134 @@ def confidence(step: int) -> float:
     ]))  # fmt: skip
 
 
-def test_it_begins_before_the_heads_form_and_a_link_shows_them_formed(shown: dict) -> None:
+def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> None:
     app = opened()
+    assert shown["key"] == "forming-player"
+    assert drawn_steps(shown) == list(STEPS)
+    for n, step in enumerate(STEPS):
+        for kind in KINDS:
+            drawn = shown["arrays"][kind][n] / 65_535
+            assert np.allclose(drawn, _at(step).weights(kind), rtol=0, atol=1 / 65_535)
+    meta = shown["meta"]
+    assert (meta["kind"], meta["moment"]) == ("cross", None)  # it plays
     values = {step: confidence(step) for step in STEPS}
     before, after = max(pairwise(STEPS), key=lambda pair: values[pair[1]] - values[pair[0]])
-    assert app.select_slider(key="trained").value == before == 64
-    for kind in KINDS:
-        assert np.array_equal(shown["parts"][kind].weights, _at(before).weights(kind))
-    assert np.array_equal(shown["weights"], _at(before).cross[_first_head()])
-    assert shown["labels"] == _at(before).labels("cross")
     (link,) = app.get("page_link")
     numbers = (f"{before}", f"{after}", f"{values[before]:.2f}", f"{values[after]:.2f}")
     assert all(number in link.proto.label.replace("\\", "") for number in numbers)
     assert f"trained={after}" in link.proto.query_string
-    text = describe_forming({step: _at(step) for step in STEPS})
-    assert text in app.markdown[-1].value
+    assert "sentence=" in link.proto.query_string
+    assert describe_forming({step: _at(step) for step in STEPS}) in app.markdown[-1].value
 
 
-def test_play_moves_the_slider_to_the_last_step_and_stops(shown: dict, monkeypatch) -> None:
-    ticks: list[Any] = []
+def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(
+    run: Path, shown: dict
+) -> None:
+    def keep(step: int, written: str, **changes: Any) -> Path:
+        path = run / "probes" / f"step-{step:08d}-written-1.npz"
+        replace(_at(step), target=written, **changes).save(path)
+        return path
 
-    def fragment(values: Any, *, run_every: str | None) -> Any:
-        def draw(*given: Any) -> None:
-            values(*given)
-            if run_every == "1s":
-                ticks.append(lambda: values(*given))
-
-        return draw
-
-    monkeypatch.setattr(st, "fragment", fragment)
-    app = opened(trained="2")
-    assert not ticks  # it stands still
-    app.button(key="trained-play").click().run()
-    assert app.select_slider(key="trained").value == 2
-    for step in (64, 250):
-        with monkeypatch.context() as tick:
-            tick.setattr(st, "session_state", app.session_state)
-            tick.setattr(st, "rerun", lambda: None)
-            ticks.pop()()
-        app.run()
-        assert app.select_slider(key="trained").value == step
-    assert not ticks
-    assert app.button(key="trained-play").label == "Play"
+    keep(1, "")
+    keep(64, "Zwei, Zwei")
+    keep(250, "of another sentence", source="*Another*")
+    keep(2, "").write_bytes(b"half")
+    app = opened()
+    assert drawn_steps(shown) == list(STEPS)
+    texts_by_step = [step["written"] for step in shown["meta"]["training"]]
+    assert texts_by_step == ["", None, "Zwei, Zwei", None]
+    for step in (2, 250):
+        assert any(f"step-{step:08d}-written-1.npz" in text for text in texts(app))
+    opened(sentence="*Another*")  # of which nothing that it wrote is there
+    assert [step["written"] for step in shown["meta"]["training"]] == [None] * 3
 
 
-def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
+def test_the_bundled_run_writes_better_from_step_to_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    message: dict = {}
+    monkeypatch.setattr(page, "mount_choice", lambda _, data, *__: message.update(d=decode(data)))
+    app = AppTest.from_function(forming_page, default_timeout=60).run()
+    assert app.selectbox(key="forming_run").value == FORMING_NAME
+    meta, arrays = message["d"]
+    first, last = meta["training"][0], meta["training"][-1]
+    assert (first["number"], last["number"]) == (1, 5000)
+    assert last["written"] == "Ich weiß nicht, wo sie wohnt." != first["written"]
+    for n in (0, -1):
+        saved = AttentionTrace.load(list(find(FORMING)[0].values())[n])
+        for kind in KINDS:
+            assert np.allclose(arrays[kind][n] / 65_535, saved.weights(kind), rtol=0, atol=1e-5)
+    # the head that is open first crosses the words as they are translated
+    layer, head = meta["kinds"][-1]["selected"]
+    rows = zip(meta["written"][1:], saved.cross[layer, head], strict=True)
+    looks = {word: meta["source"][row.argmax()] for word, row in rows}
+    assert (looks["weiß"], looks["nicht"]) == ("know", "not")
+
+
+def test_what_the_reader_opens_is_in_the_address_and_the_message_stays(
+    run: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.app.links.address.has_arrived", lambda: False)
+    chosen: dict[str, str | None] = {}
+    monkeypatch.setattr("viz.app.links.address.choose", chosen.__setitem__)
     app = opened(kind="encoder", forming_layer="1", forming_head="3", trained="1")
-    back, forth = "forming-Step before", "forming-Next step"
-    assert app.button(key=back).disabled
-    for step in STEPS[1:]:
-        app.button(key=forth).click().run()
-        assert app.select_slider(key="trained").value == step
-        assert np.array_equal(shown["weights"], _at(step).encoder_self[0, 2])
-        assert np.array_equal(shown["parts"]["cross"].weights, _at(step).cross)
-    assert shown["selected"] == ("encoder_self", 0, 2)
-    assert app.button(key=forth).disabled
-    app.button(key=back).click().run()
-    assert app.select_slider(key="trained").value == STEPS[-2]
+    assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("encoder_self", 0)
+    assert shown["meta"]["kinds"][0]["selected"] == [0, 2]
+    message = shown["data"]
+    for sent in (None, {}, {"kind": "cross"}, {"kind": "x", "layer": 0, "head": 0, "moment": 0},
+                 {"kind": "cross", "layer": 0, "head": HEADS, "moment": 0},
+                 {"kind": "cross", "layer": 0, "head": 0, "moment": len(STEPS)}):  # fmt: skip
+        shown["send"](sent)
+    assert not chosen
+    shown["send"]({"kind": "decoder_self", "layer": 1, "head": 0, "moment": 2})
+    expected = {"kind": "decoder", "forming_layer": "2", "forming_head": "1", "trained": "64"}
+    assert chosen == expected
+    for name, value in expected.items():
+        app.query_params[name] = value
+    app.run()
+    assert shown["data"] == message  # it is not sent again
+    chart = shown["chart"]
+    assert (chart["kind"], chart["selected"], chart["marked"]) == ("decoder_self", (1, 0), 64)
+    shown["send"]({"kind": "cross", "layer": 0, "head": 0, "moment": len(STEPS) - 1})
+    assert chosen["trained"] is None  # which of a run that goes on is its next one
+    monkeypatch.setattr("viz.app.links.address.has_arrived", lambda: True)
+    app.run()
+    assert shown["meta"]["arrival"] == 2
+    assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("decoder_self", 2)
 
 
 def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) -> None:
-    app = opened(trained="64")
-    assert np.array_equal(shown["weights"], _at(64).cross[_first_head()])
-    app = opened(trained="200")
-    assert app.select_slider(key="trained").value == 250
+    for asked, moment in (("64", 2), ("200", 3), ("1,000", 3)):
+        opened(trained=asked)
+        assert shown["meta"]["moment"] == moment
     for asked in ("-5", "1e3", "9" * 5000, "Infinity", "٣"):
-        assert opened(trained=asked).select_slider(key="trained").value == 64
-    app = opened(trained="64")
-    # the second sentence has no step 1
-    app.select_slider(key="trained").set_value(1).run()
-    app.selectbox(key="sentence").set_value("2").run()
-    assert not app.exception
-    assert app.select_slider(key="trained").value == 2
-    assert np.array_equal(shown["weights"], _at(2).cross[_first_head()])
+        opened(trained=asked, forming_layer=asked)
+        assert shown["meta"]["moment"] is None
+    opened(trained="1", sentence="*Another*")  # which has no step 1
+    assert shown["meta"]["moment"] == 0
+    assert drawn_steps(shown) == [2, 64, 250]
 
 
-def test_the_log_says_the_loss_of_the_steps_around(shown: dict) -> None:
-    app = opened(trained="1")
-    assert "Training loss 6.00 (mean of steps 1 to 50)" in texts(app)
-    app.select_slider(key="trained").set_value(64).run()
-    assert "Training loss 3.00 (mean of steps 51 to 100)" in texts(app)
-    app.select_slider(key="trained").set_value(250).run()
-    assert "Training loss 1.20 (mean of steps 101 to 250)" in texts(app)
-
-
-def test_without_a_log_the_step_stands_alone(run: Path, shown: dict) -> None:
+def test_the_log_says_the_loss_of_the_steps_around(run: Path, shown: dict) -> None:
+    opened()
+    losses = [step["loss"] for step in shown["meta"]["training"]]
+    expected = [("6.00", "1 to 50"), ("6.00", "1 to 50"), ("3.00", "51 to 100"),
+                ("1.20", "101 to 250")]  # fmt: skip
+    for loss, numbers in zip(losses, expected, strict=True):
+        assert all(number in loss for number in numbers)
     (run / "run.jsonl").write_text("[]\n")
-    assert not any("loss" in text for text in texts(opened(trained="250")))
-
-
-def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:
-    for path in (run / "probes").glob("step-*"):
-        if "00000250" not in path.name:
-            path.unlink()
-    app = opened()
-    assert not app.select_slider
-    assert np.array_equal(shown["weights"], _at(250).cross[_first_head()])
+    opened()
+    assert {step["loss"] for step in shown["meta"]["training"]} == {""}
 
 
 @pytest.mark.parametrize("name", ["confidence", "entropy"])
-def test_the_chart_draws_the_measure_of_every_head_at_every_step(
-    shown: dict, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: dict = {}
-
-    def spy(steps: list[int], values: np.ndarray, **more: Any) -> alt.LayerChart:
-        drawn.update(steps=steps, values=values, **more)
-        return measure_chart(steps, values, **more)
-
-    monkeypatch.setattr(page, "measure_chart", spy)
+def test_the_chart_draws_the_measure_of_every_head_at_every_step(shown: dict, name: str) -> None:
     opened(kind="decoder", measure=name, trained="2")
-    assert shown["writes"] == _at(2).target_tokens  # beside what each row reads
+    drawn = shown["chart"]
     assert drawn["steps"] == list(STEPS)
     assert drawn["values"].shape == (len(STEPS), LAYERS, HEADS)
     for n, step in enumerate(STEPS):
         expected = measure(by_pieces(_at(step), "decoder_self"), "decoder_self", name)
         assert np.array_equal(drawn["values"][n], expected)
     assert (drawn["kind"], drawn["marked"], drawn["unit"]) == ("decoder_self", 2, name)
-
-
-def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, shown: dict) -> None:
-    def keep(step: int) -> None:
-        _at(250 - step).save(run / "probes" / f"step-{step:08d}-sentence-1.npz")
-
-    app = opened(trained="250")
-    keep(251)
-    app.run()
-    assert app.select_slider(key="trained").value == 251
-    app.select_slider(key="trained").set_value(64).run()
-    keep(252)
-    app.run()
-    assert app.select_slider(key="trained").options[-1] == "252"
-    assert app.select_slider(key="trained").value == 64
-    assert np.array_equal(shown["weights"], _at(64).cross[_first_head()])
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -280,17 +274,16 @@ def test_a_run_that_saved_nothing_says_where_it_would(
 ) -> None:
     monkeypatch.setattr(page, "known_runs", lambda: {"runs/new": tmp_path})
     text = texts(opened("runs/new"))[-1]
-    assert text == (
-        "runs/new has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on and "
-        "at each validation, in its folder probes."
-    )
+    saved = ", ".join(str(step) for step in range(1, 12) if is_probe_step(step))
+    assert saved in text
+    assert "runs/new" in text
 
 
 def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> None:
     app = opened(run, trained="250")
     assert app.selectbox(key="forming_run").value == str(run)
-    assert app.select_slider(key="trained").options == ["1", "2", "64", "250"]
-    assert np.array_equal(shown["parts"]["cross"].weights, _at(250).cross)
+    assert drawn_steps(shown) == list(STEPS)
+    assert shown["meta"]["moment"] == 3
 
 
 def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
@@ -300,7 +293,7 @@ def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
     bad.write_bytes(b"half")
     app = opened()
     assert f"{bad} is not a trace that was saved here." in texts(app)
-    assert app.select_slider(key="trained").options == ["1", "2", "250"]
+    assert drawn_steps(shown) == [1, 2, 250]
 
 
 def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: dict) -> None:
@@ -321,7 +314,7 @@ def test_a_step_of_another_model_is_named_and_left_out(run: Path, shown: dict) -
     assert message.startswith(
         "step-00000064-sentence-1.npz is of another sentence or another model"
     )
-    assert app.select_slider(key="trained").options == ["1", "2", "250"]
+    assert drawn_steps(shown) == [1, 2, 250]
 
 
 PIECES = 5  # with the end token
@@ -454,4 +447,4 @@ def test_the_first_run_that_saved_attention_is_open(
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
     assert app.selectbox(key="forming_run").value == "mine"
-    assert "weights" in shown
+    assert drawn_steps(shown) == list(STEPS)

@@ -42,7 +42,6 @@ def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() ->
     app = opened()
     assert app.markdown[0].value == f"**{QUESTIONS['training', 'Heads forming']}**"
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
-    assert app.select_slider(key="trained").value == 256
     app = opened(training_view="Curves")
     assert app.markdown[0].value == f"**{QUESTIONS['training', 'Curves']}**"
     assert [box.key for box in app.multiselect] == ["runs"]

@@ -15,10 +15,11 @@ from tests.viz.app_test import texts
 from tests.viz.planted_trace import planted
 from training.run import journal
 from transformer import CheckpointError
-from transformer.files.installed import BUNDLED
+from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME, FORMING
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.pages.training import runs
 from viz.pages.training.runs import (
+    FORMING_NAME,
     LIVE_SECONDS,
     RUNS_VARIABLE,
     find,
@@ -28,6 +29,8 @@ from viz.pages.training.runs import (
     missing_folder,
     run_at,
 )
+
+BUNDLED_RUNS = (FORMING_NAME, *BUNDLED_BY_NAME)
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_bundled_run_stands_before_those_beside_the_app_the_newest_first(
     beside: Path,
 ) -> None:
-    assert list(known_runs()) == ["bundled", "bundled-de-en", "runs/new", "runs/old"]
+    assert list(known_runs()) == [*BUNDLED_RUNS, "runs/new", "runs/old"]
     assert known_runs()["bundled"] == BUNDLED
     assert (known_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
 
@@ -56,9 +59,9 @@ def test_the_run_of_the_model_in_the_bar_stands_first(
     place: str, beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(beside / "old" / place))
-    assert list(known_runs()) == ["runs/old", "bundled", "bundled-de-en", "runs/new"]
+    assert list(known_runs()) == ["runs/old", *BUNDLED_RUNS, "runs/new"]
     monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path))
-    assert list(known_runs()) == ["this model's", "bundled", "bundled-de-en"]
+    assert list(known_runs()) == ["this model's", *BUNDLED_RUNS]
     assert known_runs()["this model's"].samefile(beside / "old")
 
 
@@ -66,7 +69,7 @@ def test_the_environment_names_another_folder(
     beside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
-    assert list(known_runs()) == ["bundled", "bundled-de-en", "runs/new", "runs/old"]
+    assert list(known_runs()) == [*BUNDLED_RUNS, "runs/new", "runs/old"]
     assert missing_folder() is None
 
 
@@ -75,7 +78,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, folder)
-    assert list(known_runs()) == ["bundled", "bundled-de-en"]
+    assert list(known_runs()) == [*BUNDLED_RUNS]
     text = "HEADLIGHT_RUNS names no folder on this server: the bundled runs alone are here."
     assert missing_folder() == text
 
@@ -91,7 +94,7 @@ def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) ->
     (beside / "pipe").mkdir()
     os.mkfifo(beside / "pipe" / "run.jsonl")  # whoever reads it waits for ever
     (beside / "again").symlink_to(beside / "old")  # stays inside
-    assert set(known_runs()) == {"bundled", "bundled-de-en", "runs/new", "runs/old", "runs/again"}
+    assert set(known_runs()) == {*BUNDLED_RUNS, "runs/new", "runs/old", "runs/again"}
 
 
 def test_an_old_link_names_a_run_by_its_path(
@@ -128,6 +131,7 @@ def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
         assert min(probes) == 1
         assert max(probes) == last
     assert sum(path.stat().st_size for path in BUNDLED.rglob("*.npz")) < 2_000_000
+    assert sum(path.stat().st_size for path in FORMING.rglob("*")) < 4_000_000
 
 
 def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
@@ -165,6 +169,8 @@ def test_the_bundled_run_does_not_go_on_after_a_fresh_clone(
     changed = (BUNDLED / "run.jsonl").stat().st_mtime
     monkeypatch.setattr(time, "time", lambda: changed + 1)
     assert not is_live(BUNDLED)
+    changed = (FORMING / "run.jsonl").stat().st_mtime
+    assert not is_live(FORMING)  # whose log ends before its planned steps
 
 
 def page() -> None:
@@ -194,7 +200,7 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
     app = opened("runs/mine", str(folder / "mine"))
     assert texts(app) == []
     offered = app.session_state["offered"]
-    assert list(offered) == ["bundled", "bundled-de-en", "runs/mine", str(folder / "mine")]
+    assert list(offered) == [*BUNDLED_RUNS, "runs/mine", str(folder / "mine")]
     assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
 
 
@@ -205,7 +211,7 @@ def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> Non
         f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
         "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
     ]
-    assert list(app.session_state["offered"]) == ["bundled", "bundled-de-en", "runs/mine"]
+    assert list(app.session_state["offered"]) == [*BUNDLED_RUNS, "runs/mine"]
 
 
 def _keep(run: Path, step: int, sentence: int) -> Path:

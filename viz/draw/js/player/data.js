@@ -28,7 +28,11 @@
  * @property {KindData[]} kinds
  * @property {{options: {label: string, p: number}[], taken: number, beginnings: string[]}[]} steps
  *   of a search
- * @property {{number: number, written: string}[]} training saved steps of a run, instead
+ * @property {{number: number, written: string | null, loss: string}[]} training saved steps of a
+ *   run, instead; `written` is null where the run did not save it
+ * @property {Kind} [kind] of a run: what is open first
+ * @property {number | null} [moment] likewise; null plays
+ * @property {number} [arrival] changes where the player begins anew
  * @property {{source: number, target: number, mutual: boolean, strength: number}[]} links
  *   between the first subwords of words
  */

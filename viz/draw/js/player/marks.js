@@ -1,11 +1,11 @@
 // Marks of a player at one moment: ribbons from what a head looks at, the words, the bars of the
 // next subword, and the tiles of all heads.
 
-import { blank, setPixel } from "../core/color.js";
+import { blank, rasterOf, setPixel } from "../core/color.js";
 import { path, picture, rect, text } from "../core/scene.js";
 import { digits, isolate, shortened, tidy } from "../core/text.js";
 import { mapBetween, rowBetween, strongest, weightOf } from "./data.js";
-import { BARS, TILE } from "./plan.js";
+import { BARS, ENDS, TILE } from "./plan.js";
 
 /** @import { Mark } from "../core/scene.js" */
 /** @import { Measure, Theme } from "../core/theme.js" */
@@ -41,6 +41,7 @@ export function stageMarks(moment) {
     ...(moment.all ? allRibbons(moment) : stepRibbons(moment)),
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
+    ...endMarks(moment),
   ];
 }
 
@@ -211,6 +212,31 @@ export function barMarks({ data, plan, theme, measure, kind, step, all, part }) 
       fill: theme.quiet,
     })] : []),
   ];
+}
+
+/** Draw the map of the open head at the first and at the last step of a run, side by side.
+ * @param {Moment} moment @returns {Mark[]} */
+function endMarks({ data: { training }, plan, theme, kind, head: { layer, head } }) {
+  if (!plan.ends) return [];
+  const { x, y, side } = plan.ends;
+  const [queries, keys] = kind.size;
+  const cell = side / Math.max(queries, keys);
+  return [0, training.length - 1].flatMap((step, n) => {
+    const place = {
+      x: x + n * (side + ENDS.gap), y: y + ENDS.title, width: keys * cell, height: queries * cell,
+    };
+    const level = (/** @type {number} */ at) => Math.round(
+      255 * weightOf(kind, step, layer, head, Math.floor(at / keys), at % keys));
+    return [
+      text({
+        text: `${n ? "" : `L${layer + 1} H${head + 1} · `}step ${
+          training[step].number.toLocaleString("en")}`,
+        x: place.x, y: y + 13, size: SIZE.title, fill: theme.quiet,
+      }),
+      picture({ ...place, raster: rasterOf(keys, queries, kind.palette[theme.name], level) }),
+      rect({ ...place, stroke: theme.line, line: 1 }),
+    ];
+  });
 }
 
 /**

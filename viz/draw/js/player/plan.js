@@ -18,11 +18,13 @@ import { within } from "../core/text.js";
  * @property {number} top of the ribbons
  * @property {number} bottom
  * @property {{width: number, height: number, beside: boolean} | null} bars a canvas of their own
+ * @property {{x: number, y: number, side: number} | null} ends maps of the first and the last step
  */
 
 export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
-const NARROW = 720; // below it the bars stand under the translation
+export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
+const NARROW = 720; // below it bars and maps stand under the translation
 const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
@@ -30,8 +32,10 @@ const LINE = { large: 30, small: 25 };
 /** @param {PlayerData} data @param {number} width @param {Measure} measure @returns {PlayerPlan} */
 export function planPlayer(data, width, measure) {
   const hasBars = data.steps.length > 0;
-  const beside = hasBars && width >= NARROW;
-  const room = beside ? width - BARS.width - BARS.gap : width;
+  const hasEnds = data.training.length > 1;
+  const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
+  const beside = aside > 0 && width >= NARROW;
+  const room = beside ? width - aside - BARS.gap : width;
   const size = ["large", "small"].find((name) => name === "small" || [data.source, data.written]
     .every((texts) => widthOf(texts, FONT.large, GAP.large, measure) <= room));
   const key = /** @type {"large" | "small"} */ (size);
@@ -51,8 +55,11 @@ export function planPlayer(data, width, measure) {
     width: beside ? BARS.width : width, beside,
     height: BARS.title + BARS.rows * BARS.row + BARS.note,
   };
+  const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
+    : { x: 0, y: written.bottom + 14, side: ENDS.narrow };
   return {
-    width: room, height: written.bottom + 4, font, high, top, bottom, bars,
+    width: ends ? width : room, font, high, top, bottom, bars, ends,
+    height: Math.max(written.bottom + 4, ends ? ends.y + ENDS.title + ends.side + 2 : 0),
     source: source.places, written: written.places,
   };
 }
@@ -94,7 +101,7 @@ const ROW = { low: 15, least: 22 };
 export function planTiles({ layers, heads, size: [queries, keys] }, width, whole) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const high = whole
-    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 54))
+    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 38))
     : ROW.low;
   /** @type {Tile[]} */
   const tiles = [];

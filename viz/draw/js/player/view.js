@@ -15,8 +15,10 @@ import { BARS, planPlayer, planTiles } from "./plan.js";
 /** @import { Word } from "./marks.js" */
 /** @import { PlayerPlan, Tile } from "./plan.js" */
 
+const SAYS = 17; // CSS pixels of the sentence
 const STEP = 450; // ms: nine subwords take four seconds
 const MOVE = 260; // of them what moves does
+const REST = 400; // ms after the last change of a run until the host hears of it
 const STEP_NAME = "step"; // in the address, from 1
 const HEAD_NAME = "watched"; // likewise: `cross-4-3`
 
@@ -56,6 +58,7 @@ export class Player extends View {
       make("div", { class: "hl-unseen" }, this.table), this.live,
     );
     this.texts = "";
+    this.aboutHeads = "";
     /** @type {Record<string, Head>} */
     this.selected = {}; // by kind
     /** @type {Head | null} */
@@ -65,6 +68,9 @@ export class Player extends View {
     this.step = 0; // the last one: all at once, where there is a search
     this.part = 1; // of the step that is over
     this.timer = 0; // the next frame while it plays
+    this.telling = 0; // the timer after which the host hears what a reader opened in a run
+    this.heard = "";
+    this.moments = 0; // of a run, as they were when it was last updated
     this.isUnasked = false; // whether it plays by itself
     /** @type {KindData} */
     this.kind;
@@ -108,8 +114,8 @@ export class Player extends View {
 
   update() {
     const { data } = this;
-    const texts = JSON.stringify([data.source, data.written, data.training.length, data.kind,
-      data.kinds.map(({ selected }) => selected)]);
+    const texts = JSON.stringify([data.source, data.written, data.arrival, data.training.length,
+      data.kind, data.training.length ? 0 : data.kinds.map(({ selected }) => selected)]);
     const isNew = texts !== this.texts;
     this.texts = texts;
     const before = this.kind?.kind;
@@ -130,7 +136,11 @@ export class Player extends View {
     }));
     this.describe();
     if (isNew) this.begin();
-    else this.step = within(this.step, 0, this.last);
+    else {
+      const isFollowed = this.moments > 0 && this.step === this.moments - 1;
+      this.step = isFollowed ? this.last : within(this.step, 0, this.last);
+    }
+    this.moments = data.training.length;
   }
 
   /** Write what a screen reader finds: a row for each step. */
@@ -138,7 +148,7 @@ export class Player extends View {
     const { data } = this;
     const heads = data.kinds.reduce((sum, { layers, heads: count }) => sum + layers * count, 0);
     const outside = data.outside ? ` The picture leaves out ${data.outside}.` : "";
-    this.about.textContent = "A head decides, for each word, which words to look at. This model "
+    this.aboutHeads = "A head decides, for each word, which words to look at. This model "
       + `has ${heads} heads. Point at a tile to watch another head.${outside}`;
     const rows = data.steps.map(({ options, taken }, n) => [String(n + 1), data.written[n + 1],
       number(options[taken].p), options.filter((_, index) => index !== taken)
@@ -146,15 +156,32 @@ export class Player extends View {
     fillTable(this.table, data.title, data.training.length
       ? ["Step of the training", "What the model writes"]
       : ["Step", "Subword", "Probability", "Other subwords"],
-    data.training.length ? data.training.map(({ number: n, written }) => [String(n), written])
+    data.training.length ? data.training.map(({ number: n, written }) => [String(n), written ?? ""])
       : rows);
   }
 
-  /** Begin with the step of the address, else play once; with reduced motion it stands finished. */
+  /** Begin with the step of a link, else play once; with reduced motion it stands finished. */
   begin() {
     cancelAnimationFrame(this.timer);
     this.timer = 0;
     this.isUnasked = false;
+    const isRun = this.data.training.length > 0;
+    const step = isRun ? this.data.moment ?? -1 : this.linked();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.part = 1;
+    if (step >= 0 && step <= this.last) this.step = step;
+    else if (still || this.last === 0) this.step = this.last;
+    else {
+      this.step = 0;
+      this.part = 0;
+      this.isUnasked = true;
+      queueMicrotask(() => this.start());
+    }
+    this.heard = JSON.stringify({ ...this.choice, moment: step >= 0 ? step : this.last });
+  }
+
+  /** Open the head of the address; get its step from 0, or -1. */
+  linked() {
     const query = new URLSearchParams(window.location.search);
     const [kind, layer, head] = (query.get(HEAD_NAME) ?? "").split("-");
     const linked = this.data.kinds.find((other) => other.kind === kind);
@@ -163,16 +190,20 @@ export class Player extends View {
       this.kind = linked;
     }
     const step = Number(query.get(STEP_NAME));
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.part = 1;
-    if (Number.isInteger(step) && step >= 1 && step <= this.last + 1) this.step = step - 1;
-    else if (still) this.step = this.last;
-    else {
-      this.step = 0;
-      this.part = 0;
-      this.isUnasked = true;
-      queueMicrotask(() => this.start());
-    }
+    return Number.isInteger(step) ? step - 1 : -1;
+  }
+
+  /** Get the head and the step that are open. */
+  get choice() {
+    return { ...this.selected[this.kind.kind], moment: this.step };
+  }
+
+  /** Tell the host what is open of a run, once the reader rests. */
+  tell() {
+    const chosen = JSON.stringify(this.choice);
+    if (this.timer || !this.root.isConnected || chosen === this.heard) return;
+    this.heard = chosen;
+    this.options.onSelect?.(this.choice);
   }
 
   /** Get the number of the last step, from 0. */
@@ -246,7 +277,12 @@ export class Player extends View {
 
   /** Keep step and head in the address, without an entry of the history for each. */
   keep() {
-    if (window.frameElement || !this.root.isConnected || this.data.training.length) return;
+    if (this.data.training.length) {
+      clearTimeout(this.telling);
+      this.telling = window.setTimeout(() => this.tell(), REST);
+      return;
+    }
+    if (window.frameElement || !this.root.isConnected) return;
     const url = new URL(window.location.href);
     const { kind, layer, head } = this.selected[this.kind.kind];
     const [first, second] = this.kind.selected;
@@ -267,6 +303,10 @@ export class Player extends View {
     else this.board.after(this.bars);
     const whole = this.data.training.length > 0;
     this.layout = planTiles(this.kind, width, whole);
+    // room for the longest sentence, so that nothing moves while it plays
+    const longest = Math.max(0, ...this.data.training.map((_, step) =>
+      this.measure(this.runSentence(step), SAYS, 400)));
+    this.says.style.minHeight = whole ? `${1.6 * Math.ceil(longest / (0.95 * width))}em` : "";
   }
 
   draw() {
@@ -292,6 +332,9 @@ export class Player extends View {
     this.on.disabled = shown === this.last;
     const sentence = this.sentence();
     if (sentence !== this.says.textContent) this.says.textContent = sentence;
+    const loss = this.data.training[shown]?.loss ?? "";
+    const about = `${this.aboutHeads} ${loss}`;
+    if (about !== this.about.textContent) this.about.textContent = about;
     this.board.setAttribute("aria-label", `${this.kind.name}: a tile for each head. ${HELP}`);
   }
 
@@ -299,11 +342,7 @@ export class Player extends View {
   sentence() {
     const { data, kind, moment: { head, step, all } } = this;
     const name = `${kind.name} L${head.layer + 1} H${head.head + 1}`;
-    if (data.training.length) {
-      const { number: n, written } = data.training[step];
-      return `After step ${n.toLocaleString("en")} of its training the model writes `
-        + `${quote(written || "nothing")}.`;
-    }
+    if (data.training.length) return this.runSentence(step);
     if (all) {
       return kind.kind === "cross" && data.links.length
         ? "All words at once: which words belong together, as the heads show it."
@@ -317,6 +356,14 @@ export class Player extends View {
     const doing = kind.kind === "encoder_self" ? `To read ${quote(data.source[step])}`
       : `To write ${quote(data.written[step + 1])}`;
     return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
+  }
+
+  /** Say what the model writes at a step of its training. @param {number} step */
+  runSentence(step) {
+    const { number: n, written } = this.data.training[step];
+    const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
+    if (written === null) return `The heads after ${steps} of training.`;
+    return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
   }
 
   /** @param {string} key @returns {boolean} whether it is one of the player's */
@@ -389,7 +436,7 @@ export class Player extends View {
     const at = this.under(event);
     const { kind, head, step, all } = this.moment;
     const key = at ? this.keyOf(at) : -1;
-    this.stage.style.cursor = at ? "pointer" : "";
+    this.stage.style.cursor = at && !this.data.training.length ? "pointer" : "";
     if (at && !all && key >= 0 && key < kind.size[1]) {
       this.note(at, [[this.data[at.side][at.index], rowBetween(kind, head, step, 1)[key]]]);
     } else if (at && all && linksShown(this.moment)) this.note(at, partnersOf(this.data, at));
@@ -430,8 +477,9 @@ export class Player extends View {
     const head = this.selected[kind.kind];
     const beside = plan.bars?.beside ? BARS.gap + BARS.width : 0;
     const bars = beside ? [group(barMarks(moment), { x: plan.width + BARS.gap })] : [];
+    const step = data.training[this.step]?.number ?? this.step + 1;
     return {
-      name: `${kind.name} l${head.layer + 1} h${head.head + 1} step ${this.step + 1}`,
+      name: `${kind.name} l${head.layer + 1} h${head.head + 1} step ${step}`,
       title: data.title, width: plan.width + beside, height: plan.height,
       marks: [...stageMarks(moment), ...bars], note: this.sentence(),
     };

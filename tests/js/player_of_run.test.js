@@ -1,0 +1,62 @@
+// The player of a training run: what it says at a step, and the maps of its first and last step.
+// The numbers of its message are tested in Python.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stageMarks } from "../../viz/draw/js/player/marks.js";
+import { planPlayer, planTiles } from "../../viz/draw/js/player/plan.js";
+import { Player } from "../../viz/draw/js/player/view.js";
+import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
+
+/** @param {number[]} numbers of the steps; weight (n, n) is 1 at the last of them, 0 before it */
+function runOf(numbers) {
+  const [queries, keys] = [2, 3];
+  const weights = new Uint16Array(numbers.length * queries * keys);
+  const last = (numbers.length - 1) * queries * keys;
+  for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 65_535;
+  const kind = /** @type {const} */ ({
+    kind: "cross", name: "cross-attention", color: "#D55E00", layers: 1, heads: 1,
+    selected: [0, 0], size: [queries, keys],
+  });
+  return {
+    title: "", source: ["a", "b", "</s>"], written: ["<s>", "x", "</s>"], steps: [], links: [],
+    languages: /** @type {[string, string]} */ (["", ""]), outside: "",
+    kinds: [{ ...kind, selected: /** @type {[number, number]} */ ([0, 0]),
+      size: /** @type {[number, number]} */ ([queries, keys]), weights, palette }],
+    training: numbers.map((number, n) => ({ number, written: ["", null, "x x"][n % 3], loss: "" })),
+  };
+}
+
+test("the first and the last step stand beside the ribbons, each with its own weights", () => {
+  for (const width of [390, 1200]) {
+    const data = runOf([1, 2, 5000]);
+    const plan = planPlayer(data, width, measure);
+    const [kind] = data.kinds;
+    const marks = stageMarks({
+      data, plan, theme, measure, kind, head: { kind: "cross", layer: 0, head: 0 }, step: 0,
+      part: 1, all: true, word: null,
+    });
+    assert.deepEqual(textsOf(marks).slice(-2), ["L1 H1 · step 1", "step 5,000"]);
+    const maps = only(marks, "picture");
+    const red = maps.map(({ raster: { pixels } }) =>
+      Array.from({ length: 6 }, (_, n) => pixels[4 * n]));
+    assert.deepEqual(red, [[0, 0, 0, 0, 0, 0], [255, 0, 0, 0, 255, 0]]);
+    const words = [...plan.source, ...plan.written]
+      .map((place) => ({ ...place, height: plan.high }));
+    assertApart([...maps, ...words], plan, `${width}`);
+  }
+  assert.equal(planPlayer(runOf([1]), 1200, measure).ends, null); // nothing to compare
+});
+
+test("six layers of tiles have room below", () => {
+  const kind = { ...runOf([1]).kinds[0], layers: 6, heads: 8 };
+  assert.ok(planTiles(kind, 1200, true).height < 280);
+});
+
+test("it says what the model writes where that was saved, else nothing of it", () => {
+  const player = viewOf(Player, { data: runOf([1, 2, 1024]) });
+  const sentences = [0, 1, 2].map((step) => player.runSentence(step));
+  assert.match(sentences[0], /1 step .*nothing/);
+  assert.doesNotMatch(sentences[1], /writes|nothing|null/);
+  assert.match(sentences[2], /1,024 steps .*x x/);
+});

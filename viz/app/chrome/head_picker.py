@@ -12,6 +12,7 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Row
 from viz.app.chrome.fields import choose_first_of_link, choose_one
+from viz.app.links.address import has_arrived
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
 
 KIND = "kind"
@@ -96,15 +97,15 @@ def pick_layer_and_head(
 
 
 def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None:
-    """Return layer and head of a finding on cross-attention, from 0; None for another kind."""
-    if kind != "cross" or choices.get(KIND) != SCREEN_NAMES[kind]:
+    """Return layer and head of a finding on heads of a kind, from 0; None for another kind."""
+    if choices.get(KIND) != SCREEN_NAMES[kind]:
         return None
     return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
 
 
 def pick_head(translator: Translator, choices: Mapping[str, str]) -> Head:
     """Draw the menus of one head, at first that of a finding's choices; see `first_head`."""
-    kind = pick_kind()
+    kind = pick_kind(default=choices.get(KIND, SCREEN_NAMES["cross"]))
     stack = translator.model.config.stack(kind)
     return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h, first_head(choices, kind)))
 
@@ -154,8 +155,9 @@ def _keep_in_link(name: str, options: list[str], first: str) -> None:
     """Put the choice into the address where the first choice, left out of it, is another now."""
     state, before = st.session_state, f"head_picker.first.{name}"
     choose_first_of_link(name, first)
-    left_out = name not in st.query_params  # else a link that was just followed names another
-    if left_out and state.get(before, first) != first and state.get(name) in options:
+    # a link that was just followed can name another
+    is_chosen = name not in st.query_params or not has_arrived()
+    if is_chosen and state.get(before, first) != first and state.get(name) in options:
         state[name] = state[name]  # setting it puts it there
     state[before] = first
 

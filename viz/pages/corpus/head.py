@@ -53,7 +53,7 @@ def show(translator: Translator, measured: Measured) -> str:
     mean = [format_number(float(values[column]), 3) for values in means.values[name]]
     with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
         st.subheader(f"{head_title(*head)} · {means.roles[column] or MIXED}", anchor=False)
-        navigation.link("heads", "where it looks in your sentence", link_parameters(*head))
+        navigation.link("heads", "See where it looks in your sentence", link_parameters(*head))
     st.text(f"{name} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
     _sentences(translator, measured, head, name)
     left, middle, right = st.columns([4, 3, 4], gap="medium")

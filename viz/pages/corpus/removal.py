@@ -110,7 +110,7 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
     lines = measured.lines
     single, ranked, field = controls_row(), controls_row(), st.container()
     with field:
-        removals, problem = parse_removals(removed_field(translator.model), translator.model)
+        removals, problem = parse_removals(removed_field(), translator.model)
     if problem:
         st.text(problem)
     if any(removal.how != "zero" for removal in removals):

@@ -191,9 +191,9 @@ def _card(
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        navigation.link("heads", "where it looks in this sentence", link_parameters(*head))
-        navigation.link("inside", "how it comes to its weights", link_parameters(*head))
-        st.button("Remove it", key="measured-take-away", on_click=open_removal, args=(head,))
+        navigation.link("heads", "See where it looks in this sentence", link_parameters(*head))
+        navigation.link("inside", "See how it computes its weights", link_parameters(*head))
+        st.button("Remove this head", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
 def sentence_role_text(trace: AttentionTrace, head: Head) -> str:

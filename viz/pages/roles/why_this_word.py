@@ -260,8 +260,8 @@ def show_open_head(
         alt="Gradient × value of each subword at which the open head looks.",
     )
     with st.container(key="why-links", horizontal=True, vertical_alignment="center", gap="small"):
-        navigation.link("heads", "where this head looks", link_parameters(*head))
-        st.button("Remove it: what changes", key="why-remove", on_click=open_removal, args=(head,))
+        navigation.link("heads", "See where this head looks", link_parameters(*head))
+        st.button("Remove this head", key="why-remove", on_click=open_removal, args=(head,))
 
 
 Floats = npt.NDArray[np.floating]

@@ -253,7 +253,7 @@ def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
         button.click().run()
         assert not app.exception
         assert in_url(app, "roles_view") == "Remove heads"
-        assert app.text_input(key="removed").value == in_url(app, "removed") == "c1.2"
+        assert app.text_input(key="removed").value == in_url(app, "removed") == "L2 H3 cross"
 
 
 @pytest.mark.parametrize("content", [None, "{}", '{"format": 2, "heads": 3}'])

@@ -128,6 +128,12 @@ def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
             )
 
 
+def head_heading(head: Head, *more: str) -> None:
+    """Draw the heading of one head, in the colour of its kind, with more about it after a dot."""
+    with st.container(key=f"heading-of-{head.kind}"):
+        st.subheader(" · ".join([head_title(*head), *more]), anchor=False)
+
+
 def choose(names: UrlNames, layer: int, head: int) -> None:
     """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
     st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)

@@ -35,7 +35,7 @@ from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, grid_caption, head_caption
 from viz.draw.formatting import counted, format_number
 from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
@@ -310,7 +310,12 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
 
 def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
     """Find the role of every head of one kind."""
-    return memo_per_trace(trace, ("roles", kind), lambda: head_roles(by_pieces(trace, kind), kind))
+
+    def compute() -> list[list[str]]:
+        names = head_roles(by_pieces(trace, kind), kind)
+        return [[role_name(role, kind) for role in layer] for layer in names]
+
+    return memo_per_trace(trace, ("roles", kind), compute)
 
 
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:

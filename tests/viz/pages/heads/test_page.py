@@ -103,8 +103,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     labels = trace.labels(name)
     axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
-    words = {"first": f"start {axes.labels.keys[0]}" if kind == "decoder" else "first word"}
-    words["end token"] = "</s>"
+    words = {"first": "start" if kind == "decoder" else "first word", "end token": "end"}
     roles = head_roles(axes, name)
     assert part["roles"] == [[words.get(role, role) for role in layer] for layer in roles]
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"

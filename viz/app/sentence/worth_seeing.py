@@ -35,7 +35,7 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
     ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
     ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
-    ("corpus", navigation.SEARCH): "Which lines match what you look for?",
+    ("corpus", navigation.SEARCH): "Which lines come first by a measure?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
     ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know the order of words?",

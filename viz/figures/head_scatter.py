@@ -105,7 +105,7 @@ def head_scatter(
         fontSize=12,
         align=alt.expr(f"{is_right} ? 'right' : 'left'"),
         dx=alt.expr(f"{is_right} ? -9 : 9"),
-        dy=-9,
+        dy=alt.expr(f"{is_right} ? -9 : 11"),
         aria=False,
     )
     return alt.LayerChart(

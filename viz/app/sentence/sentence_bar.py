@@ -186,14 +186,9 @@ def show_notices() -> None:
 
 
 def show_notices_of(other: Translation) -> None:
-    """Say what a reader should know of another translation, and not of the bar's.
-
-    That the model is unsure of it is no news: a changed model does not have its usual domain.
-    """
-    domain = drawn_from().translator.domain
+    """Say what a reader should know of another translation, and not of the bar's."""
     for notice in other.notices:
-        is_of_domain = domain is not None and domain.made_for in notice
-        if notice not in drawn_from().notices and not is_of_domain:
+        if notice not in drawn_from().notices:
             st.text(notice)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
 from html import escape
@@ -82,7 +83,7 @@ def show() -> None:
         _translation(controls, translation, removals, effect)
         _grid(controls, removals, effect)
         if removals:
-            sentence_bar.show_notices_of(effect.translation)
+            _notices(translator, effect.translation)
     with right:
         if controls.paints:
             paint_rows(trace, controls.head, named)
@@ -226,6 +227,13 @@ def describe_change(before: str, after: str) -> str:
     if not changes:
         return "Same translation: other heads make up for it."
     return f"It {listing(changes)}."
+
+
+def _notices(translator: Translator, new: Translation) -> None:
+    """Say what a reader should know, but not that the sentence makes the model unsure: heads do."""
+    made_for = translator.domain.made_for if translator.domain else None
+    own = [text for text in new.notices if made_for is None or made_for not in text]
+    sentence_bar.show_notices_of(replace(new, notices=tuple(own)))
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")

@@ -109,10 +109,10 @@ def show() -> None:
         result = evidence.by_source
         # Subwords: lost when erased
         result = erase(translator.model, trace, {step}, {other})
-        # {head_title(*head)}
-        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
         # Heads
         result = evidence.{by_head}
+        # {head_title(*head)}
+        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
     """)
 
 

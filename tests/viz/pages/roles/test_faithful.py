@@ -70,7 +70,7 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     assert most.startswith("Erasing the top words of gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
-        "Every lens lies above random words at every share, beyond the 95 % intervals."
+        "Every lens beats random words at every share (95 % intervals do not overlap)."
     )
 
 

@@ -10,8 +10,10 @@ from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 
 
-def needed_heads(translator: Translator, trace: AttentionTrace) -> list[Head]:
+def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LENGTH) -> list[Head]:
     """Return the heads in the order in which the sentence needs them; see `removal_order`.
+
+    A shorter order takes less time, and a longer one begins with it.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -19,8 +21,8 @@ def needed_heads(translator: Translator, trace: AttentionTrace) -> list[Head]:
 
     def compute() -> list[Head]:
         with progress_bar("Removing one head after another") as report:
-            return removal_order(translator.model, trace, length=LENGTH, progress=report)
+            return removal_order(translator.model, trace, length=length, progress=report)
 
-    key = ("removal order", identity(translator), trace_identity(trace))
+    key = ("removal order", identity(translator), trace_identity(trace), length)
     order: list[Head] = memo(key, compute)
     return order

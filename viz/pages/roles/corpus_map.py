@@ -318,8 +318,8 @@ def describe_quantity(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
-            "Darker: the role covers more of the head's attention. Empty: mixed, no role reaches "
-            "its threshold."
+            "Stronger colour: the role covers more of the head's attention. Empty: mixed, no role "
+            "reaches its threshold."
         )
     description = (MEASURES | IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""

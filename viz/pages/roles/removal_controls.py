@@ -115,12 +115,12 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
     )
     if not pressed:
         return
+    now, _ = parse_removals(typed(REMOVED), translator.model)
     try:
-        order = needed_heads(translator, trace)
+        order = needed_heads(translator, trace, len(now) + 1)
     except HeadlightError as error:
         say(error)
         return
-    now, _ = parse_removals(typed(REMOVED), translator.model)
     places = {removal.place for removal in now}
     if (head := next((head for head in order if head not in places), None)) is not None:
         open_head(head)

@@ -12,7 +12,6 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Row
 from viz.app.chrome.fields import choose_first_of_link, choose_one
-from viz.app.links.address import has_arrived
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
 
 KIND = "kind"
@@ -161,9 +160,8 @@ def _keep_in_link(name: str, options: list[str], first: str) -> None:
     """Put the choice into the address where the first choice, left out of it, is another now."""
     state, before = st.session_state, f"head_picker.first.{name}"
     choose_first_of_link(name, first)
-    # a link that was just followed can name another
-    is_chosen = name not in st.query_params or not has_arrived()
-    if is_chosen and state.get(before, first) != first and state.get(name) in options:
+    left_out = name not in st.query_params  # else a link that was just followed names another
+    if left_out and state.get(before, first) != first and state.get(name) in options:
         state[name] = state[name]  # setting it puts it there
     state[before] = first
 

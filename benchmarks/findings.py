@@ -20,7 +20,6 @@ from torch import Tensor
 from benchmarks.confidence import groups
 from benchmarks.machine import describe
 from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.corpus import head_report
 from transformer.analysis.heads.head import Head
 from transformer.config import BOS, EOS
 from viz.findings import PAGES, Claim, findings
@@ -229,9 +228,8 @@ def wrong_claims(translator: Translator, trace: AttentionTrace) -> tuple[int, li
     Returns:
         The number of findings, and a line for each wrong number.
     """
-    report = head_report.read(translator.folder, translator.model.config)
     again = Recomputation(translator, trace)
-    results = [f for page in PAGES for f in findings(page, trace, translator, report)]
+    results = [f for page in PAGES for f in findings(page, trace, translator)]
     wrong = [
         f"{finding.text} {claim.measure}{claim.arguments}: {claim.value}, not {value}"
         for finding in results
@@ -255,7 +253,6 @@ def run(options: argparse.Namespace) -> None:
     else:
         sentences = [sentence for group in groups().values() for sentence in group]
     translator = Translator.load()
-    report = head_report.read(translator.folder, translator.model.config)
     seconds: dict[str, list[float]] = {page: [] for page in PAGES}
     counts = dict.fromkeys(PAGES, 0)
     wrong: list[str] = []
@@ -263,7 +260,7 @@ def run(options: argparse.Namespace) -> None:
         trace = translator.trace(sentence)
         for page in PAGES:
             began = time.perf_counter()
-            counts[page] += bool(findings(page, trace, translator, report))
+            counts[page] += bool(findings(page, trace, translator))
             seconds[page].append(time.perf_counter() - began)
         wrong += wrong_claims(translator, trace)[1]
     print(describe())

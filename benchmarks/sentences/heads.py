@@ -27,7 +27,6 @@ from benchmarks.sentences.facts import (
     number,
     sentence,
     signed,
-    unsure,
 )
 from transformer import Kind, Translator
 from transformer.analysis.alignment_settings import read_alignment
@@ -110,13 +109,14 @@ def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
         if score > 1 - ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
             maybe = MAYBE if score < 1 + ROUNDING else ""
-            role = {"end token": "</s>", "first": _first(kind)}.get(role, role)
-            yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {role}"
+            name = _screen_role(role, kind)
+            yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {name}"
 
 
-def _first(kind: Kind) -> str:
-    """Name the token of the first column."""
-    return "start <s>" if kind == "decoder_self" else "first word"
+def _screen_role(role: str, kind: Kind) -> str:
+    """Name a role as the screen does."""
+    first = "start" if kind == "decoder_self" else "first word"
+    return {"end token": "end", "first": first}.get(role, role)
 
 
 def _grid_name(kind: Kind) -> str:
@@ -218,17 +218,20 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
     unit = "100 = perfectly even" if role == "spread" else "0 = even attention, 100 = all weight"
     score = f"{100 * strength * _LEAST.get(role, 0.4):.0f}\u00a0% ({unit})"
     if strength < 1:
-        yield f"On this sentence it is mixed. Closest role: {role}, {score}."
+        yield f"In this sentence it is mixed. Closest role: {_screen_role(role, kind)}, {score}."
     else:
         looks = ROLE_TEXTS[role]
         if role == "one-to-one":
             share = f"{100 * _linked(weights)[1]:.0f}\u00a0%"
             score += f"; {share} of the pairs of these links do not cross"
-        yield f"On this sentence it {looks[0].lower()}{looks[1:]}: {score}."
+        yield f"In this sentence it {looks[0].lower()}{looks[1:]}: {score}."
     figures = _stored_head(facts, kind, layer, head)
-    corpus, here = figures["role"] or "mixed", role if strength >= 1 else "mixed"
+    roles = figures["role"], role if strength >= 1 else ""
+    corpus, here = (_screen_role(role, kind) or "mixed" for role in roles)
+    report = json.loads((facts.translator.folder / "heads.json").read_text())
     name = head_title(kind_name, layer, head)
-    yield f"{name} · on the corpus {corpus} · on this sentence {here}"
+    where = f"over {report['sentences']:,} sentences"
+    yield f"{name} · {where}: {corpus} · in this sentence: {here}"
     if kind == "cross":
         yield from _measured_links(facts, layer, head)
     yield from _nearest(facts, kind_name, layer, head)
@@ -367,20 +370,19 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
     edits = {f"{attention_name(kind, layer)}.hook_z": _zero(head) for kind, layer, head in heads}
     new = facts.translated(edits)
     total = len(KINDS) * facts.config.N * facts.config.h
-    yield f"{len(heads)} of {total} heads changed. The model writes:"
-    short = {kind: name for name, kind in KINDS.items()}
-    named = (f"L{layer + 1} H{head + 1} · {short[kind]}" for kind, layer, head in heads)
-    yield f"That is {', '.join(named)}."
+    yield f"…Without {len(heads)} of {total} heads. {_difference(facts.translation.text, new.text)}"
     yield Marked(new.text, facts.translation.text)
     pieces = list(new.best.hypothesis.tokens)
     written = facts.score(pieces, edits)
     before, now = facts.score(facts.target), facts.score(facts.target, edits)
-    yield (
-        f"log probability {number(written)} · original translation: {number(before)} → "
-        f"{number(now)}"
-    )
-    yield _difference(facts.translation.text, new.text)
-    yield from unsure(facts, written / len(pieces), edited=True)
+    change = f"{number(before)} → {number(now)}"
+    if new.text == facts.translation.text:
+        yield f"log probability {change}"
+    else:
+        yield (
+            f"log probability: new translation {number(written)}; original, scored with this "
+            f"change: {change}"
+        )
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
         yield from strongest_cells(kind, weights)
@@ -391,9 +393,9 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
 def _difference(old: str, new: str) -> str:
     """Name the words that are new."""
     if old.split() == new.split():
-        return "It writes the same words."
+        return "Same translation: other heads make up for it."
     added = [word for word in new.split() if word not in old.split()]
-    return "…It writes …" + "".join(f"{word}…" for word in added)
+    return "It …" + "".join(f"{word}…" for word in added)
 
 
 def _zero(head: int) -> Hook:

@@ -192,7 +192,6 @@ def why(
     for piece in others[:_OFFERED]:
         yield f"{_name(facts, piece)} {probability(log_p[piece])}"
     odds = log_p[facts.target[at]] - log_p[other]
-    yield f"Why “{written}” rather than “{another}”?"
     yield (
         f"Probability {probability(log_p[facts.target[at]])} for “{written}”, "
         f"{probability(log_p[other])} for “{another}”. Log-odds, the logarithm of their ratio: "

@@ -247,7 +247,7 @@ def test_boxes_open_by_pointer_link_and_keys_and_lead_on(visit, translator):
     assert shapes["Cross-attention of the decoder, layer 2"] == shape
     # a link leads to the heads of the layer
     page.get_by_role("button", name="Self-attention of the encoder, layer 2:").first.click()
-    page.get_by_role("link", name="Heads: every head of this layer").click()
+    page.get_by_role("link", name="See every head of this layer →").click()
     labels = trace.labels("encoder_self")
     expect_map(page, "heads-map", trace.encoder_self[1, 0], labels)
     assert (url(page)["text"], url(page)["kind"]) == (text, "encoder")

@@ -196,7 +196,7 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
             curves = {name: lens.sufficiency for name, lens in report.lenses.items()}
             random = report.random.sufficiency
             most = upper_end(random, *curves.values())
-            erasing_chart(curves, random, report.fractions, most, legend=True).to_dict()
+            erasing_chart(curves, random, report.fractions, most).to_dict()
             for name in CHANGES:
                 changes = {kind: report.attention[kind][name] for kind in KINDS}
                 assert faithful_results.attention_text(changes, name)

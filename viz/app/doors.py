@@ -17,8 +17,8 @@ SUMMARY = (
 OWN_GUIDE = f"""
 **Your sentence.** Type it into the box at the top: all pages follow it.
 
-**Your lines.** Write a file with one sentence a line, then run
-`headlight report --lines FILE -o report.html`: one page shows them all.
+**Your lines.** Corpus measures every head on your own sentences: follow the link below. Or run
+`headlight report --lines FILE -o report.html` on a file with one sentence per line.
 
 **Your model.** Put its folder, made by Headlight or a MarianMT model of Hugging Face, into a
 folder of models. Start the app with `{MODELS_VARIABLE}=FOLDER headlight app`: a menu beside the
@@ -42,3 +42,5 @@ def show(place: DeltaGenerator, page: str) -> None:
             menu.draw()
         with st.popover("Bring your own", key="bring-your-own", type="tertiary"):
             st.markdown(OWN_GUIDE)
+            lines = {"corpus_lines": "your lines"}
+            navigation.link("corpus", "Measure many sentences of your own", lines)

@@ -28,6 +28,7 @@ from viz.draw.caption import (
 )
 from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
+from viz.draw.labels import role_name
 from viz.draw.open_head import (
     Heads,
     OpenMap,
@@ -281,10 +282,9 @@ class HeadsView:
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""
         keys, special = whole.labels.keys, self.trace.special
-        names = {"first": f"start {keys[0]}" if keys[0] in special.tokens else "first word"}
-        names["end token"] = next((key for key in keys if key in special.ends), "end token")
+        named_as: Kind = "decoder_self" if keys[0] in special.tokens else "encoder_self"
         roles = head_roles(in_shares(whole, fill=self.options.lens != "weights"), kind)
-        return [[names.get(role, role) for role in layer] for layer in roles]
+        return [[role_name(role, named_as) for role in layer] for layer in roles]
 
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
         """Encode the grid; with a key, `encode_selection` says which head is outlined."""

@@ -81,6 +81,12 @@ def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
     return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
 
 
+def role_name(role: str, kind: Kind) -> str:
+    """Return the name of a role on the screen, the same everywhere."""
+    first = "start" if kind == "decoder_self" else "first word"
+    return {"first": first, "end token": "end"}.get(role, role)
+
+
 def quoted(token: str) -> str:
     """Quote a token, isolated from the direction of the text around it."""
     return f"“\u2068{token}\u2069”"

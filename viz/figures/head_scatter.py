@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from transformer.kinds import KIND_NAMES, Kind
-from viz.draw.labels import head_name
+from viz.draw.labels import head_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import named_color
 from viz.figures.colors import GREY, INK, SLATE, curve_colors
@@ -22,6 +22,20 @@ KIND, ROLE = "kind", "role"
 MIXED = "mixed"
 """Role of a head in which nothing dominates."""
 
+AXIS_TITLES: dict[str, str] = {
+    "loss without": "loss increase when removed, nats per subword",
+    "gradient": "dependence of the loss, nats per subword",
+    "confidence": "confidence (1: each row looks at one token)",
+    "entropy": "entropy, bits (0: each row looks at one token)",
+    "offset": "offset, tokens (below 0: looks back)",
+    "diagonal": "distance from the diagonal, tokens",
+    "alignment error": "alignment error (0: all links right)",
+}
+"""Titles of axes by measure, with unit and direction; the others are shares of the weight."""
+
+NAMED = 5
+"""Heads with their names beside them: those furthest out."""
+
 _SHAPES = dict(zip(KIND_NAMES.values(), ("circle", "square", "triangle-up"), strict=True))
 _SCALE = alt.Scale(zero=False, nice=True)
 _HEIGHT = 400  # CSS pixels, without the legend
@@ -32,8 +46,8 @@ def head_scatter(
 ) -> alt.LayerChart:
     """Draw every head that has both measures; bars are intervals, and shapes are kinds.
 
-    A click selects `PICKED`, with the field `kind` as well; one on the legend of the kinds leaves
-    one kind in full ink.
+    The furthest have their names. A click selects `PICKED`, with the field `kind` as well; one on
+    the legend of the kinds leaves one kind in full ink.
 
     Args:
         table: rows as of `heads_table`, each measure with its columns ` low` and ` high`.
@@ -44,8 +58,8 @@ def head_scatter(
     """
     frame = _frame(table, x, y, color)
     places = {
-        "x": alt.X("x:Q", title=x, scale=_SCALE, axis=alt.Axis(tickCount=8)),
-        "y": alt.Y("y:Q", title=y, scale=_SCALE, axis=alt.Axis(tickCount=6)),
+        "x": alt.X("x:Q", title=_axis_title(x), scale=_SCALE, axis=alt.Axis(tickCount=8)),
+        "y": alt.Y("y:Q", title=_axis_title(y), scale=_SCALE, axis=alt.Axis(tickCount=6)),
     }
     shown = alt.selection_point(name="kinds", fields=["attention"], bind="legend")
     shape = alt.Shape(
@@ -84,14 +98,40 @@ def head_scatter(
     ring = alt.Chart(outlined).mark_point(
         size=260, shape="circle", stroke=INK, strokeWidth=2, filled=False, aria=False
     )
+    named = frame.loc[furthest(frame, "x", "y")[:NAMED]]
+    is_right = f"datum.x > {float(frame['x'].mean()) if len(frame) else 0}"  # names stay inside
+    names = alt.Chart(named).mark_text(
+        color=INK,
+        fontSize=12,
+        align=alt.expr(f"{is_right} ? 'right' : 'left'"),
+        dx=alt.expr(f"{is_right} ? -9 : 9"),
+        dy=alt.expr(f"{is_right} ? -9 : 11"),
+        aria=False,
+    )
     return alt.LayerChart(
         layer=[
-            bars.encode(alt.X("x low:Q", title=x), y="y:Q", x2="x high:Q"),
-            bars.encode(alt.Y("y low:Q", title=y), x="x:Q", y2="y high:Q"),
+            bars.encode(alt.X("x low:Q", title=_axis_title(x)), y="y:Q", x2="x high:Q"),
+            bars.encode(alt.Y("y low:Q", title=_axis_title(y)), x="x:Q", y2="y high:Q"),
             points,
             ring.encode(**places),
+            names.encode(**places, text="name:N"),
         ]
     )
+
+
+def furthest(table: pd.DataFrame, x: str, y: str) -> list[int]:
+    """Return the rows that have both measures, the ones furthest from the medians first.
+
+    Distances are in standard deviations of each measure.
+    """
+    values = table[[x, y]].dropna().astype(float)
+    scaled = (values - values.median()) / values.std().replace(0, 1)
+    distances = (scaled**2).sum(axis=1)
+    return [int(row) for row in distances.sort_values(ascending=False, kind="stable").index]
+
+
+def _axis_title(measure: str) -> str:
+    return AXIS_TITLES.get(measure, f"{measure}, share (1: all)")
 
 
 _PLACE = ["kind", "layer", "head"]
@@ -105,7 +145,9 @@ def _frame(table: pd.DataFrame, x: str, y: str, color: str) -> pd.DataFrame:
             "layer": table["layer"] - 1,
             "head": table["head"] - 1,
             "attention": table["kind"].map(KIND_NAMES),
-            "role": table["role"].replace("", MIXED),
+            "role": [
+                role_name(r, k) or MIXED for r, k in zip(table["role"], table["kind"], strict=True)
+            ],
         }
     )
     frame["name"] = [

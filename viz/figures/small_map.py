@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -49,9 +48,7 @@ def small_map(
             "weight": weights.ravel().astype(float),
         }
     )
-    place: dict[str, Any] = {
-        "axis": bare_axis(labels=False, title=None), "scale": alt.Scale(padding=0)
-    }  # fmt: skip
+    scale = alt.Scale(padding=0)
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [
         alt.Tooltip("map:N", title="map"),
@@ -65,8 +62,22 @@ def small_map(
         .mark_rect(color=color, aria=False)
     )
     return squares.encode(
-        alt.X("column:O", **place),
-        alt.Y("row:O", **place),
+        alt.X("column:O", axis=_words(columns_text, angle=-90), scale=scale),
+        alt.Y("row:O", axis=_words(display_tokens(queries), angle=0), scale=scale),
         opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
         tooltip=tooltip,
+    )
+
+
+def _words(texts: Sequence[str], *, angle: int) -> alt.Axis:
+    """Name the rows or columns in small letters, as many as have room."""
+    # as JSON in the expression, tokens are text that Vega draws, whatever they contain
+    return bare_axis(
+        title=None,
+        labelExpr=f"{json.dumps(list(texts))}[datum.value]",
+        labelAngle=angle,
+        labelFontSize=9,
+        labelLimit=46,
+        labelOverlap="greedy",
+        labelPadding=2,
     )

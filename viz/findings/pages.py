@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.corpus.head_report import HeadReport
 from viz.findings import passes, weights
 from viz.findings.finding import Finding
 
@@ -24,6 +23,7 @@ FROM_WEIGHTS: tuple[FromWeights, ...] = (
 )
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.least_sure, passes.hardly_used),
+    "roles": (passes.costliest_head,),
     "inside": (passes.scaled_score,),
     "masks": (passes.unmasked,),
     "positions": (passes.without_positions,),
@@ -31,40 +31,29 @@ FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
 }
 """By the path of the page; “translate” and “heads” also have those of the weights."""
 
-PAGES = ("heads", "roles", *FROM_MODEL)
+PAGES = ("heads", *FROM_MODEL)
 """Paths of the pages that have findings on a sentence."""
 
 
 def findings(
-    page: str,
-    trace: AttentionTrace,
-    translator: Translator | None = None,
-    report: HeadReport | None = None,
+    page: str, trace: AttentionTrace, translator: Translator | None = None
 ) -> list[Finding]:
     """Find what is worth seeing of a sentence on a page, at most `MOST`; see `ranked`."""
-    return ranked(page, trace, translator, report)[:MOST]
+    return ranked(page, trace, translator)[:MOST]
 
 
-def ranked(
-    page: str,
-    trace: AttentionTrace,
-    translator: Translator | None = None,
-    report: HeadReport | None = None,
-) -> list[Finding]:
+def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:
     """Find all that is worth seeing of a sentence on a page, the strongest first.
 
     Args:
         page: path of the page.
         trace: the trace of the sentence.
         translator: the model, if it is there; without it, findings of the weights alone.
-        report: measurements of its heads on a corpus, where there are some.
     """
     results: list[Finding | None] = []
     if page in ("translate", "heads") and weights.are_shares(trace):
         results += [find(trace) for find in FROM_WEIGHTS]
     if translator is not None:
         results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]
-        if page == "roles" and report is not None:
-            results.append(passes.costliest_head(translator, trace, report))
     present = [finding for finding in results if finding is not None]
     return sorted(present, key=lambda finding: -finding.strength)

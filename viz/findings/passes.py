@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.corpus.head_report import HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.heads.removal_order import removal_order
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.costs import (
@@ -23,7 +23,7 @@ from transformer.analysis.paper.scaling import softmax
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
+from viz.draw.labels import display_tokens, head_name, quoted
 from viz.draw.word_links import word_texts
 from viz.findings.finding import Claim, Finding, head_choices
 from viz.findings.weights import word_cells
@@ -145,28 +145,24 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
     )
 
 
-def costliest_head(
-    translator: Translator, trace: AttentionTrace, report: HeadReport
-) -> Finding | None:
-    """Measure on this sentence what the head costs whose removal costs most on a corpus.
-
-    None where it costs nothing here.
-    """
+def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find the head whose removal lowers log P of this translation most; see `removal_order`."""
     if not len(trace.log_probs):
         return None
-    head = max(report.heads, key=lambda figures: figures.measures["loss without"].value).place
+    (head,) = removal_order(translator.model, trace, length=1)
     before = float(trace.log_probs.sum())
     with removed(translator, [Removal(*head)]):
         after = float(log_probs(translator.model, trace, NO_EDIT).sum())
     if before - after < NOTABLE:
         return None
-    name = f"{head_name(head.layer, head.head)} ({SCREEN_NAMES[head.kind]})"
-    change = format_number(after - before, sign=True)
     return Finding(
-        f"On {report.sentences:,} sentences the loss grows most without {name}; here its removal "
-        f"changes the log probability of the translation by {change}.",
-        (Claim("change of log probability without a head", (head,), after - before),),
-        strength=1 - float(np.exp(-abs(after - before))) / 2,
+        f"No head matters more to this sentence than {head.title}: without it, the log probability "
+        f"of the translation falls from {format_number(before)} to {format_number(after)}.",
+        (
+            Claim("log probability", (), before),
+            Claim("change of log probability without a head", (head,), after - before),
+        ),
+        strength=1 - float(np.exp(after - before)) / 2,
         page="roles",
         choices={
             **head_choices(head),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from benchmarks.findings import Recomputation, wrong_claims
 from tests.conftest import Pair
 from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
-from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.formatting import per_cent
@@ -21,7 +19,7 @@ from viz.findings.training import heads_form, peak, steepest_rise
 from viz.report import report
 
 if TYPE_CHECKING:
-    from transformer.analysis.corpus.head_report import HeadReport
+    pass
 
 
 @pytest.mark.slow
@@ -117,13 +115,10 @@ def test_a_head_that_costs_nothing_here_is_no_finding(
     trace = translator.trace("The dog sings.")
     changed = trace.log_probs + costs / len(trace.log_probs)
     monkeypatch.setattr(passes, "log_probs", lambda *_: changed)
-    place = Head("cross", 0, 1)
-    loss = {"loss without": SimpleNamespace(value=1.0)}
-    measured = SimpleNamespace(heads=[SimpleNamespace(place=place, measures=loss)], sentences=9)
-    shown = findings("roles", trace, translator, cast("HeadReport", measured))
+    shown = findings("roles", trace, translator)
     assert len(shown) == expected
     for finding in shown:
-        assert finding.claims[0].value == pytest.approx(costs, abs=1e-5)
+        assert finding.claims[1].value == pytest.approx(costs, abs=1e-5)
 
 
 def test_a_map_opens_on_the_row_that_its_finding_names() -> None:

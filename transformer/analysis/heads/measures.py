@@ -22,7 +22,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 MEASURES: dict[str, str] = {
     "entropy": "how evenly a row is spread, in bits; 0 where each position looks at one token",
-    "confidence": "the largest value of a row, end token aside, mean over the rows",
+    "confidence": "the largest weight in each row (end token excluded), averaged over rows",
     "offset": "how many tokens after itself a position looks, on average; below 0 is back",
     "diagonal": "how many tokens from the diagonal a row lies, on average",
 }

@@ -1,10 +1,12 @@
-"""Removed heads as one short text, in links and everywhere else: `c1.3,e0.0u,d0.0z`.
+"""Removed heads as one text, in links and on the screen: `L2 H4 cross, L1 H1 encoder uniform`.
 
-A letter for the kind (e, d, c), layer and head from 0, and the replacement: nothing for zero, `u`
-uniform, `m` mean, `z` and `w` the output z or the weights on a second sentence. `p9x8_2-0.3` has
-rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `p9x8~` a whole
-painted pattern. From removals to text and back is exact. The name on the screen is read as well:
-`L2 H4 cross-attention` is `c1.3`, and `L2 H4 crossu` is `c1.3u`.
+All numbers count from 1. The replacement comes last, nothing for zero: `uniform`, `mean`, `z` and
+`weights` for the output z or the weights on a second sentence. `painted 9x8 3-1.4` has a row that
+was painted on a map of 9 × 8 (row 3 looks at keys 1 and 4, evenly), `painted 9x8 ~` and a code a
+whole pattern. From removals to text and back is exact.
+
+The text of earlier links is read as well: `c1.3,e0.0u,d0.0p9x8_2-0.3`, where a letter stands for
+the kind or the replacement, and all numbers count from 0.
 """
 
 from __future__ import annotations
@@ -36,26 +38,38 @@ if TYPE_CHECKING:
 MOST_LETTERS = 1_000_000
 """Largest length of the text of removals."""
 
-_LETTERS: dict[Kind, str] = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}
-_KINDS = {letter: kind for kind, letter in _LETTERS.items()}
-_SUFFIXES: dict[Replacement, str] = {
-    "zero": "", "uniform": "u", "mean": "m", "z": "z", "weights": "w",
+_NAMES: dict[Kind, str] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
+_KINDS = {name[0]: kind for kind, name in _NAMES.items()}
+_REPLACEMENTS: dict[str, Replacement] = {
+    "": "zero", "u": "uniform", "m": "mean", "z": "z", "w": "weights",
 }  # fmt: skip
-_REPLACEMENTS = {suffix: replacement for replacement, suffix in _SUFFIXES.items()}
-_REMOVAL = re.compile(
-    r"([edc])([0-9]{1,4})\.([0-9]{1,4})(?:([umzw]?)|p([0-9]{1,4})x([0-9]{1,4})"
-    r"(?:~([\w-]+)|((?:_[0-9]{1,4}-[0-9]{1,4}(?:\.[0-9]{1,4}){0,511}){1,512})))",
-    re.ASCII,
+
+
+def _code(number: str, head: str, replacement: str, painted: str, gap: str) -> re.Pattern[str]:
+    """Compile the pattern of one head, whose numbers look like `number`."""
+    rows = rf"(?:{gap}{number}-{number}(?:\.{number}){{0,511}}){{1,512}}"
+    return re.compile(
+        rf"{head.replace('#', number)}(?:{replacement}|{painted}(?P<queries>{number})x"
+        rf"(?P<keys>{number})(?:{gap}?~(?P<packed>[\w-]+)|(?P<rows>{rows})))",
+        re.IGNORECASE | re.ASCII,
+    )
+
+
+_REMOVAL = _code(
+    r"[1-9][0-9]{0,3}",
+    r"L(?P<layer>#)\s*H(?P<head>#)\s*·?\s*(?P<kind>encoder|decoder|cross)(?:-attention)?",
+    r"\s*(?P<how>uniform|mean|z|weights|[umw]|)",
+    r"\s+painted\s+",
+    r"\s+",
 )
-_SCREEN_NAME = re.compile(
-    r"\AL([0-9]{1,4})\s*H([0-9]{1,4})\s*·?\s*(encoder|decoder|cross(?:-attention)?)",
-    re.IGNORECASE | re.ASCII,
+_EARLIER = _code(
+    "[0-9]{1,4}", r"(?P<kind>[edc])(?P<layer>#)\.(?P<head>#)", "(?P<how>[umzw]?)", "p", "_"
 )
 
 
 def format_removals(removals: Sequence[Removal]) -> str:
     """Format the heads as one text, in their order."""
-    return ",".join(map(_format, removals))
+    return ", ".join(map(_format, removals))
 
 
 def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
@@ -86,15 +100,17 @@ def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal],
 
 
 def _format(removal: Removal) -> str:
-    place = f"{_LETTERS[removal.kind]}{removal.layer}.{removal.head}"
+    place = f"L{removal.layer + 1} H{removal.head + 1} {_NAMES[removal.kind]}"
     if removal.pattern is not None:
         values = np.array(removal.pattern, dtype="<f4")
         packed = base64.urlsafe_b64encode(zlib.compress(values.tobytes(), 9)).decode().rstrip("=")
-        return f"{place}p{values.shape[0]}x{values.shape[1]}~{packed}"
+        return f"{place} painted {values.shape[0]}x{values.shape[1]} ~{packed}"
     if removal.rows:
-        rows = (f"_{row}-{'.'.join(map(str, keys))}" for row, keys in removal.rows)
-        return f"{place}p{removal.shape[0]}x{removal.shape[1]}{''.join(rows)}"
-    return place + _SUFFIXES[removal.how]
+        rows = (
+            f" {row + 1}-{'.'.join(str(key + 1) for key in keys)}" for row, keys in removal.rows
+        )
+        return f"{place} painted {removal.shape[0]}x{removal.shape[1]}{''.join(rows)}"
+    return place if removal.how == "zero" else f"{place} {removal.how}"
 
 
 def _parse(part: str) -> Removal:
@@ -105,28 +121,26 @@ def _parse(part: str) -> Removal:
     """
     if not part:
         raise InputError("The list of heads has a comma too many.")
-    match = _REMOVAL.fullmatch(_SCREEN_NAME.sub(_in_link, part, count=1))
+    match, first = _REMOVAL.fullmatch(part), 1
+    if match is None:
+        match, first = _EARLIER.fullmatch(part), 0
     if match is None:
         raise InputError(
-            f"{quoted(part)} is no head: write L2 H4 cross-attention, or as the link does c1.3, "
-            f"where layer and head count from 0; with encoder (e) and decoder (d) likewise."
+            f"{quoted(part)} is no head: write L2 H4 cross, and likewise encoder or decoder."
         )
-    kind, layer, head, suffix, queries, keys, packed, painted_rows = match.groups()
-    place = Head(_KINDS[kind], int(layer), int(head))
-    if packed:
-        return pattern_removal(place, _unpacked(packed, int(queries), int(keys)))
-    if painted_rows:
-        pairs = (row.split("-") for row in painted_rows.split("_")[1:])
-        rows = {int(row): tuple(sorted(set(map(int, cols.split("."))))) for row, cols in pairs}
-        return rows_removal(place, rows, (int(queries), int(keys)))
-    return Removal(*place, how=_REPLACEMENTS[suffix])
-
-
-def _in_link(name: re.Match[str]) -> str:
-    """Write the name of a head on the screen as a link does."""
-    layer, head, kind = name.groups()
-    # the screen counts from 1: there is no L0, and -1 is no number of the link
-    return f"{kind[0].lower()}{int(layer) - 1}.{int(head) - 1}"
+    layer, head = int(match["layer"]) - first, int(match["head"]) - first
+    place = Head(_KINDS[match["kind"][0].lower()], layer, head)
+    if match["packed"]:
+        return pattern_removal(
+            place, _unpacked(match["packed"], int(match["queries"]), int(match["keys"]))
+        )
+    if match["rows"]:
+        rows = {
+            int(row) - first: tuple(sorted({int(key) - first for key in keys.split(".")}))
+            for row, keys in re.findall(r"([0-9]+)-([0-9.]+)", match["rows"])
+        }
+        return rows_removal(place, rows, (int(match["queries"]), int(match["keys"])))
+    return Removal(*place, how=_REPLACEMENTS[match["how"][:1].lower()])
 
 
 def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:

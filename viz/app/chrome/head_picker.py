@@ -94,15 +94,15 @@ def pick_layer_and_head(
 
 
 def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None:
-    """Return layer and head of a finding on cross-attention, from 0; None for another kind."""
-    if kind != "cross" or choices.get(KIND) != SCREEN_NAMES[kind]:
+    """Return layer and head of a finding on heads of a kind, from 0; None for another kind."""
+    if choices.get(KIND) != SCREEN_NAMES[kind]:
         return None
     return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
 
 
 def pick_head(translator: Translator, choices: Mapping[str, str]) -> Head:
     """Draw the menus of one head, at first that of a finding's choices; see `first_head`."""
-    kind = pick_kind()
+    kind = pick_kind(default=choices.get(KIND, SCREEN_NAMES["cross"]))
     stack = translator.model.config.stack(kind)
     return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h, first_head(choices, kind)))
 
@@ -123,6 +123,12 @@ def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
                 on_click=open_head,
                 args=(head,),
             )
+
+
+def head_heading(head: Head, *more: str) -> None:
+    """Draw the heading of one head, in the colour of its kind, with more about it after a dot."""
+    with st.container(key=f"heading-of-{head.kind}"):
+        st.subheader(" · ".join([head_title(*head), *more]), anchor=False)
 
 
 def choose(names: UrlNames, layer: int, head: int) -> None:

@@ -54,7 +54,7 @@ MAX_TYPED = 100_000
 
 _LONGEST = {
     **dict.fromkeys(("text", "edited", "prefix"), MAX_LINK_CHARACTERS),
-    "removed": 4_000,  # every head of a model, or a few with painted rows
+    "removed": 6_000,  # every head of a model, or a few with painted rows
 }
 
 
@@ -176,7 +176,7 @@ def clamp_number(name: str, most: int) -> None:
         return
     if 1 <= given <= most:
         return
-    _restate(name, str(min(max(given, 1), most)))
+    restate(name, str(min(max(given, 1), most)))
 
 
 def choose_by_number(name: str, options: Sequence[str]) -> None:
@@ -189,11 +189,11 @@ def choose_by_number(name: str, options: Sequence[str]) -> None:
     number = given.partition(" ")[0]
     for option in options:
         if option != given and option.partition(" ")[0] == number:
-            _restate(name, option)
+            restate(name, option)
 
 
-def _restate(name: str, value: str) -> None:
-    """Change the value of a name in the address before a widget reads it."""
+def restate(name: str, value: str) -> None:
+    """Change the value of a name in the address before a widget reads it, never after."""
     write_to_query(name, value)
     reread_query()
 

@@ -49,12 +49,12 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     heading.html(f"<h1>{PAGE_TITLES[path]}{about}</h1>")
 
 
-def link(path: str, why: str, choices: Mapping[str, str]) -> None:
-    """Draw a link that names a page, with these choices in its URL, beside the sentence.
+def link(path: str, action: str, choices: Mapping[str, str]) -> None:
+    """Draw a link to a page with these choices in its URL, beside the sentence.
 
-    `why` says in Markdown of our own what the page has to say here.
+    `action` says in Markdown of our own what the reader does there, with a verb.
     """
-    plain_link(path, f"{PAGE_TITLES[path]}: {why}", choices)
+    plain_link(path, f"{action} →", choices)
 
 
 def plain_link(path: str, label: str, choices: Mapping[str, str | Sequence[str]]) -> None:

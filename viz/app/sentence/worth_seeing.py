@@ -9,9 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
-from transformer.analysis.corpus import head_report
 from viz.app.cache import cached_results
-from viz.app.cache.memory import memo, state_of_file
+from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
@@ -36,7 +35,7 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
     ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
     ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
-    ("corpus", navigation.SEARCH): "Which lines match what you look for?",
+    ("corpus", navigation.SEARCH): "Which lines come first by a measure?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
     ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know the order of words?",
@@ -63,7 +62,9 @@ def show(page: str, view: str = "") -> None:
         shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
         tour.show_stop(number, shown[0], shown[-1], sentence_bar.url_choices())
         return
-    results = [] if bar is None else _findings(page, bar)[:MOST]
+    # its finding answers what one view asks
+    asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS
+    results = [] if bar is None or asks_otherwise else _findings(page, bar)[:MOST]
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     if results or (page, view) in QUESTIONS:
@@ -114,20 +115,11 @@ def _findings(page: str, bar: BarTranslation) -> list[Finding]:
 
 def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
     """Find what is worth seeing, once for all readers."""
-    measured = translator.folder / head_report.FILE
     short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
     key = (
         "findings",
         page,
         cached_results.identity(translator),
         cached_results.trace_identity(trace),
-        state_of_file(measured),
     )
-
-    def compute() -> list[Finding]:
-        report = None
-        if page == "roles" and short:
-            report = head_report.read(translator.folder, translator.model.config)
-        return ranked(page, trace, translator if short else None, report)
-
-    return memo(key, compute)
+    return memo(key, lambda: ranked(page, trace, translator if short else None))

@@ -213,14 +213,14 @@ def _links(box: Box, layer: int) -> None:
     choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
         for path in box.pages:
-            navigation.link(path, _LINK_REASONS[path], choices)
+            navigation.link(path, _LINK_ACTIONS[path], choices)
 
 
-_LINK_REASONS = {
-    "heads": "every head of this layer",
-    "inside": "one head, step by step",
-    "masks": "which tokens each position may see",
-    "positions": "how the model knows the order of words",
-    "training": "when the heads formed",
-    "translate": "what the model almost wrote",
+_LINK_ACTIONS = {
+    "heads": "See every head of this layer",
+    "inside": "Follow one head step by step",
+    "masks": "See which tokens each position may see",
+    "positions": "See how the model knows the order of words",
+    "training": "See when the heads formed",
+    "translate": "See what the model almost wrote",
 }

@@ -42,8 +42,8 @@ def show() -> None:
         show_code(_lines_code(chosen), code)
         return
     explain(
-        "Each line is translated and measured once. The server remembers the numbers until it "
-        "needs the memory, and gives them to nobody who does not have the same lines."
+        "Each line is translated and measured once. The server keeps the numbers until it needs "
+        "the memory. Only someone who submits the same lines can see the results."
         + sources("", measure_lines)
     )
 

@@ -37,7 +37,7 @@ FILE, OPENED = "corpus-second-file", "corpus.second_file"
 """Names in the session: of the field, and of the file that was opened."""
 
 MODEL_HERE, RESULT_FILE = "a model here", "a result file"
-COMMAND = "python -m training.evaluate lines --checkpoint OTHER --src LINES --out FILE"
+COMMAND = "headlight evaluate lines --checkpoint OTHER --src LINES --out FILE"
 MOST_HEADS, MOST_LINES = 12, 20
 _LARGEST = min(MOST_BYTES, LARGEST_UPLOAD)
 
@@ -125,10 +125,13 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
 
 def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | None:
     """Draw the field of a result file; return what the last file has that could be read."""
-    st.text("Open the result of the same lines with another model, which this command writes:")
+    st.text(
+        "Measure the same lines with another model, then open the results here. Models that read "
+        "the same language appear in a menu: see “Bring your own” on Translate."
+    )
     st.code(COMMAND, language=None, wrap_lines=True)
     try:
-        file = file_field("Result file", FILE, ["safetensors"], _LARGEST)
+        file = file_field("Open results", FILE, ["safetensors"], _LARGEST)
         if file is not None:
             release_file(FILE)
             _open(translator, lines, *file)

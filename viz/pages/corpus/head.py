@@ -16,13 +16,13 @@ from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
 from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number
-from viz.draw.labels import display_tokens, head_title
+from viz.draw.labels import display_tokens, role_name
 from viz.draw.palette import COLOR
 from viz.figures.head_scatter import MIXED
 from viz.figures.offset_histogram import offset_histogram
@@ -52,8 +52,9 @@ def show(translator: Translator, measured: Measured) -> str:
     column, means = lines.places[head], means_of(measured)
     mean = [format_number(float(values[column]), 3) for values in means.values[name]]
     with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{head_title(*head)} · {means.roles[column] or MIXED}", anchor=False)
-        navigation.link("heads", "where it looks in your sentence", link_parameters(*head))
+        role = role_name(means.roles[column], head.kind) or MIXED
+        head_heading(head, f"over {counted(len(lines), 'line')}: {role}")
+        navigation.link("heads", "See where it looks in your sentence", link_parameters(*head))
     st.text(f"{name} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
     _sentences(translator, measured, head, name)
     left, middle, right = st.columns([4, 3, 4], gap="medium")

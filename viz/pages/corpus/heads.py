@@ -14,13 +14,14 @@ from transformer.kinds import KIND_NAMES
 from viz.app.chrome.charts import altair_chart, picked_point
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import link_parameters, open_head, pick_head
+from viz.app.chrome.head_picker import head_heading, link_parameters, open_head, pick_head
 from viz.app.chrome.table_downloads import table_downloads
 from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
 from viz.draw.formatting import counted
-from viz.draw.labels import head_title
-from viz.figures.head_scatter import KIND, MIXED, ROLE, head_scatter
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.draw.labels import role_name
+from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
+from viz.pages.corpus.measurements import Measured, means_of
+from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
 """Names in the URL."""
@@ -32,11 +33,13 @@ def show(translator: Translator, measured: Measured) -> str:
     table = heads_table(lines, means_of(measured))
     names = list(lines.head_values)
     with controls_row("corpus-heads-controls"):
-        opened = pick_head(translator, link_parameters(*first_head(measured)))
         x = menu("x", names, X, index=names.index("confidence"), width=190)
         up = names.index(COST if COST in names else "sink")
         y = menu("y", names, Y, index=up, width=190)
         color = menu("Colour", [KIND, ROLE, *names], COLOR, width=190)
+        first = lines.heads[next(iter(furthest(table, x, y)), 0)]
+        with st.popover("Choose a head", key="corpus-choose-head"):
+            opened = pick_head(translator, link_parameters(*first))
     with st.container(key="corpus-scatter"):
         _scatter(table, x, y, color, opened, lines)
     drawn = int(table[[x, y]].notna().all(axis=1).sum())
@@ -49,16 +52,18 @@ def show(translator: Translator, measured: Measured) -> str:
     st.caption(" ".join(notes))
     row = lines.places[opened]
     with st.container(key="corpus-opened", horizontal=True, vertical_alignment="center"):
-        st.text(f"{head_title(*opened)} · {table['role'][row] or MIXED}")
-        st.button("Open its sentences", key="corpus-open", on_click=_open_view)
+        role = role_name(table["role"][row], opened.kind) or MIXED
+        head_heading(opened, f"over {counted(len(lines), 'line')}: {role}")
+        st.button("See its sentences", key="corpus-open", on_click=_open_view)
+        st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
     table_downloads(table, "heads")
     explain(
         "Each measure is the mean over the rows of a head, of the loss over the subwords, and its "
-        "interval a bootstrap over the lines (Efron 1979). The p of “loss without” says how often "
-        "as large a mean comes from random signs of the lines' changes, corrected by Holm's method "
-        "for all heads. All of it says where a head looked and what changed without it, never why "
-        "the model decided." + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
+        "interval a bootstrap over the lines (Efron 1979). The p of “loss without” comes from a "
+        "sign-flip permutation test over the lines, corrected by Holm's method for all heads. All "
+        "of it says where a head looked and what changed without it, never why the model decided."
+        + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
     return f"""
         table = heads_table(lines, head_means(lines))

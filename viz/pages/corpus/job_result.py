@@ -21,7 +21,16 @@ STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 Work = Callable[[Translator, Report], object]
 
 
-def get_or_offer(name: str, key: Hashable, title: str, folder: Path, work: Work, label: str) -> Any:
+def get_or_offer(
+    name: str,
+    key: Hashable,
+    title: str,
+    folder: Path,
+    work: Work,
+    label: str,
+    *,
+    start_now: bool = False,
+) -> Any:
     """Return what work gave under a key, or None, with the button that starts it as a job.
 
     Args:
@@ -31,6 +40,7 @@ def get_or_offer(name: str, key: Hashable, title: str, folder: Path, work: Work,
         folder: the folder of the model with which it works.
         work: computes the result.
         label: label of the button.
+        start_now: whether the reader has pressed another button that asks for it.
     """
     job = jobs.current(name)
     if job is not None and job.result is not None:
@@ -41,7 +51,7 @@ def get_or_offer(name: str, key: Hashable, title: str, folder: Path, work: Work,
     if job is not None:
         job_bar.show(job)
     is_active = job is not None and job.is_active
-    if not is_active and st.button(label, type="primary", key=f"{name}-start"):
+    if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
         start(name, key, title, folder, work)
         st.rerun()
     return None

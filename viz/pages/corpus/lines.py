@@ -20,9 +20,9 @@ from transformer.files.reading import MIB, read_bytes
 from viz.app import job_bar, jobs
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
-from viz.app.chrome.fields import choose_one, file_field, release_file, text_area
+from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, without_paths
-from viz.app.links.address import MAX_TYPED
+from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.served import LARGEST_UPLOAD
 from viz.draw.formatting import counted
 from viz.pages.corpus import job_result, notes
@@ -123,6 +123,11 @@ def _own(translator: Translator) -> Measured | None:
     if job is not None:
         job_bar.show(job)
     if own is None:
+        if has_arrived() and raw_value(LINES) == OWN and not typed(PASTED):
+            st.text(
+                "A reload, or a link, opens this page without lines: paste them again, or open "
+                "earlier results."
+            )
         return None
     if lines is None:
         if not is_busy:
@@ -155,12 +160,12 @@ def _fields(translator: Translator, key: str | None) -> None:
     problems: list[object] = []
     left, right = st.columns(2, gap="medium")
     with left:
-        texts = _texts("Sentences, one a line", PASTED, "or a file of them", FILE, problems)
+        texts = _texts("Sentences, one per line", PASTED, "or upload a text file", FILE, problems)
     with right:
         references = _texts(
-            "Translations by people, where there are any, one a line",
+            "Reference translations (optional), one per line",
             PASTED_REFERENCES,
-            "or a file of translations",
+            "or upload a text file of them",
             FILE_OF_REFERENCES,
             problems,
         )
@@ -186,13 +191,17 @@ def _fields(translator: Translator, key: str | None) -> None:
         _open_result(translator)
         if key is not None:
             st.download_button(
-                "Download the result",
+                "Download the results",
                 lambda: result_file.to_bytes(lines_of(key)),  # on the click alone
                 "headlight-corpus.safetensors",
                 "application/octet-stream",
                 on_click="ignore",
                 key="corpus-result",
             )
+    st.caption(
+        "Your lines stay in this tab: a reload loses them, and a link does not have them. Download "
+        "the results to keep them."
+    )
     for problem in [*problems, *filter(None, [st.session_state.get(_PROBLEM)])]:
         say(problem)
 
@@ -223,11 +232,10 @@ def _costs_switch(count: int) -> bool:
     if state.get(_FEW) != is_few:
         state[_FEW] = state[COSTS] = is_few
     return st.toggle(
-        "Cost of each head",
+        "Also measure the effect of removing each head (slower)",
         key=COSTS,
         persist_state="session",
-        help="How much the loss grows without each head, and how much it depends on it: most of "
-        "the time.",
+        help="How much the loss grows without each head, and how much it depends on the head.",
     )
 
 
@@ -269,7 +277,7 @@ def _open_result(translator: Translator) -> None:
     state = st.session_state
     try:
         most = min(result_file.MOST_BYTES, LARGEST_UPLOAD)
-        file = file_field("Open a result file", RESULT, ["safetensors"], most)
+        file = file_field("Open earlier results", RESULT, ["safetensors"], most)
         if file is None:
             return
         content = file[1]

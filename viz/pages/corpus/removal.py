@@ -28,8 +28,10 @@ from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu, whole_number
-from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.chrome.head_picker import link_parameters, open_head, pick_head
 from viz.app.chrome.removed_heads import choose_removed, removed_field
+from viz.app.links import address
+from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
@@ -60,7 +62,7 @@ def show(translator: Translator, measured: Measured) -> str:
     result_key = "lines without heads", key, heads
     without: LinesWithout | None = None
     if not heads:
-        st.text("Add a head, or take several by a measure.")
+        st.text("Choose a head, or several by a measure.")
     else:
         without = job_result.get_or_offer(
             JOB,
@@ -69,6 +71,7 @@ def show(translator: Translator, measured: Measured) -> str:
             translator.folder,
             lambda model, report: lines_without(model, lines, heads, progress=report),
             "Remove on these lines",
+            start_now=st.session_state.pop(_PRESSED, False),
         )
     if without is not None:
         summary = memo(("summary", *result_key), lambda: summarise_removal(lines, without))
@@ -76,8 +79,8 @@ def show(translator: Translator, measured: Measured) -> str:
         _tried_sets(key, TriedSet(heads, float(summary.change.value), summary.p, summary.control_p))
     explain(
         "A removed head's output is 0, and the old translation is scored again: log p in nats per "
-        "subword. In brackets: 95 % bootstrap intervals over the lines. p: how often the signs of "
-        "the lines' changes, exchanged at random, give a sum as large. It is what changes without "
+        "subword. In brackets: 95 % bootstrap intervals over the lines. p: from a sign-flip "
+        "permutation test over the lines. It is what changes without "
         "heads, never why the model decided: other heads can take over."
         + sources("§3.2.2", lines_without, permutation_p, holm)
     )
@@ -98,19 +101,39 @@ def _code(heads: Sequence[Head], lines: MeasuredLines) -> str:
         figure = lines_chart(without.changes / lines.subwords, float(summary.change.value))
         # Beside random heads of the same kinds
         figure = controls_chart(summary.change, summary.control_changes)
-        # Words lost and won
+        # Words dropped and added
         result = summary.lost, summary.won
         # Lines that change most
         result = changes_table(lines, without)
     {quality if any(pair.reference for pair in lines.pairs) else ""}"""
 
 
+_PRESSED = "corpus.removal_pressed"
+
+
+def _press(text: str) -> None:
+    """Set the removed heads, and measure the lines without them in the next run."""
+    choose_removed(text)
+    st.session_state[_PRESSED] = True
+
+
+def open_removal(head: Head) -> None:
+    """Open the view in the next run, which removes this head from all lines."""
+    open_head(head)
+    text = format_removals([Removal(*head)])
+    _press(text)
+    st.session_state[CORPUS_VIEW] = REMOVE_HEADS
+    # the field that holds it is not on the page yet, so nothing else puts it into the address
+    address.choose(REMOVED, text)
+
+
 def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...]:
     """Draw the menus and the field; return the heads by kind, layer and number."""
     lines = measured.lines
-    single, ranked, field = controls_row(), controls_row(), st.container()
+    single, ranked = (controls_row(f"corpus-{name}-controls") for name in ("add", "rank"))
+    field = st.container()
     with field:
-        removals, problem = parse_removals(removed_field(translator.model), translator.model)
+        removals, problem = parse_removals(removed_field(), translator.model)
     if problem:
         st.text(problem)
     if any(removal.how != "zero" for removal in removals):
@@ -119,10 +142,10 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
     with single:
         head = pick_head(translator, link_parameters(*first_head(measured)))
         text = format_removals(toggled([Removal(*place) for place in heads], head, "zero"))
-        label = "Keep it" if head in heads else "Add it"
-        st.button(label, key="removal-add", on_click=choose_removed, args=(text,))
+        label = "Keep this head" if head in heads else "Remove this head"
+        st.button(label, key="removal-add", on_click=_press, args=(text,))
     with ranked:
-        count = whole_number("Or the", "remove_count", 1, MOST_HEADS, 3, width=120)
+        count = whole_number("Or select the", "remove_count", 1, MOST_HEADS, 3, width=120)
         order = menu("heads with the", ["largest", "smallest"], "remove_order", width=130)
         measures = sorted(lines.head_values, key=lambda name: name != COST)
         measure = menu("mean", measures, "remove_by", width=180)
@@ -132,14 +155,15 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
         first = [Removal(*lines.heads[n]) for n in ranks if not np.isnan(means[n])
                  and kind in (ALL_KINDS, SCREEN_NAMES[lines.heads[n].kind])][:count]  # fmt: skip
         text = format_removals(first)
-        st.button("Take these", key="removal-take", on_click=choose_removed, args=(text,))
+        st.button("Remove these", key="removal-take", on_click=_press, args=(text,))
     return tuple(sorted(heads, key=lines.heads.index))
 
 
 def _draw(
     lines: MeasuredLines, without: LinesWithout, summary: RemovalSummary, key: Hashable
 ) -> None:
-    st.text(summary_text(summary, len(without.heads)))
+    for sentence in summary_sentences(summary, len(without.heads)):
+        st.text(sentence)
     per_subword = without.changes / lines.subwords
     left, right = st.columns(2, gap="medium")
     with left:
@@ -161,7 +185,7 @@ def _draw(
         else:
             st.text("There are no other heads of these kinds.")
         _quality(lines, without, key)
-    words = {"Words lost": summary.lost, "Words won": summary.won}
+    words = {"Words dropped": summary.lost, "Words added": summary.won}
     for column, (title, counts) in zip(st.columns(2, gap="medium"), words.items(), strict=True):
         with column:
             total = sum(times for _, times in counts)
@@ -175,22 +199,23 @@ def _draw(
     )
 
 
-def summary_text(summary: RemovalSummary, heads: int) -> str:
-    """Say in three sentences what the removal of so many heads costs."""
+def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
+    """Say what the removal of so many heads costs, each p in a sentence of its own."""
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     changed = [per_cent(float(part)) for part in summary.changed]
     controls = summary.control_changes
-    beside = (
-        f" {int((controls <= summary.change.value).sum())} of {len(controls)} random sets of as "
-        f"many heads of the same kinds cost as much ({format_p(summary.control_p)})."
-        if len(controls)
-        else ""
-    )
-    return (
+    sentences = [
         f"Without {'this head' if heads == 1 else f'these {heads} heads'}, log p per subword "
-        f"changes by {change[0]} ({change[1]} to {change[2]}), {format_p(summary.p)}.{beside} "
-        f"{changed[0]} ({changed[1]} to {changed[2]}) of the translations differ."
-    )
+        f"changes by {change[0]} ({change[1]} to {change[2]}; {format_p(summary.p)}).",
+        f"{changed[0]} ({changed[1]} to {changed[2]}) of the translations differ.",
+    ]
+    if len(controls):
+        costly = int((controls <= summary.change.value).sum())
+        sentences.append(
+            f"Control: {costly} of {len(controls)} random sets of as many heads of the same kinds "
+            f"cost as much ({format_p(summary.control_p)})."
+        )
+    return sentences
 
 
 def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:

@@ -40,6 +40,7 @@ from viz.app.chrome.head_picker import link_parameters, pick_head
 from viz.app.chrome.problems import say
 from viz.app.chrome.terms import SOURCE_SHARE_LIMITS
 from viz.app.sentence.python_code import head_code
+from viz.draw.formatting import counted
 from viz.draw.labels import capitalised
 from viz.pages.corpus.lines_table import lines_table
 from viz.pages.corpus.measurements import Measured, first_head
@@ -89,7 +90,8 @@ def show(translator: Translator, measured: Measured) -> str:
             st.text(f"“{measure}” is not measured for this head: choose another measure.")
         else:
             title = measure if head is None else f"{measure}, {head.title}"
-            _draw(lines, matching_table(lines, rows, title, values, ascending=ascending), title)
+            st.text(sorting_text(len(rows), len(lines), title, ascending=ascending))
+            _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
     description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
     explain(
         f"{description}. Shares of the source: {SOURCE_SHARE_LIMITS}"
@@ -126,7 +128,7 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
         order = choose_one("Order", [ASCENDING, DESCENDING], ORDER)
     matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
     st.session_state[PRESET] = matching[0] if matching else ANY
-    above.selectbox("Show lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
+    above.selectbox("Sort for lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
     head = None
     if name.startswith(HEAD):
         with controls_row():
@@ -164,8 +166,13 @@ def matching_table(
     return table.sort_values(title, ascending=ascending, kind="stable", ignore_index=True)
 
 
-def _draw(lines: MeasuredLines, table: pd.DataFrame, title: str) -> None:
-    st.text(f"{len(table):,} of {len(lines):,} lines match.")
+def sorting_text(rows: int, lines: int, title: str, *, ascending: bool) -> str:
+    """Say how many lines there are, and in which order."""
+    count = counted(rows, "line") if rows == lines else f"{rows:,} of {lines:,} lines match"
+    return f"{count}, sorted by {title}: {ASCENDING if ascending else DESCENDING}."
+
+
+def _draw(table: pd.DataFrame, title: str) -> None:
     if table.empty:
         return
     picture, size, page = st.container(), LEAST_ROWS, 1

@@ -43,10 +43,10 @@ def show_open(view: HeadsView) -> ExplorerOptions:
     if options.layer is not None and options.head is not None:
         head = Head(view.kind, options.layer, options.head)
         url = link_parameters(*head)
-        navigation.link("inside", "how this head comes to its weights", url)
+        navigation.link("inside", "See how this head computes its weights", url)
         removal_url = {**url, VIEW: REMOVE_HEADS, REMOVED: format_removals([Removal(*head)])}
-        navigation.link("roles", "what changes without this head", removal_url)
-        navigation.link("roles", "all measurements of this head", {**url, VIEW: ROLES})
+        navigation.link("roles", "Remove this head and see what changes", removal_url)
+        navigation.link("roles", "See what this head does", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
     translator = sentence_bar.drawn_from().translator
     rows = pick_row(translator, disabled=view.kind == "encoder_self")

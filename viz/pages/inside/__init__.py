@@ -117,10 +117,10 @@ def show() -> None:
         )
         _picture(translator, trace, values, choices)
         navigation.link(
-            "heads", "the map of this head, among all others", link_parameters(*choices.place)
+            "heads", "See the map of this head among all others", link_parameters(*choices.place)
         )
         card = {**link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
-        navigation.link("roles", "all measurements of this head", card)
+        navigation.link("roles", "See what this head does", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
         say(error)

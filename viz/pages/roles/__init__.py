@@ -19,16 +19,6 @@ VIEWS: dict[str, Callable[[], None]] = {
     FAITHFUL: faithful.show,
 }
 
-LEADS: dict[str, str] = {
-    ROLES: "Click a head to open it.",
-    REMOVE_HEADS: "Click a head to remove it, and again to put it back.",
-    WHY: "Choose a step and an alternative.",
-    LAYERS: "Each decoder layer is read as if it were the last.",
-    FAITHFUL: "Erase words, or change the weights, and see how the translation's probability "
-    "changes.",
-}
-"""First line of each view: an instruction, or a description of its picture."""
-
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
@@ -36,5 +26,4 @@ def show() -> None:
     view = choose_one("View", VIEWS, VIEW)
     with top:
         worth_seeing.show("roles", view)
-    st.text(LEADS[view])
     VIEWS[view]()

@@ -23,7 +23,7 @@ from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import capitalised, head_name
+from viz.draw.labels import capitalised, head_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
 from viz.figures.colors import INK, OLIVE, PURPLE
@@ -42,17 +42,6 @@ ROLE_TEXTS: dict[str, str] = {
     "rare word": "Looks at the least frequent word that it may see",
 }
 """Sentence beginnings by role; that of "positional" depends on the offset."""
-
-SHORT: dict[str, str] = {
-    "previous": "prev",
-    "end token": "</s>",
-    "punctuation": "punct",
-    "same word": "same",
-    "one-to-one": "1 : 1",
-    "rare word": "rare",
-    "positional": "offset",
-}
-"""Abbreviations of role names that are too long for a cell."""
 
 SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})
 """Measures shown in per cent."""
@@ -91,7 +80,8 @@ def role_text(figures: HeadFigures) -> str:
     measure, figure, threshold = deciding_measure(figures)
     value, bound = as_text(measure, figure.value), per_cent(threshold)
     if not figures.role:
-        return f"Closest role: {measure}, {value} (named from {bound})."
+        closest = role_name(measure, figures.place.kind)
+        return f"Closest role: {closest}, {value} (a head is named from {bound} up)."
     if measure == "positional":
         return (
             f"{_at_offset(figures.offset)}: {value} of its largest weights lie there (named from "
@@ -202,7 +192,6 @@ def _includes_zero(figure: Figure) -> str:
 PALEST, DEEPEST = 0.05, 0.6
 """Opacity at 0 and at the largest value; text in the page's ink is readable on both."""
 
-_FAINT = 0.68  # opacity of secondary text that is still readable
 _ROW, _TOP = 26, 28  # CSS pixels: height of a layer, and of the labels above the first
 
 
@@ -213,9 +202,8 @@ class Cell:
     head: Head
     # share of the deepest colour, 0 to 1, or -1 to 1 for signed measures; None where there is none
     value: float | None
-    text: str  # text of the cell, drawn as secondary where it is `faint`
+    text: str  # text of the cell
     description: str  # text of the tooltip, and of the table for screen readers
-    faint: bool = False  # whether nothing dominates
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
@@ -233,7 +221,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
             "description": [cell.description for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
             "color": [colors[(cell.value or 0) < 0] for cell in cells],
-            "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
+            "size": [min(12.0, 100 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
             "opened": [cell.head == opened for cell in cells],
         }
     )
@@ -258,8 +246,8 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         .encode(color, opacity=alt.Opacity("opacity:Q", scale=None), tooltip=tooltip)
         .add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     )
-    text = base.mark_text(color=INK, fontSize=12, cursor="pointer", aria=False).encode(
-        text="text:N", opacity=alt.Opacity("ink:Q", scale=None), tooltip=tooltip
+    text = base.mark_text(color=INK, cursor="pointer", aria=False).encode(
+        text="text:N", size=alt.Size("size:Q", scale=None), tooltip=tooltip
     )
     outline = base.transform_filter("datum.opened").mark_rect(
         filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False
@@ -330,8 +318,8 @@ def describe_quantity(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
-            "Deeper colour: more of the head's weight or rows. Pale cell: a mixed head, with its "
-            "closest role."
+            "Stronger colour: the role covers more of the head's attention. Empty: mixed, no role "
+            "reaches its threshold."
         )
     description = (MEASURES | IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""
@@ -355,10 +343,9 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
             Cell(
                 head,
                 result.score if result.role else 0.0,
-                _short(result.nearest, kind),
-                f"{_role_name(result.role, result.nearest)} {per_cent(result.score)} "
-                f"on this sentence",
-                faint=not result.role,
+                role_name(result.role, kind),
+                f"{_role_name(result.role, result.nearest, kind)} {per_cent(result.score)} "
+                f"in this sentence",
             )
             for head, result in sentence_roles(trace, kind).items()
         ]
@@ -388,25 +375,19 @@ def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole
 
 def _role_cell(figures: HeadFigures) -> Cell:
     measure, figure, _ = deciding_measure(figures)
-    nearest = figures.role or measure
+    kind = figures.place.kind
     value = figure.value if figures.role else 0.0
-    description = f"{_role_name(figures.role, measure)} {with_interval(measure, figure)}"
+    description = f"{_role_name(figures.role, measure, kind)} {with_interval(measure, figure)}"
     return Cell(
         figures.place,
         value,
-        _short(nearest, figures.place.kind),
+        role_name(figures.role, kind),
         description,
-        faint=not figures.role,
     )
 
 
-def _short(role: str, kind: Kind) -> str:
-    """Abbreviate the name of a role for a cell."""
-    return "<s>" if (role, kind) == ("first", "decoder_self") else SHORT.get(role, role)
-
-
-def _role_name(role: str, nearest: str) -> str:
-    return role or f"mixed, closest {nearest}"
+def _role_name(role: str, nearest: str, kind: Kind) -> str:
+    return role_name(role, kind) or f"mixed, closest {role_name(nearest, kind)}"
 
 
 def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:

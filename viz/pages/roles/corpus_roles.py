@@ -29,14 +29,14 @@ from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
+from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
 from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import counted, per_cent
-from viz.draw.labels import SCREEN_NAMES, head_title
+from viz.draw.labels import SCREEN_NAMES, role_name
 from viz.draw.palette import COLOR
 from viz.draw.word_links import error_text
 from viz.pages.roles.corpus_map import (
@@ -72,10 +72,12 @@ def show() -> None:
     translator, _, trace = bar
     report, missing = report_or_message(translator)
     with controls_row("measured-controls"):
-        opened = pick_head(translator, worth_seeing.default_choices("roles"))
         quantity = ROLE
         if report is not None:
             quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)
+        with st.popover("Choose a head", key="measured-head"):
+            opened = pick_head(translator, worth_seeing.default_choices("roles"))
+        st.text(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
     if missing:
         st.text(missing)
     cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
@@ -85,10 +87,10 @@ def show() -> None:
         for kind in KINDS:
             with st.container(gap=None):
                 _table(cells[kind], kind, opened, quantity)
-    st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
+    with st.container(key="measured-card"):
+        _card(translator, report, opened, trace)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
-        _card(translator, report, opened, trace)
         if report is not None:
             draw_examples(translator, report.head(opened))
         draw_similar_heads(report, trace, opened)
@@ -177,23 +179,27 @@ def _card(
 ) -> None:
     """Draw all that was measured of a head: on the corpus, on the sentence in the bar, on gold."""
     figures = None if report is None else report.head(head)
-    names = {"on this sentence": sentence_roles(trace, head.kind)[head].role}
-    if figures is not None:
-        names = {"on the corpus": figures.role, **names}
-    roles = (f"{where} {role or 'mixed'}" for where, role in names.items())
-    st.subheader(" · ".join([head_title(*head), *roles]), anchor=False)
+    names = {"in this sentence": sentence_roles(trace, head.kind)[head].role}
     if report is not None and figures is not None:
-        st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
-        st.text(importance_text(report, figures))
-    st.text(sentence_role_text(trace, head))
-    if text := measured_links_text(translator, trace, head):
-        st.text(text)
+        names = {f"over {report.sentences:,} sentences": figures.role, **names}
+    named = (f"{where}: {role_name(role, head.kind) or 'mixed'}" for where, role in names.items())
+    head_heading(head, *named)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        if report is not None and figures is not None:
+            st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
+        st.text(sentence_role_text(trace, head))
+    with right:
+        if report is not None and figures is not None:
+            st.text(importance_text(report, figures))
+        if text := measured_links_text(translator, trace, head):
+            st.text(text)
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        navigation.link("heads", "where it looks in this sentence", link_parameters(*head))
-        navigation.link("inside", "how it comes to its weights", link_parameters(*head))
-        st.button("Remove it", key="measured-take-away", on_click=open_removal, args=(head,))
+        navigation.link("heads", "See where it looks in this sentence", link_parameters(*head))
+        navigation.link("inside", "See how it computes its weights", link_parameters(*head))
+        st.button("Remove this head", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
 def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
@@ -203,12 +209,13 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
     unit = "100 = perfectly even" if even else "0 = even attention, 100 = all weight"
     score = f"{per_cent(result.score)} ({unit})"
     if not result.role:
-        return f"On this sentence it is mixed. Closest role: {result.nearest}, {score}."
+        closest = role_name(result.nearest, head.kind)
+        return f"In this sentence it is mixed. Closest role: {closest}, {score}."
     action = ROLE_TEXTS[result.role]
     if result.role == ONE_TO_ONE:
         keys = one_to_one_keys(trace.weights(head.kind)[head.layer, head.head])
         score += f"; {per_cent(share_in_order(keys))} of the pairs of these links do not cross"
-    return f"On this sentence it {action[:1].lower()}{action[1:]}: {score}."
+    return f"In this sentence it {action[:1].lower()}{action[1:]}: {score}."
 
 
 def measured_links_text(translator: Translator, trace: AttentionTrace, head: Head) -> str:
@@ -266,7 +273,9 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         alt=f"Where {figures.place.title} looks in an example sentence.",
     )
     st.text(example.source)
-    st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
+    st.caption(
+        f"{role_name(figures.role, figures.place.kind) or 'confidence'} {per_cent(example.score)}"
+    )
     st.button(
         "Use this sentence",
         key=f"measured-show-{number}",
@@ -279,7 +288,11 @@ def table(figures: HeadFigures) -> pd.DataFrame:
     """Build the table: a row for each measure of the head."""
     descriptions = MEASURES | IMPORTANCE
     rows = [
-        (name, with_interval(name, figure), descriptions.get(name, ""))
+        (
+            role_name(name, figures.place.kind),
+            with_interval(name, figure),
+            descriptions.get(name, ""),
+        )
         for name, figure in figures.measures.items()
     ]
     return pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"])

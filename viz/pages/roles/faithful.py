@@ -85,8 +85,8 @@ def show() -> None:
         seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
         requested = test == ERASE and _erase_requested(translator, trace)
     waits = test == ERASE and not requested
-    # before the button is pressed, the development set has all the width
-    left, right = st.columns(2, gap="medium") if not waits else (st.container(), st.container())
+    # before the button is pressed, the development set has all the width, and comes first
+    right, left = (st.container(), st.container()) if waits else st.columns(2, gap="medium")[::-1]
     with left:
         st.subheader("On this sentence", anchor=False)
         code = ""
@@ -214,17 +214,17 @@ def _curves(
     *,
     wide: bool = False,
 ) -> None:
-    """Draw both curves of each lens, side by side where it is `wide`; the first has the legend."""
+    """Draw both curves of each lens, side by side where it is `wide`."""
     places = st.columns(2, gap="medium") if wide else [st.container() for _ in TITLES]
     for place, (test, title) in zip(places, TITLES.items(), strict=True):
         chance = getattr(random, test)
         curves = {name: getattr(lens, test) for name, lens in lenses.items()}
-        upper, first = upper_end(chance, *curves.values()), test == "comprehensiveness"
+        upper = upper_end(chance, *curves.values())
         with place:
             st.caption(title)
             altair_chart(
-                erasing_chart(curves, chance, fractions, upper, legend=first),
-                key=f"faithful-{section}-{'first' if first else 'others'}",
+                erasing_chart(curves, chance, fractions, upper),
+                key=f"faithful-{section}-{test}",
                 alt=f"{title}, over the share of words, by lens and for random words.",
             )
 
@@ -304,8 +304,9 @@ Floats = npt.NDArray[np.floating]
 
 RANDOM = "random words"
 
-_HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend below them
-_LEGEND_BELOW = legend_below(columns=alt.ExprRef("width < 400 ? 2 : 4"))  # all names fit on a phone
+_HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend above them
+# all names fit on a phone
+_LEGEND_ABOVE = legend_below(orient="top", columns=alt.ExprRef("width < 400 ? 2 : 4"))
 
 
 def erasing_chart(
@@ -313,8 +314,6 @@ def erasing_chart(
     random: Sequence[Figure],
     fractions: Sequence[float],
     upper: float,
-    *,
-    legend: bool,
 ) -> alt.LayerChart:
     """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
 
@@ -353,7 +352,7 @@ def erasing_chart(
         alt.Tooltip("value:Q", format=".2f", title="log probability falls by"),
         alt.Tooltip("interval:N", title="95 %"),
     ]
-    base = alt.Chart(table, height=_HEIGHT + (_LEGEND if legend else 0))
+    base = alt.Chart(table, height=_HEIGHT + _LEGEND)
     band = (
         base.transform_filter(alt.datum.lens == RANDOM)
         .mark_area(color=GREY, opacity=0.25)
@@ -362,7 +361,7 @@ def erasing_chart(
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
         x,
         y,
-        alt.Color("lens:N", scale=scale, legend=_LEGEND_BELOW if legend else None),
+        alt.Color("lens:N", scale=scale, legend=_LEGEND_ABOVE),
         strokeDash=alt.condition(alt.datum.lens == RANDOM, alt.value([5, 4]), alt.value([1, 0])),
         tooltip=tooltip,
     )

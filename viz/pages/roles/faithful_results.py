@@ -222,7 +222,7 @@ def _against_random(
                 share = "every share" if every else listing(list(map(per_cent, shares)))
                 names.append(f"{screen_name(name)} at {share}")
     if not overlapping and not below:
-        return "Every lens lies above random words at every share, beyond the 95 % intervals."
+        return "Every lens beats random words at every share (95 % intervals do not overlap)."
     parts = []
     if overlapping:
         parts.append(
@@ -246,8 +246,8 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
     if not names:
         return ""
     return (
-        f" Its 95 % interval overlaps at every share with {listing(names)}: by the intervals "
-        f"alone, they may be equal."
+        f" Its 95 % interval overlaps at every share with {listing(names)}: the "
+        f"intervals do not tell them apart."
     )
 
 

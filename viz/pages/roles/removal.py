@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
+from html import escape
 
 import altair as alt
 import numpy as np
@@ -73,13 +75,15 @@ def show() -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         model, link = st.container(), st.container()
-    controls = draw_controls(translator, row, link)
+    controls = draw_controls(translator, trace, row, link)
     with above:
         show_late()
         donor, named, removals, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, removals, effect)
         _grid(controls, removals, effect)
+        if removals:
+            _notices(translator, effect.translation)
     with right:
         if controls.paints:
             paint_rows(trace, controls.head, named)
@@ -95,14 +99,16 @@ def show() -> None:
         st.subheader("Where attention changed most", anchor=False)
         if distances := most_changed(effect):
             head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
+            st.caption(
+                "Number on a head: the share of its attention that moved (0 none, 1 all), averaged "
+                "over rows. The decoder's first row is excluded: it sees only one token."
+            )
         else:
             st.text("No head changed where it looks.")
         remove_by_importance(translator, removals)
     explain(
-        f"The number at a head says how much of its attention moved to other tokens: 0 none, 1 "
-        f"all; mean over the rows, but the decoder's first, which sees one token alone. The page "
-        f"shows what changed without heads, never why the model decided; other heads can take "
-        f"over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
+        "The page shows what changes without heads, never why the model decides; other heads can "
+        f"take over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
     )
     show_code(_code(controls.head, donor, removals))
 
@@ -190,36 +196,44 @@ def _translation(
     now = float(effect.after.log_probs.sum())
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     does = "open it, then paint its rows" if controls.paints else "remove it"
-    title = f"All {total} heads are there. Click one to {does}."
-    figures = f"log probability {format_number(new.log_prob)}"
+    title, figures = f"All {total} heads are there. Click one to {does}.", ""
     if removals:
-        title = f"{len(removals)} of {total} heads changed. The model writes:"
-        figures += f" · original translation: {format_number(old)} → {format_number(now)}"
+        count, change = len(removals), f"{format_number(old)} → {format_number(now)}"
+        heads = removals[0].place.title if count == 1 else f"{count} of {total} heads"
+        how = "Without" if all(r.how == "zero" for r in removals) else "With changes in"
+        title = f"{how} {heads}. {escape(describe_change(translation.text, new.text))}"
+        figures = f"log probability {change}"
+        if new.text != translation.text:
+            figures = (
+                f"log probability: new translation {format_number(new.log_prob)}; original, scored "
+                f"with this change: {change}"
+            )
     with st.container(key="removal-translation"):
-        show_candidate(
-            new.text,
-            translation.text,
-            figures,
-            title=title,
-        )
-        if removals:
-            st.text(describe_change(translation.text, new.text))
-    if removals:
-        sentence_bar.show_notices_of(new)
+        show_candidate(new.text, translation.text, figures, title=title)
 
 
 def describe_change(before: str, after: str) -> str:
     """Say in one sentence what changed heads did to the words of a translation, never why."""
     old, new = before.split(), after.split()
-    replaced = [
-        " instead of ".join(
-            quoted(" ".join(words)) if words else "nothing"
-            for words in (new[start:end], old[first:last])
-        )
-        for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes()
-        if change != "equal"
-    ]
-    return f"It writes {listing(replaced) or 'the same words'}."
+    changes = []
+    for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
+        there, here = quoted(" ".join(old[first:last])), quoted(" ".join(new[start:end]))
+        texts = {
+            "delete": f"drops {there}",
+            "insert": f"adds {here}",
+            "replace": f"writes {here} instead of {there}",
+        }
+        changes += [texts[change]] if change != "equal" else []
+    if not changes:
+        return "Same translation: other heads make up for it."
+    return f"It {listing(changes)}."
+
+
+def _notices(translator: Translator, new: Translation) -> None:
+    """Say what a reader should know, but not that the sentence makes the model unsure: heads do."""
+    made_for = translator.domain.made_for if translator.domain else None
+    own = [text for text in new.notices if made_for is None or made_for not in text]
+    sentence_bar.show_notices_of(replace(new, notices=tuple(own)))
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")

@@ -20,6 +20,7 @@ from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
+from viz.app.cache.needed_heads import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
@@ -80,20 +81,50 @@ class Controls:
         return self.replacement == "rows"
 
 
-def draw_controls(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
+def draw_controls(
+    translator: Translator, trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator
+) -> Controls:
     """Draw the controls, the field with the heads that are off into `below`."""
+    with row:
+        _remove_needed(translator, trace)
     with below:
-        removed = removed_field(translator.model)
+        removed = removed_field()
     history: History[str] = st.session_state.setdefault("removal.history", History())
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator, worth_seeing.default_choices("roles"))
-        how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
         _undo_button("undo", "Undo", history.before, history.undo)
         _undo_button("redo", "Redo", history.undone, history.redo)
         _undo_button("none", "Restore all", history.now, lambda: "")
-        which = choose_one("Map", get_args(Which), WHICH)
+        with st.popover("Options", key="removal-options"):
+            how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
+            which = choose_one("Map", get_args(Which), WHICH, labelled=True)
     return Controls(head, REPLACEMENTS[how], removed.strip(), which)
+
+
+def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
+    """Draw the button that removes one more head, in the order in which the sentence needs them.
+
+    It stands before the field of the removed heads is drawn, so that it may set it.
+    """
+    pressed = st.button(
+        "Remove the head this sentence needs most",
+        key="removal-needed",
+        icon=":material/heart_broken:",
+        help="Press again to remove the next one, in the same order as Break it on Translate.",
+    )
+    if not pressed:
+        return
+    now, _ = parse_removals(typed(REMOVED), translator.model)
+    try:
+        order = needed_heads(translator, trace, len(now) + 1)
+    except HeadlightError as error:
+        say(error)
+        return
+    places = {removal.place for removal in now}
+    if (head := next((head for head in order if head not in places), None)) is not None:
+        open_head(head)
+        choose_removed(format_removals([*now, Removal(*head)]))
 
 
 def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
@@ -275,15 +306,9 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
 
 def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
     """Say what was measured, and where on the curve the page is."""
-    measurement = (
-        f"BLEU (match with reference translations, 100 at most) on {report.bleu_sentences:,} of "
-        f"the sentences that gave the order; band: 95 % interval."
-    )
+    measurement = f"BLEU on {report.bleu_sentences:,} sentences (band: 95 %)."
     if at is None:
-        return (
-            f"{measurement} The heads removed now are not the first of this order, or not set to "
-            f"zero."
-        )
+        return f"{measurement} Your current selection is not on this curve."
     below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
     above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
     whole = f"with all heads: {format_number(report.bleu.value)}"

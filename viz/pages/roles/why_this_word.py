@@ -24,13 +24,13 @@ from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
-from viz.app.chrome.head_picker import head_buttons, link_parameters, pick_head
+from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.chrome.problems import without_paths
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, tick_label
 from viz.figures.colors import GREY, INK
 from viz.pages.roles.head_charts import (
@@ -67,8 +67,6 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
-    with controls_row("why-controls"):
-        head = pick_head(translator, worth_seeing.default_choices("roles"))
     choices = step_choices(translator, trace)
     step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
@@ -80,7 +78,6 @@ def show() -> None:
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
     first, second = map(quoted, names)
-    st.subheader(as_markdown(f"Why {first} rather than {second}?"), anchor=False)
     probability, log_odds = choices[step][0].probability, evidence.log_odds
     st.text(
         f"Probability {format_probability(probability)} for {first}, "
@@ -90,10 +87,13 @@ def show() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
-        show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
     with right:
-        st.subheader("Heads", anchor=False)
-        show_heads(evidence, head, *names)
+        with controls_row("why-controls"):
+            measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
+            with st.popover("Choose a head", key="why-head"):
+                head = pick_head(translator, worth_seeing.default_choices("roles"))
+        show_heads(evidence, head, measure, *names)
+    show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
     explain(
         "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
         "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
@@ -102,17 +102,17 @@ def show() -> None:
         "changed, not why the model decided; other subwords can stand in for the erased one."
         + sources("§3.1", contrast, direct_logits, erase)
     )
-    by_head = "direct" if st.session_state[MEASURE] == "direct logits" else "by_head"
+    by_head = "direct" if measure == "direct logits" else "by_head"
     show_code(f"""
         evidence = contrast(translator.model, trace, {step}, {other})
         # Subwords: gradient × value
         result = evidence.by_source
         # Subwords: lost when erased
         result = erase(translator.model, trace, {step}, {other})
-        # {head_title(*head)}
-        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
         # Heads
         result = evidence.{by_head}
+        # {head_title(*head)}
+        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
     """)
 
 
@@ -133,7 +133,6 @@ def _sources(
 ) -> None:
     """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
-    st.subheader(f"{capitalised(language)} subwords", anchor=False)
     tokens, first = display_tokens(trace.source_tokens), evidence.by_source
     erased, why_not = _erased(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)
@@ -200,9 +199,8 @@ MOST_NAMED = 5
 """Heads on each side that are listed."""
 
 
-def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None:
+def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, other: str) -> None:
     """Draw the heads as tables, and the strongest by name; a click opens a head."""
-    measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
     values: dict[Kind, Array] = dict(evidence.by_head)
     if measure == "direct logits":
         values = {kind: evidence.direct[kind] for kind in DECODER_KINDS}
@@ -241,7 +239,7 @@ def show_open_head(
 ) -> None:
     """Draw the contribution of each key of the open head, and links to other pages."""
     kind, place = head.kind, (head.layer, head.head)
-    st.subheader(head_title(*head), anchor=False)
+    head_heading(head)
     values = evidence.values[kind][place]
     total = format_number(float(values.sum()), sign=True)
     summary = f"{total} nats by gradient × value"
@@ -260,8 +258,8 @@ def show_open_head(
         alt="Gradient × value of each subword at which the open head looks.",
     )
     with st.container(key="why-links", horizontal=True, vertical_alignment="center", gap="small"):
-        navigation.link("heads", "where this head looks", link_parameters(*head))
-        st.button("Remove it: what changes", key="why-remove", on_click=open_removal, args=(head,))
+        navigation.link("heads", "See where this head looks", link_parameters(*head))
+        st.button("Remove this head", key="why-remove", on_click=open_removal, args=(head,))
 
 
 Floats = npt.NDArray[np.floating]

@@ -34,7 +34,7 @@ from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import counted, format_number
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import step_axis
@@ -307,7 +307,12 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
 
 def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
     """Find the role of every head of one kind."""
-    return memo_per_trace(trace, ("roles", kind), lambda: head_roles(by_pieces(trace, kind), kind))
+
+    def compute() -> list[list[str]]:
+        names = head_roles(by_pieces(trace, kind), kind)
+        return [[role_name(role, kind) for role in layer] for layer in names]
+
+    return memo_per_trace(trace, ("roles", kind), compute)
 
 
 def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:

@@ -11,11 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_order import LENGTH, random_order, removal_order
+from transformer.analysis.heads.removal_order import random_order, removal_order
 from transformer.analysis.heads.removal_text import format_removals
-from viz.app.cache.cached_results import identity, trace_identity
-from viz.app.cache.memory import memo
-from viz.app.cache.progress import progress_bar
+from viz.app.cache.needed_heads import needed_heads
 from viz.app.cache.removal_effects import effect_of
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.problems import say
@@ -42,7 +40,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         )
         return
     try:
-        order = order_of(bar, trace)
+        order = needed_heads(bar.translator, trace)
     except HeadlightError as error:
         say(error)
         return
@@ -92,18 +90,6 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         f"log probability of the translation most; the others follow by their gradients: "
         f"{code_line(removal_order)}. Other heads can take over what a head does."
     )
-
-
-def order_of(bar: BarTranslation, trace: AttentionTrace) -> list[Head]:
-    """Return the heads in the order in which the sentence needs them, computed once for all."""
-
-    def compute() -> list[Head]:
-        with progress_bar("Removing one head after another") as report:
-            return removal_order(bar.translator.model, trace, length=LENGTH, progress=report)
-
-    key = ("removal order", identity(bar.translator), trace_identity(trace))
-    order: list[Head] = memo(key, compute)
-    return order
 
 
 def _named(heads: Sequence[Head]) -> str:

@@ -110,7 +110,7 @@ def show_words(
     if both is None and settings.head is not None:
         card = link_parameters(*Head("cross", settings.layer, settings.head))
         card[navigation.VIEW] = navigation.ROLES
-        navigation.link("roles", "the head of these links", card)
+        navigation.link("roles", "See what this head does", card)
     return both or drawn
 
 
@@ -202,4 +202,4 @@ def link_norms(choice: MapChoice) -> None:
     """Draw the link to the lens of norms on the head of the map, with its sinks."""
     layer, head = choice.layer + 1, "mean" if choice.head is None else choice.head + 1
     card = {KIND: "cross", HEAD.layer: f"{layer}", HEAD.head: f"{head}", "lens": LENS_NAMES["norm"]}
-    navigation.link("heads", "see lens norms", {**card, WITHOUT_SINKS: "false"})
+    navigation.link("heads", "See the lens norms", {**card, WITHOUT_SINKS: "false"})

@@ -33,8 +33,13 @@ EVERY = [
 
 def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
     text = format_removals(EVERY)
-    assert text == "c1.3,e0.0u,d1.2p3x3_0-0_2-0.1,c0.0m,c0.1z,c0.2w"
+    assert text == (
+        "L2 H4 cross, L1 H1 encoder uniform, L2 H3 decoder painted 3x3 1-1 3-1.2, "
+        "L1 H1 cross mean, L1 H2 cross z, L1 H3 cross weights"
+    )
     assert parse_removals(text, translator.model) == (EVERY, "")
+    earlier = "c1.3,e0.0u,d1.2p3x3_0-0_2-0.1,c0.0m,c0.1z,c0.2w"
+    assert parse_removals(earlier, translator.model) == (EVERY, "")
     whole = [pattern_removal(CROSS, np.array(PATTERN))]
     assert parse_removals(format_removals(whole), translator.model) == (whole, "")
     assert parse_removals(" ", translator.model) == ([], "")
@@ -44,8 +49,8 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
     text = "L2 H4 cross, l1h1 Encoderu, L2 H3 · decoder"
     places = [Removal(*CROSS), Removal(*ENCODER, "uniform"), Removal(*DECODER)]
     assert parse_removals(text, translator.model) == (places, "")
-    assert format_removals(places) == "c1.3,e0.0u,d1.2"
-    for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross"):
+    for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross",
+                  "L1 H1 cross painted 2x2 0-1"):  # fmt: skip
         removals, problem = parse_removals(wrong, translator.model)
         assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
     assert "L1 H100 · cross-attention" in parse_removals("c0.99", translator.model)[1]

@@ -32,16 +32,16 @@ def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> No
         assert page["show"] is package.show
 
 
-def test_a_link_leads_to_the_path_and_says_why() -> None:
+def test_a_link_leads_to_the_path_and_says_what_to_do() -> None:
     def page() -> None:
         from viz.app.links import navigation
 
-        navigation.link("masks", "who may see whom", {"kind": "cross"})
+        navigation.link("masks", "See the mask", {"kind": "cross"})
 
     app = AppTest.from_function(page).run()
     assert not app.exception
     (link,) = app.get("page_link")
-    assert link.proto.label == "Masks: who may see whom"
+    assert link.proto.label == "See the mask →"
     assert link.proto.page == "masks"
     assert link.proto.query_string == f"{LINKED}=&kind=cross"
 

@@ -126,7 +126,9 @@ def inside(app: AppTest, values: Values) -> None:
 def corpus_roles(app: AppTest, values: Values) -> None:
     measured = values["Every measure"]
     shown_table = app.table[0].value
-    assert shown_table["measure"].tolist() == [*measured]
+    assert shown_table["measure"].tolist() == [
+        {"end token": "end", "first": "first word"}.get(name, name) for name in measured
+    ]
     for (_, distance), button in zip(
         [
             *values["Heads like this one, by these measures"],
@@ -152,9 +154,9 @@ def removal(app: AppTest, values: Values) -> None:
 
 
 def why(app: AppTest, values: Values) -> None:
-    gradient, erased, own, heads = values.values()
-    for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
-        close(drawn.ravel(), frames(app, chart)[min(chart < 3, 1)]["value"])
+    gradient, erased, heads, own = values.values()
+    for chart, drawn in enumerate((gradient, erased, *heads.values(), own)):
+        close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
 
 
 def layers(app: AppTest, values: Values) -> None:

@@ -64,9 +64,9 @@ def view(serve: Callable[..., AppTest], measured_folder: Path) -> Callable[..., 
     return open_view
 
 
-def press(app: AppTest, name: str) -> AppTest:
-    """Start the job of a name, and wait for its end, as a browser does."""
-    app.button(key=f"{name}-start").click().run()
+def press(app: AppTest, name: str, button: str = "") -> AppTest:
+    """Start the job of a name by its button or another, and wait for its end, as a browser does."""
+    app.button(key=button or f"{name}-start").click().run()
     job = app.session_state[f"job {name}"]
     end = time.monotonic() + 60
     while job.is_active:

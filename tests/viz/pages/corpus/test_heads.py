@@ -19,7 +19,7 @@ from transformer.analysis.lines.means import head_means, heads_table
 from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
-from viz.figures.head_scatter import PICKED
+from viz.figures.head_scatter import NAMED, PICKED, furthest
 from viz.pages.corpus import heads as module
 from viz.pages.corpus.heads import clicked_head
 from viz.trace_files import csv_bytes, parquet_bytes
@@ -66,6 +66,19 @@ def test_the_page_opens_on_the_examples_with_every_number_of_their_table(
     (ring,) = [frame for frame in frames(app) if len(frame) == 1]
     place = ring.iloc[0][["kind", "layer", "head"]].tolist()
     assert place == ["cross", costliest["layer"] - 1, costliest["head"] - 1]
+    (named,) = [frame for frame in frames(app) if len(frame) == NAMED]
+    values = table[["confidence", COST]]
+    distances = (((values - values.median()) / values.std()) ** 2).sum(axis=1)
+    rows = distances.sort_values(ascending=False).index[:NAMED]
+    places = zip(table["kind"], table["layer"] - 1, table["head"] - 1, strict=True)
+    heads = [Head(*place) for place in places]
+    assert list(named["name"]) == [heads[row].title for row in rows]
+    app = opened(checkpoint=BUNDLED, corpus_y="sink")  # the furthest is open, whatever is drawn
+    row = furthest(table, "confidence", "sink")[0]
+    assert [app.selectbox(key=name).value for name in ("layer", "head")] == [
+        str(table["layer"][row]),
+        str(table["head"][row]),
+    ]
 
 
 def test_a_measure_that_a_kind_has_not_leaves_its_heads_out(

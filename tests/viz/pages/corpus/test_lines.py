@@ -81,6 +81,14 @@ def test_bad_lines_are_counted_and_the_others_measured(
     } == reasons
 
 
+def test_lost_lines_are_told_before_and_after_a_reload(opened: Callable[..., AppTest]) -> None:
+    app = opened()
+    assert len([text for text in texts(app) if "A reload" in text]) == 1
+    assert len([caption for caption in app.caption if "a reload loses them" in caption.value]) == 1
+    measure(app, GOOD)
+    assert not [text for text in texts(app) if "A reload" in text]
+
+
 def test_another_session_has_nothing_of_it_without_the_same_lines(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,8 @@ from tests.viz.pages.corpus.measured_folder import (
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.lines.means import head_means
 from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.analysis.lines.quality import quality_changes
@@ -55,7 +57,8 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     assert list(shown["line"]) == [lines.pairs[row].number for row in order]
     assert shown[CHANGE].to_numpy() == pytest.approx((without.changes / lines.subwords)[order])
     assert list(shown["after"]) == [without.translations[row] for row in order]
-    (line,) = [text for text in texts(app) if "per subword changes by" in text]
+    (first,) = [n for n, text in enumerate(texts(app)) if "per subword changes by" in text]
+    line = " ".join(texts(app)[first : first + 3])  # each p has a sentence
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     assert all(number in line for number in change)
     costly = int((summary.control_changes <= summary.change.value).sum())
@@ -81,10 +84,10 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     monkeypatch.chdir(translator.folder.parent)  # the code below the view names the folder alone
     code = {title: computed(text) for title, text in blocks(app).items()}
     assert list(code["Lines that change most"]["after"]) == list(shown["after"])
-    assert code["Words lost and won"] == (summary.lost, summary.won)
+    assert code["Words dropped and added"] == (summary.lost, summary.won)
     totals = [sum(times for _, times in words) for words in (summary.lost, summary.won)]
     titles = [subheader.value for subheader in app.subheader]
-    assert [f"Words lost: {totals[0]}", f"Words won: {totals[1]}"] == titles[2:4]
+    assert [f"Words dropped: {totals[0]}", f"Words added: {totals[1]}"] == titles[2:4]
     assert code["BLEU and chrF2"] == scores
     for number, chart in enumerate(value for value in code.values() if isinstance(value, Chart)):
         drawn = frames(app, number)[0]
@@ -115,13 +118,14 @@ def test_heads_are_chosen_one_by_one_and_by_a_measure(
     app = view("Remove heads", kind="encoder", layer="1", head="2", remove_kind="cross-attention",
                remove_count="2")  # fmt: skip
     assert not [button for button in app.button if button.key == f"{JOB}-start"]
-    app.button(key="removal-add").click().run()
-    assert app.session_state["removed"] == "e0.1"
+    press(app, JOB, "removal-add")  # one press chooses the head and removes it
+    assert app.session_state["removed"] == "L1 H2 encoder"
+    assert len(frame(app, CHANGE, "before")) == len(lines)
     app.button(key="removal-add").click().run()
     assert app.session_state["removed"] == ""
     app.button(key="removal-take").click().run()
     means = head_means(lines).values[COST].value
     cross = [n for n, head in enumerate(lines.heads) if head.kind == "cross"]
     costliest = sorted(cross, key=lambda n: -means[n])[:2]
-    codes = [f"c{lines.heads[n].layer}.{lines.heads[n].head}" for n in costliest]
-    assert app.session_state["removed"].split(",") == codes
+    removals = [Removal(*lines.heads[n]) for n in costliest]
+    assert app.session_state["removed"] == format_removals(removals)

@@ -71,7 +71,8 @@ def test_lines_match_every_pattern_of_a_link(
     query = {name: [pattern] for name, pattern in url.items()}
     assert address.clean(query) == query  # even a number that no field of a number can hold
     app = view("Search", **url)
-    assert f"{len(numbers)} of 5 lines match." in texts(app)
+    count = f"{len(numbers)} of 5 lines match" if len(numbers) < 5 else "5 lines"
+    assert f"{count}, sorted by {LEAST_CERTAIN}: smallest first." in texts(app)
     assert {*shown(app)} == numbers if numbers else not app.dataframe
 
 

@@ -25,7 +25,8 @@ from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
-from transformer.analysis.heads.removal_text import parse_removals
+from transformer.analysis.heads.removal_order import removal_order
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
@@ -47,7 +48,7 @@ from viz.pages.roles.removal import (
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
-LINK = "c1.3,e0.0u"
+LINK = "L2 H4 cross, L1 H1 encoder uniform"
 URL = {"text": SENTENCE, "roles_view": "Remove heads"}
 
 
@@ -116,38 +117,49 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
     assert buttons[0].label.endswith(f"{distance:.2f}")
+    app.session_state["address.arrived"] = False  # as in every run but the first
     buttons[0].click().run()
     assert app.selectbox(key="layer").value == str(first.layer + 1)
     assert app.selectbox(key="head").value == str(first.head + 1)
 
 
-def shown_log_p(app: AppTest) -> list[str]:
-    """Log P of the original translation, with all heads and without some."""
-    figures = re.findall(r"translation: (−\d+\.\d\d) → (−\d+\.\d\d)", candidate(app))
-    return [*figures[0]]
-
-
-def test_what_a_removal_changed_is_shown_in_its_words_and_in_log_p(opened) -> None:
-    app = opened(removed=LINK)
-    before, after = shown_log_p(app)
-    assert f"log probability {before}" in " ".join(texts(app))
+def test_what_a_removal_changed_is_shown_in_its_words_and_once_in_log_p(opened) -> None:
+    body = candidate(opened(removed=LINK))
+    before, after = re.findall(r"(−\d+\.\d\d) → (−\d+\.\d\d)", body)[0]
     assert after != before
-    (line,) = [text for text in texts(app) if text.startswith("It writes")]
-    assert ("the same words" in line) == ("<b>" not in candidate(app))
-    assert not [text for text in texts(opened()) if text.startswith("It writes")]
+    assert ("new translation" in body) == ("<b>" in body or "<del>" in body)
+    assert "log probability" not in candidate(opened())
+    same = candidate(opened(removed="L1 H1 decoder"))
+    assert ("Same translation" in same, "new translation" in same) == (True, False)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Ein Hund schläft.", "the same words."),
-        ("Ein Tier schläft jetzt.", "“Tier schläft jetzt.” instead of “Hund schläft.”."),
-        ("Hund schläft. Ja.", "nothing instead of “Ein” and “Ja.” instead of nothing."),
+        ("Ein Hund schläft.", "Same translation: other heads make up for it."),
+        ("Ein Tier schläft jetzt.", "It writes “Tier schläft jetzt.” instead of “Hund schläft.”."),
+        ("Hund schläft. Ja.", "It drops “Ein” and adds “Ja.”."),
     ],
 )
 def test_the_words_that_changed_are_named(text: str, expected: str) -> None:
     line = describe_change("Ein Hund schläft.", text)
-    assert line.translate({0x2068: None, 0x2069: None}) == f"It writes {expected}"
+    assert line.translate({0x2068: None, 0x2069: None}) == expected
+
+
+def test_the_first_button_removes_the_heads_in_the_order_in_which_the_sentence_needs_them(
+    opened, translator: Translator
+) -> None:
+    order = removal_order(translator.model, translator.trace(SENTENCE))
+    app = opened()
+    assert app.button[next(n for n, b in enumerate(app.button) if "removal" in b.key)].key == (
+        "removal-needed"
+    )
+    for count in (1, 2):
+        app.button(key="removal-needed").click().run()
+        assert in_url(app, "removed") == format_removals([Removal(*h) for h in order[:count]])
+        assert message(app, "head_grid")[0]["crossed"] == [[*head] for head in order[:count]]
+    (finding,) = [link for link in app.get("page_link") if "matters more" in link.proto.label]
+    assert order[0].title in finding.proto.label.replace("\\", "")
 
 
 def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:
@@ -183,16 +195,10 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         assert any(f"Click one to {click}." in body for body in html(app))
 
 
-def test_the_heads_of_a_link_have_their_names_on_the_screen_beside_it(opened) -> None:
-    app = opened(removed="L2 H4 cross, e0.0u")
-    assert "That is L2 H4 · cross-attention, L1 H1 · encoder." in [c.value for c in app.caption]
-    many = (
-        ",".join(f"c0.{head}" for head in range(4))
-        + ","
-        + ",".join(f"{kind}1.{head}" for kind in "ed" for head in range(4))
-    )
-    app = opened(removed=f"{many},c1.0")
-    assert any(c.value.endswith("L2 H4 · decoder, and 1 more.") for c in app.caption)
+def test_an_earlier_link_opens_with_the_names_of_the_screen(opened) -> None:
+    app = opened(removed="c1.3,e0.0u")
+    assert app.text_input(key="removed").value == in_url(app, "removed") == LINK
+    assert opened(removed="c1.3,x").text_input(key="removed").value == "c1.3,x"
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:
@@ -201,7 +207,7 @@ def test_each_change_can_be_undone_and_done_again(opened) -> None:
     crossed = lambda: len(message(app, "head_grid")[0]["crossed"])  # noqa: E731
     assert crossed() == 2
     app.button(key="removal-undo").click().run()
-    assert (crossed(), in_url(app, "removed")) == (1, "c1.3")
+    assert (crossed(), in_url(app, "removed")) == (1, "L2 H4 cross")
     assert app.button(key="removal-undo").disabled
     app.button(key="removal-redo").click().run()
     assert (crossed(), in_url(app, "removed")) == (2, LINK)
@@ -227,7 +233,7 @@ def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
     assert len([text for text in texts(app) if why in text]) == 1
     assert "attention_map" in message(app, "attention_map")[0]["component"]
     assert message(app, "head_grid")[0]["crossed"] == [["cross", 1, 3]]
-    assert "1 of " in candidate(app)
+    assert "L2 H4" in candidate(app)
     for picture in ("head_grid", "attention_map"):  # what a saved file says
         assert "heads changed: L2 H4 · cross-attention." in message(app, picture)[0]["caption"]
 
@@ -238,7 +244,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     app.multiselect(key="removal-keys").set_value([1, 2]).run()
     trace = translator.trace(SENTENCE)
     queries, keys = trace.cross.shape[2:]
-    assert in_url(app, "removed") == f"c0.1p{queries}x{keys}_0-1.2"
+    assert in_url(app, "removed") == f"L1 H2 cross painted {queries}x{keys} 1-2.3"
     weights = trace.cross[0, 1].copy()
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
@@ -270,20 +276,20 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
     meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
     app._run(first)
-    assert in_url(app, "removed") == "c0.0,c0.1"
+    assert in_url(app, "removed") == "L1 H1 cross, L1 H2 cross"
     app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
     shown, arrays = message(app, "attention_map")
     queries, keys = arrays["weights"].shape
-    rows = f"c0.1p{queries}x{keys}_0-1"
+    rows = f"L1 H2 cross painted {queries}x{keys} 1-2"
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
     second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
     meanwhile(monkeypatch, view, "effect_of", [second])
     app._run(first)
-    assert in_url(app, "removed") == f"{rows}.2"
+    assert in_url(app, "removed") == f"{rows}.3"
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
     app.multiselect(key="removal-keys").set_value([1]).run()
-    assert in_url(app, "removed") == f"e0.0,{rows}"
+    assert in_url(app, "removed") == f"L1 H1 encoder, {rows}"
 
 
 def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
@@ -305,7 +311,7 @@ def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
 def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:
     app = opened(removed="c9.0,c1.3,c1.3,e0.9")
     app._run(choice(app, "roles-grid", ["cross", 0, 0]))
-    assert in_url(app, "removed") == "c1.3,c0.0"
+    assert in_url(app, "removed") == "L2 H4 cross, L1 H1 cross"
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:
@@ -369,14 +375,13 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
 ) -> None:
     app = opened(checkpoint=measured_folder)
     app.slider(key="removal-count").set_value(2).run()
-    assert in_url(app, "removed") == "c1.3,c1.2"
+    assert in_url(app, "removed") == "L2 H4 cross, L2 H3 cross"
     assert any(
         "With 2 removed: 20.50, with all heads: 30.00" in caption.value for caption in app.caption
     )
-    assert any("of the sentences that gave the order" in caption.value for caption in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
-    assert any("not the first of this order" in caption.value for caption in app.caption)
+    assert any("not on this curve" in caption.value for caption in app.caption)
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
@@ -439,13 +444,14 @@ ENCODER, DECODER = Head("encoder_self", 0, 0), Head("decoder_self", 1, 2)
 def test_pressed_squares_do_what_the_first_of_them_does() -> None:
     text = ""
     for keys, painted in (
-        ([2], "e0.0p3x3_1-2"),
-        ([0, 1, 2], "e0.0p3x3_1-0.1.2"),
-        ([2, 1], "e0.0p3x3_1-0"),
+        ([2], "L1 H1 encoder painted 3x3 2-3"),
+        ([0, 1, 2], "L1 H1 encoder painted 3x3 2-1.2.3"),
+        ([2, 1], "L1 H1 encoder painted 3x3 2-1"),
         ([0], ""),
     ):
         removals, _ = parse_removals(text, None)
         text = painted_squares(removals, ENCODER, (3, 3), [(1, key) for key in keys])
         assert text == painted
     assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
-    assert painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"
+    painted = painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)])
+    assert painted == "L2 H3 decoder painted 3x3 2-1.2"

@@ -17,6 +17,8 @@ from tests.viz.app_test import go_back, texts
 from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import chart_tables
 from transformer import AttentionTrace, InputError, Translator
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.logits.contrast import contrast
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import EOS
@@ -147,9 +149,8 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     keys = result.values[kind][layer, head]
     np.testing.assert_allclose(bars(app, FIRST_ORDER)[1]["value"], keys, atol=1e-5)
     app.button(key="why-remove").click().run()
-    letter = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}[kind]
     assert app.button_group(key="roles_view").value == "Remove heads"
-    assert app.text_input(key="removed").value == f"{letter}{layer}.{head}"
+    assert app.text_input(key="removed").value == format_removals([Removal(kind, layer, head)])
 
 
 def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(opened, link) -> None:
@@ -229,30 +230,24 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
             app.text_input(key="other").set_value(text).run()
 
 
-def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
+def test_a_written_piece_is_text_and_has_the_name_of_its_button(
     opened, translator, monkeypatch
 ) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
     app = opened(written=str(step))
-    (heading,) = [element.value for element in app.subheader if element.value.startswith("Why")]
-    assert heading.startswith("Why “\u2068\\$\u2069” rather than ")  # two bare ones are a formula
     assert "“\u2068$\u2069”" in odds_line(app)
 
 
 def test_back_compares_the_piece_that_the_link_names(opened, link, monkeypatch) -> None:
     app = opened(**link)
-    odds, (heading,) = (
-        odds_line(app),
-        (element.value for element in app.subheader if "Why" in element.value),
-    )
+    odds = odds_line(app)
     app.button_group(key="other-pieces").set_value(2).run()
     assert odds_line(app) != odds
     go_back(app, monkeypatch, text=SENTENCE, roles_view="Why this word", **link)
     assert app.text_input(key="other").value == link["other"]
     assert odds_line(app) == odds
-    assert heading in [element.value for element in app.subheader]
 
 
 def test_back_to_a_shorter_sentence_asks_for_no_piece_of_the_longer_one(

@@ -11,7 +11,7 @@ import { averageRow, originOf, planMap } from "../../viz/draw/js/attention_map/p
 import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
 import { planTree } from "../../viz/draw/js/beam_tree/plan.js";
 import { treeMarks } from "../../viz/draw/js/beam_tree/view.js";
-import { rect } from "../../viz/draw/js/core/scene.js";
+import { group, rect } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
 import { gridMarks } from "../../viz/draw/js/head_grid/view.js";
@@ -22,6 +22,8 @@ import { rasterOfPanel, summaryMarks } from "../../viz/draw/js/lines/view.js";
 import {
   extent, gridMarks as maskSquares, maskMarks, planMasks,
 } from "../../viz/draw/js/mask_grids.js";
+import { barMarks as nextMarks, stageMarks, tileMarks } from "../../viz/draw/js/player/marks.js";
+import { planPlayer, planTiles } from "../../viz/draw/js/player/plan.js";
 import { curveMarks, planRibbons, ribbonMarks, ribbonsOf } from "../../viz/draw/js/ribbons.js";
 import { barMarks, planBars } from "../../viz/draw/js/step_bars.js";
 import { COMPONENTS } from "../../viz/draw/js/streamlit.js";
@@ -133,6 +135,33 @@ const PICTURES = {
       grid, plan, theme: colors, measure, squares, chosen: 2, at: { row: 0, key: 1 },
     });
     return { width, height, marks };
+  },
+  player: (colors) => {
+    const size = /** @type {[number, number]} */ ([3, 4]);
+    const kind = /** @type {import("../../viz/draw/js/player/data.js").KindData} */ ({
+      kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
+      selected: [1, 0], size, palette,
+      weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),
+    });
+    const data = {
+      title: "", languages: /** @type {[string, string]} */ (["", ""]), outside: "", training: [],
+      source: words("s", 4), written: words("w", 4), kind: kind.kind, kinds: [kind], links: [],
+      steps: Array.from({ length: 3 }, () => ({
+        options: [0.7, 0.2, 0.1].map((p, n) => ({ label: `o${n}`, p })), taken: 1,
+        beginnings: ["w1", "w2"],
+      })),
+    };
+    const head = /** @type {const} */ ({ kind: "cross", layer: 1, head: 0 });
+    const plan = planPlayer(data, 900, measure);
+    const { tiles, width, height } = planTiles(kind, 900, false);
+    const moment = {
+      data, plan, theme: colors, measure, kind, head, step: 1, part: 0.5, all: false, word: null,
+    };
+    const marks = [
+      ...stageMarks(moment), group(nextMarks(moment), { x: plan.width + 20 }),
+      group(tileMarks({ ...moment, tiles, selected: head, pointed: null }), { y: plan.height }),
+    ];
+    return { width, height: plan.height + height, marks };
   },
   ribbons: (colors) => {
     const data = ribbonData(2, 3, 4, { weights: numbers(24) });

@@ -25,5 +25,5 @@ def test_every_rule_of_the_style_sheet_keeps_to_our_own_classes():
     for path in FOLDER.rglob("*.css"):
         css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for selectors in re.findall(r"([^{}]+)\{", css):
-            if selectors.strip() != "@media (forced-colors: active)":
+            if not selectors.strip().startswith("@media"):
                 assert all(part.strip().startswith(".hl") for part in selectors.split(","))

@@ -191,7 +191,7 @@ def _meta_lines(meta: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: {meta[name]}"
     for name in ("rowNames", "names"):
         yield from (f"row {n}: {text}" for n, text in enumerate(meta.get(name) or [], start=1))
-    for step in meta.get("steps", []):
+    for step in (step for step in meta.get("steps", []) if "name" in step):  # of Inside a head
         yield f"step {step['name']}: {step['shape']}"
         yield f"step {step['name']}: {step['says']}"
     for box in meta.get("boxes", []):

@@ -29,7 +29,6 @@ from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, decoder_rows
 from viz.draw.left_out import left_out, shares_left_out
-from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
 from viz.pages.heads.code_blocks import code_parts
 from viz.pages.heads.controls import Mode
@@ -57,15 +56,12 @@ def show_trace(trace: AttentionTrace) -> None:
         view = HeadsView(lens_trace, options, origin_of(trace), remember)
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
-        opened, options = _show(trace, view, mode)
+        _show(trace, view, mode)
         if not options.sinks:
             with line:
                 _show_left_out(trace, view, options)
     except HeadlightError as error:
         say(error)
-        return
-    with row:
-        download_menu(lens_trace, opened, options)
 
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
@@ -106,16 +102,17 @@ def _see_norms() -> None:
     st.session_state[WITHOUT_SINKS] = False
 
 
-def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, ExplorerOptions]:
-    """Draw the maps of a trace; return the open map and the options of a report that shows them."""
+def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
+    """Draw the maps of a trace, and under them the menu of downloads."""
+    lens_trace = view.trace
     if mode == "compare":
         second = show_compared(trace, view)
         _grid(view, "heads-first")
+        compared = None if second is None else second_map(second)
+        download_menu(lens_trace, view.opened, replace(view.options, compared=compared))
         _explain(view, second)
         show_code(*code_parts(view, view.options, second))
-        return view.opened, replace(
-            view.options, compared=None if second is None else second_map(second)
-        )
+        return
     if mode == "step by step":
         view = view.at_step(_step(view.heads_of("cross").axes))
     grid, picture = st.columns([5, 7], gap="medium")
@@ -123,9 +120,9 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, 
         _grid(view, "heads-map")
     with picture:
         options = show_open(view)
+        download_menu(lens_trace, view.opened, options)
     _explain(view, None)
     show_code(*code_parts(view, options, None))
-    return view.opened, options
 
 
 def _step(axes: LabelledWeights) -> int:

@@ -47,7 +47,6 @@ def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
     options, mode = menus.draw(row, trace)
-    st.markdown(_lead(options, trace))
     if options.words and (note := apart_note(trace)):
         st.caption(note)
     try:
@@ -106,6 +105,7 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
     """Draw the maps of a trace, and under them the menu of downloads."""
     lens_trace = view.trace
     if mode == "compare":
+        st.caption(_lead(view.options, trace))
         second = show_compared(trace, view)
         _grid(view, "heads-first")
         compared = None if second is None else second_map(second)
@@ -119,6 +119,7 @@ def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
     with grid:
         _grid(view, "heads-map")
     with picture:
+        st.caption(_lead(view.options, trace))
         options = show_open(view)
         download_menu(lens_trace, view.opened, options)
     _explain(view, None)

@@ -2,7 +2,7 @@
 // is the bar of a chart; the arrow keys move within. Streamlit makes each button a stop.
 {
   const CHOICES = "[role=radiogroup]";
-  const BARS = "[data-testid=stElementToolbar]";
+  const BARS = "[data-testid=stElementToolbar], .modebar";
   const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 
   /** @param {HTMLElement[]} buttons @param {HTMLElement | undefined} stop */

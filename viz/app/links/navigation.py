@@ -38,7 +38,7 @@ MAX_TITLE = 60
 def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     """Show page and sentence, in the browser's tab and as the heading of the page.
 
-    The style sheet shows the heading where the navigation is a menu.
+    The heading is for listeners: the navigation names the section of the page.
     """
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:

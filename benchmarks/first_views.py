@@ -63,7 +63,7 @@ COUNT = """() => {
 
 
 class FirstView(NamedTuple):
-    """What a page shows before anything is done.
+    """Figures of a page before anything is done on it.
 
     Args:
         names: of the stops, in their order.

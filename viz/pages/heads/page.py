@@ -1,4 +1,4 @@
-"""The page “Heads”: every layer and head of every kind as small maps, one of them large."""
+"""The page “All heads”: every layer and head of every kind as small maps, one of them large."""
 
 from __future__ import annotations
 

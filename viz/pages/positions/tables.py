@@ -214,8 +214,8 @@ def rotation() -> None:
     """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
     with controls_row("positions-controls"):
         size = _size()
-        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
-        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
+        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
+        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
         part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     if size is None:
         return
@@ -265,8 +265,8 @@ def pick_stack() -> Stack:
 
 def _size() -> Size | None:
     """Draw length and width; return None after naming an invalid width."""
-    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128)
-    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2)
+    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128, width=280)
+    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
     if d_model % 2:
         st.text(
             f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "

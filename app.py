@@ -10,6 +10,7 @@ from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
+from viz.draw.labels import SECTIONS
 from viz.pages import (
     architecture,
     corpus,
@@ -23,6 +24,20 @@ from viz.pages import (
     translate,
 )
 
+SHOW = {
+    "translate": translate.show,
+    "heads": heads.show,
+    "inside": inside.show,
+    "roles": roles.show,
+    "corpus": corpus.show,
+    "architecture": architecture.show,
+    "masks": masks.show,
+    "positions": positions.show,
+    "schedule": schedule.show,
+    "training": training.show,
+}
+"""What draws each page, by its path."""
+
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
     "sentence. The model follows Vaswani et al., *Attention Is All You Need* (2017)."
@@ -33,31 +48,27 @@ def main() -> None:
     """Draw the bar and the page that the address names: what Streamlit runs for each reader."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
     page = st.navigation(
-        [
-            navigation.page("translate", translate.show, default=True),
-            navigation.page("heads", heads.show),
-            navigation.page("inside", inside.show),
-            navigation.page("roles", roles.show),
-            navigation.page("corpus", corpus.show),
-            navigation.page("masks", masks.show),
-            navigation.page("positions", positions.show),
-            navigation.page("schedule", schedule.show),
-            navigation.page("training", training.show),
-            navigation.page("architecture", architecture.show),
-        ],
+        {
+            section: [
+                navigation.page(path, SHOW[path], default=path == "translate") for path in paths
+            ]
+            for section, paths in SECTIONS.items()
+        },
         position="top",
     )
     path = page.url_path or "translate"
     address.prepare(path)
     heading = st.container(key="page-name")
-    top = st.container()
+    share = st.container(key="share", horizontal=True, gap="small")
     presentation.mark()
     with turn(), timed_run(path), menu.kept_for_run():
         try:
             panel.begin()
             navigation.name_page(heading, path, sentence_bar.show(path))
-            doors.show(top, path)
-            saved_views.show(path)
+            with share:
+                saved_views.copy_link()
+                doors.show(path)
+                saved_views.show(path)
             panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:
                 worth_seeing.show(path)

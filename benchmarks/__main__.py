@@ -12,6 +12,7 @@ from benchmarks import (
     failover,
     findings,
     firefox,
+    first_views,
     hostile,
     huggingface,
     inference,
@@ -36,7 +37,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, failover, firefox, hostile, parts, walk),
+    *(accessibility, age, failover, firefox, first_views, hostile, parts, walk),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -168,10 +168,12 @@ def _seconds(page: Page, address: str, control: Control, click: int) -> float:
         if control.prefix:
             url["prefix"] = _in_pieces(control.prefix)
         page.goto(f"{address}/{control.page}?{urlencode(url)}")
-        page.locator(control.menu or control.choices[0]).wait_for()
+        page.locator(".st-key-explanation").wait_for(state="attached")
         page.evaluate(NOTE)
         page.wait_for_function(QUIET)  # all that is drawn first is there
     if control.menu:
+        if not page.locator(control.menu).is_visible():
+            page.get_by_role("button", name="Options", exact=True).click()
         page.locator(control.menu).click()
     choice = page.locator(control.choices[0 if control.anew else (click + 1) % 2])
     choice.wait_for()

@@ -15,7 +15,7 @@ from tests.browser.spy import map_on, plain
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.trace import Labels
-from viz.draw.labels import SCREEN_NAMES, display_tokens
+from viz.draw.labels import PAGE_TITLES, SCREEN_NAMES, SECTIONS, display_tokens
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -66,6 +66,18 @@ def enter(page: Page, address: str) -> None:
 
 def german(page: Page):
     return page.locator(".st-key-translation")
+
+
+def open_page(page: Page, title: str) -> None:
+    """Open a page from the navigation, by the menu that lists it."""
+    (section,) = (
+        name for name, paths in SECTIONS.items() if title in [PAGE_TITLES[path] for path in paths]
+    )
+    if not section:
+        page.get_by_role("link", name=title, exact=True).click()
+        return
+    page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
+    page.get_by_role("menuitem", name=title, exact=True).click()
 
 
 def choose(page: Page, menu: str, option: str) -> None:

@@ -26,8 +26,14 @@ _ADDRESS = "data:text/javascript;base64," + base64.b64encode(_SCRIPT.read_bytes(
 COMPONENTS = f'const {{ render }} = await import("{_ADDRESS}");'
 
 
+def open_save_menu(root):
+    """Open the menu under a picture, which stays open where it is."""
+    root.locator(".hl-save").first.evaluate("menu => menu.open = true")
+
+
 def save(root, form, folder):
-    """Save a picture by its button, as a file of its own name in `folder`."""
+    """Save a picture by its menu, as a file of its own name in `folder`."""
+    open_save_menu(root)
     button = root.get_by_role("button", name=f"Save as {form}")
     with button.page.expect_download() as download:
         button.click()

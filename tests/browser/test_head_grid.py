@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from tests.browser.app_page import expect
 from tests.browser.offline import SVG
 from tests.browser.spy import plain
 from transformer.analysis.heads.head import Head
@@ -111,7 +112,24 @@ def test_keys_move_through_the_grid_and_switches_wait_for_no_answer(still):
     assert page.read_out() == f"{label('cross', 0, 2)} is open"
     page.page.keyboard.press("ArrowLeft")
     page.page.keyboard.press("Tab")  # one stop for all maps
+    assert focused(page) == "Save the picture"
+    forms = page.page.locator(".hl-save button")
+    expect(forms.first).to_be_hidden()
+    for press in ("Enter", "Tab"):
+        page.page.keyboard.press(press)
     assert focused(page) == "Save as PNG"
+    assert forms.count() == 4
+    page.page.keyboard.press("Escape")
+    assert focused(page) == "Save the picture"
+    for leave in (
+        lambda: page.page.mouse.click(1, 1),
+        lambda: page.page.keyboard.press("Shift+Tab"),
+    ):
+        page.page.keyboard.press("Enter")
+        expect(forms.first).to_be_visible()
+        leave()
+        expect(forms.first).to_be_hidden()
+        page.page.locator(".hl-save summary").focus()
     page.page.keyboard.press("Shift+Tab")
     assert focused(page) == label("cross", 0, 2)
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tests.browser.offline import PAPER, SVG, rgb, words_of
+from tests.browser.offline import PAPER, SVG, open_save_menu, rgb, words_of
 from tests.browser.test_attention_map import GERMAN, LABELS, numbered
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
@@ -130,6 +130,7 @@ def test_long_lists_scroll_in_themselves_and_are_saved_on_white(still, tmp_path)
     (last,) = [word for word in page.words() if word["text"] == "w63"]
     assert 0 < last["y"] < 800
     assert page.fits()
+    open_save_menu(page.page)
     page.page.get_by_label("white background").check()
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-h0-h1-h2-h3-h4-h5-h6-h7-cross-ribbons.svg"

@@ -14,6 +14,7 @@ from tests.browser.app_page import (
     expect_grid,
     expect_map,
     expect_url,
+    open_page,
     outlined,
     painted,
     until,
@@ -90,8 +91,8 @@ def map_table(page):
 
 def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
     page = visit("heads", text=SENTENCE, kind="cross-attention", layer="1", head="2")
+    page.get_by_role("button", name="Options").click()
     page.get_by_text("Without sinks", exact=True).click()
-    page.get_by_role("button", name="More").click()
     page.get_by_text("Merge subwords", exact=True).click()
     page.keyboard.press("Escape")
     choose(page, "Head", "mean")
@@ -198,6 +199,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
     name = f"where does the step that reads “{read}” and predicts “{written}” look?"
     assert name in plain(page.locator(".st-key-inside h3").inner_text())
     choose(page, "Layer", "1")
+    page.get_by_role("button", name="Scale and temperature").click()
     choose(page, "Scale", "none")
     trace = translator.trace(SENTENCE)
     edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
@@ -210,7 +212,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
     # a mean that was chosen on the heads page is a head here
     page = tab("heads", text=SENTENCE, kind="decoder", layer="mean", head="mean")
     page.locator(".st-key-heads-map .hl").wait_for()
-    page.get_by_role("link", name="Inside a head", exact=True).click()
+    open_page(page, "Inside a head")
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     page.get_by_role("button", name="softmax", exact=True).click()
     until(page, lambda: url(page).get("at"), "6")
@@ -233,7 +235,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
     other = "My brother sings."
     page.get_by_role("textbox", name="English").fill(other)
     expect(page, numbers(translator, "decoder_self", 1, 1, 2, other))
-    page.get_by_role("link", name="Heads", exact=True).click()
+    open_page(page, "All heads")
     expect_german(page, translator.translate(other).text)
     assert page.get_by_role("textbox", name="English").input_value() == other
 

@@ -384,9 +384,11 @@ def test_a_frame_whose_line_ends_are_blanks_saves_the_same_files(browser, tmp_pa
         paths = []
         for form in ("PDF", "SVG"):
             with page.expect_download() as download:
+                grid.locator("summary").click()
                 grid.get_by_role("button", name=f"Save as {form}").click()
             paths.append(download.value.path())
         with page.expect_download() as download:
+            grid.locator("summary").click()
             grid.get_by_role("button", name="BibTeX").click()
         paths.append(download.value.path())
         contents.append([path.read_bytes() for path in paths])

@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks import accessibility
+from benchmarks import accessibility, first_views
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import ROLES, VIEW
+from viz.app.sentence.sentence_bar import WITHOUT_SENTENCE
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import PAGE_TITLES
 from viz.lines import lines_report
@@ -20,21 +21,10 @@ from viz.report import report
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
-BAR, CONTROLS = 100, 48  # most pixels of height
-PICTURES = {
-    "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-words .hl-frame"),
-    "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
-    "roles": (".st-key-measured-map-beside",),
-    "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
-    "masks": (".st-key-mask-grids .hl-mask:first-child",),
-    "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
-    "training": (".st-key-forming-player .hl-frame",),
-    "architecture": (".st-key-arch-drawing canvas",),
-}
-LONG = {
-    "inside": ".st-key-inside .hl-scroll canvas",
-    "positions": ".st-key-pe_encoding .js-plotly-plot",
-}
+BAR, CONTROLS = 80, 48  # most pixels of height
+MOST_STOPS = 20
+OTHERS = ("roles", "training")  # whose first views have more
+LONG = "inside"  # the page whose picture is longer than the screen
 WIDE, HIGH = 390, 844  # of the phone
 
 
@@ -69,32 +59,27 @@ def span(page, selector):
 
 def expect_low(page):
     """The sentence and the controls leave the screen to the picture."""
-    assert height(page.locator(".st-key-sentence-bar")) <= BAR
+    for bar in page.locator(".st-key-sentence-bar").all():
+        assert height(bar) <= BAR
     for row in page.locator("[class*='-controls']").all():
         assert height(row) <= CONTROLS
 
 
 def test_each_picture_is_in_sight_of_a_projector(browser, serve_app):
-    assert PICTURES.keys() | LONG.keys() == PAGE_TITLES.keys()
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    open_ = opener(page, serve_app(""))  # with the bundled model
-    for path, selectors in PICTURES.items():
-        open_(path, text=TEXT)
-        for selector in selectors:
-            page.locator(selector).first.wait_for()
-            for part in page.locator(selector).all():
-                box = part.bounding_box()
-                assert box is None or box["y"] + box["height"] <= 720, selector
+    server = serve_app("")  # with the bundled model
+    for path in PAGE_TITLES:
+        view = first_views.measured(page, server, path)
+        assert view.top <= 0.6 * 720, path
+        assert (view.foot <= 720) == (path != LONG), path
+        assert view.stops <= MOST_STOPS or path in OTHERS, (path, view.names)
         expect_low(page)
-    for path, selector in LONG.items():
-        open_(path, text=TEXT)
-        page.locator(selector).wait_for()
-        expect_low(page)
-        top, foot = span(page, selector)
-        assert top <= 0.6 * 720, path
-        assert foot > 720, f"{path} is whole: name it among PICTURES"
+        # all that copies, learns and goes elsewhere comes before the sentence
+        assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path
+        assert ("English" in view.names) == (path not in WITHOUT_SENTENCE), path
+    open_ = opener(page, server)
     # the box grows with the sentence
-    open_("schedule", text=TEXT)
+    open_("masks", text=TEXT)
     box = page.get_by_label("English")
     line = height(box)
     box.fill(f"{TEXT} " * 4)
@@ -122,7 +107,7 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     page.locator(AT_REST).wait_for()
     assert closed() == "true"
     # out of sight, out of the way of the keyboard
-    assert page.get_by_role("link", name="Heads", exact=True).count() == 0
+    assert page.get_by_role("link", name="All heads", exact=True).count() == 0
 
     page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
@@ -137,7 +122,7 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     page.get_by_role("heading", name="L2 H2 · cross").first.wait_for()
     assert scrolled() == before  # it is in sight
 
-    page = phone("schedule", text=SENTENCE)
+    page = phone("masks", text=SENTENCE)
     page.get_by_role("button", name="Examples").tap()
     for example in EXAMPLES["English"]:
         box = page.get_by_role("menuitem", name=example).bounding_box()

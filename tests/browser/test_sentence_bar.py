@@ -16,6 +16,7 @@ from tests.browser.app_page import (
     expect_map,
     german,
     no_traceback,
+    open_page,
     until,
     url,
 )
@@ -62,7 +63,7 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
     page = tab("", text=SENTENCE)
     trace = translator.trace(SENTENCE)
     expect_german(page, trace.target)
-    page.get_by_role("link", name="Heads", exact=True).click()
+    open_page(page, "All heads")
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     page.get_by_role("radio", name="encoder").click()
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
@@ -73,12 +74,18 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
         expect_german(page, trace.target)
         wanted = {"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
         until(page, lambda: url(page), wanted)
-    page.get_by_role("link", name="Translate").click()
+    # a page that does not use the sentence carries it unseen
+    open_page(page, "Schedule")
+    page.locator(".st-key-schedule-picture svg").first.wait_for()
+    expect(page.get_by_label("English")).to_be_hidden()
+    expect(page.get_by_role("button", name="Search")).to_be_hidden()
+    assert url(page)["text"] == SENTENCE
+    open_page(page, "Translate")
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     expect_alignment(page, translator, trace)
     until(page, lambda: url(page), {"text": SENTENCE})
     # there the head is still the chosen one
-    page.get_by_role("link", name="Heads", exact=True).click()
+    open_page(page, "All heads")
     expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
 
 
@@ -98,7 +105,7 @@ def test_any_text_is_text_or_gets_one_sentence(visit, translator):
         box.fill("The dog sings.")
         expect_german(page, translator.translate("The dog sings.").text)
         until(page, lambda: url(page), {"text": "The dog sings."})
-    page.get_by_role("link", name="Translate").click()
+    open_page(page, "Translate")
     for text in (HOSTILE, "مرحبا 🐶", "a\x07b\x1b[31m \u202eabc"):
         page.get_by_label("English").fill(text)
         expect_alignment(page, translator, translator.trace(text))
@@ -152,12 +159,10 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
     page.get_by_role("combobox", name="Layer", exact=True).press("ArrowUp")
     page.keyboard.press("Enter")
     stays("Layer")
-    page.get_by_role("switch", name="Without sinks").press("Space")
-    stays("Without sinks")
     page.get_by_role("gridcell", name="decoder, layer 1, head 2").press("Enter")
     stays("decoder, layer 1, head 2")
 
-    more = page.get_by_role("button", name="More", exact=True)
+    more = page.get_by_role("button", name="Options", exact=True)
     more.press("Enter")
     popover = page.locator("[data-testid=stPopoverBody]")
     popover.get_by_text("Hide weights below").first.wait_for()
@@ -168,12 +173,18 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
     assert more.evaluate(inside)
     reached = 0
     page.keyboard.press("Tab")
-    while popover.count() and popover.evaluate(inside) and reached < 20:
+    while popover.count() and popover.evaluate(inside) and reached < 30:
         reached += 1
         page.keyboard.press("Tab")
-    assert 4 < reached < 20
+    assert 4 < reached < 30
     popover.wait_for(state="hidden")
-    assert page.get_by_role("button", name="Download").evaluate(inside)
+    assert not more.evaluate(inside)
+    # a group is one stop, at what is chosen
+    page.get_by_role("combobox", name="Layer", exact=True).focus()
+    page.keyboard.press("Shift+Tab")
+    assert page.get_by_role("radio", name="decoder").evaluate("e => e === document.activeElement")
+    page.keyboard.press("Shift+Tab")
+    assert focused(page) != "encoder"
 
     # after an example one goes on in the sentence
     examples = page.get_by_role("button", name="Examples")
@@ -192,8 +203,8 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
 
 
 def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
-    page = visit("schedule", text=SENTENCE)
-    controls = (("link", "Heads"), ("button", "Examples"), ("radio", "linear"))
+    page = visit("masks", text=SENTENCE)
+    controls = (("link", "Translate"), ("button", "Examples"), ("radio", "in use"))
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
         until(page, lambda: page.evaluate(THEME), theme)
@@ -264,7 +275,7 @@ def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(many, 
     expect_translated(page, many, f">>spa<< {SHORT}")
     expect(page.get_by_role("combobox", name="Model")).to_have_value(NAME)
     # another page has the same model
-    page.get_by_role("link", name="Masks", exact=True).click()
+    open_page(page, "Masks")
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     expect_german(page, many.translate(f">>spa<< {SHORT}").text)
     until(page, lambda: url(page).get("model"), NAME)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -95,9 +96,19 @@ def given_translations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_results, "trace", trace)
 
 
+FIGURES = re.compile(r"log probability \S+ \([\d,]+ subwords?\)( · \d+ ms)?")
+
+
 def texts(app: AppTest) -> list[str]:
+    """All texts but the figures in the menu Search."""
     assert not app.exception
-    return [text.value for text in app.text]
+    return [text.value for text in app.text if not FIGURES.fullmatch(text.value)]
+
+
+def figures(app: AppTest) -> str:
+    """Return the figures in the menu Search."""
+    (text,) = (text.value for text in app.text if FIGURES.fullmatch(text.value))
+    return text
 
 
 def press(app: AppTest, label: str) -> None:

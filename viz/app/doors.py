@@ -1,19 +1,15 @@
-"""The line over the first page: what Headlight is, and the ways on from there."""
+"""The menu beside the navigation: the tour, the lessons, and what a reader can bring."""
 
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.lessons import menu
 from viz.app.links import navigation
 from viz.app.models.menu import MODELS_VARIABLE
+from viz.app.sentence import sentence_bar
 from viz.app.sentence.tour import STOPS, choices
 
-SUMMARY = (
-    "Headlight shows what each attention head of a Transformer looks at while it translates your "
-    "sentence."
-)
 OWN_GUIDE = f"""
 **Your sentence.** Type it into the box at the top: all pages follow it.
 
@@ -26,21 +22,14 @@ sentence offers it.
 """
 
 
-def show(place: DeltaGenerator, page: str) -> None:
-    """Draw the line into its place above the bar, on the first page alone.
-
-    It is drawn after the bar, whose address it has; `page` is the path of the page.
-    """
+def show(page: str) -> None:
+    """Draw the menu on a page, named by its path, once the bar has written the address."""
     first, *_ = STOPS
-    if page != first:
-        return
-    with place, st.container(key="doors", horizontal=True, gap="small"):
-        st.markdown(SUMMARY)
-        url = {**st.query_params.to_dict(), **choices(1, None)}
-        navigation.plain_link(first, "Look around", url)
-        with st.popover("Take a lesson", key="lessons", type="tertiary"):
-            menu.draw()
-        with st.popover("Bring your own", key="bring-your-own", type="tertiary"):
+    with st.popover("Lessons", key="lessons", type="tertiary"):
+        here = st.query_params.to_dict() if page == first else sentence_bar.url_choices()
+        navigation.plain_link(first, "Look around", {**here, **choices(1, None)})
+        menu.draw()
+        with st.expander("Bring your own"):
             st.markdown(OWN_GUIDE)
             lines = {"corpus_lines": "your lines"}
             navigation.link("corpus", "Measure many sentences of your own", lines)

@@ -33,7 +33,7 @@ from viz.app.streamlit_internals import index_html, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
 
 _CHROME = Path(__file__).with_name("chrome")
-_SCRIPTS = "card_focus history languages light live_text menus share undo"
+_SCRIPTS = "card_focus groups history languages light live_text menus share undo"
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
 _STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"
 STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]

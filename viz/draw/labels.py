@@ -16,17 +16,24 @@ if TYPE_CHECKING:
 
 PAGE_TITLES = {
     "translate": "Translate",
-    "heads": "Heads",
+    "heads": "All heads",
     "inside": "Inside a head",
     "roles": "What heads do",
     "corpus": "Corpus",
+    "architecture": "Architecture",
     "masks": "Masks",
     "positions": "Positions",
     "schedule": "Schedule",
     "training": "Training",
-    "architecture": "Architecture",
 }
 """Titles of the pages by their paths in the URL, in the order of the navigation."""
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "": ("translate", "training"),
+    "Heads": ("heads", "inside", "roles", "corpus"),
+    "The paper": ("architecture", "masks", "positions", "schedule"),
+}
+"""Paths of the pages by the menu of the navigation that lists them; "" for those without a menu."""
 
 SCREEN_NAMES = KIND_NAMES
 """The kinds of attention as the screen and the URL name them: encoder, decoder, cross-attention."""

@@ -94,11 +94,11 @@ def _grids(
     with row:
         choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
         mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
-        style = choose_one("Drawn as", (BOOLEANS, NUMBERS), STYLE)
-    with description, controls_row():
-        sentence = _number("Sentence", SENTENCE, len(labels))
-        # the first row sees nothing but itself
-        query = _number("Row", ROW, len(labels[sentence].queries), default=3)
+        with st.popover("Options", width="content"):
+            style = choose_one("Drawn as", (BOOLEANS, NUMBERS), STYLE, labelled=True)
+            sentence = _number("Sentence", SENTENCE, len(labels))
+            # the first row sees nothing but itself
+            query = _number("Row", ROW, len(labels[sentence].queries), default=3)
 
     def choose(row: Row) -> None:
         st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)

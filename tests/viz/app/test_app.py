@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import figures, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from viz.app.cache import cached_results
@@ -34,8 +34,8 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     app = serve(text=SENTENCE, beam="2", map_layer="2", map_head="3")
     expected = translator.translate(SENTENCE, beam_size=2)
     assert expected.text in texts(app)
-    figures = f"log probability −{-expected.log_prob:.2f} ({len(expected.best.pieces)} subwords)"
-    assert any(text.startswith(figures) for text in texts(app))
+    wanted = f"log probability −{-expected.log_prob:.2f} ({len(expected.best.pieces)} subwords)"
+    assert figures(app).startswith(wanted)
     assert app.selectbox(key="beam").value == 2
     assert candidates(app) == 1  # beside the one in the bar
     assert app.selectbox(key="map_layer").value == "2"

@@ -1,4 +1,4 @@
-"""The menu of lessons behind “Take a lesson”."""
+"""The menu of lessons behind “Lessons”."""
 
 from __future__ import annotations
 

@@ -105,9 +105,7 @@ def _lesson(place: Progress) -> Lesson:
     if place.lesson in offered.lessons:
         return offered.lessons[place.lesson]
     own = [problem for problem in offered.problems if problem.startswith(f"{place.lesson}.md")]
-    raise LessonError(
-        own[0] if own else "There is no such lesson here: take one from “Take a lesson”."
-    )
+    raise LessonError(own[0] if own else "There is no such lesson here: take one from “Lessons”.")
 
 
 def _draw(lesson: Lesson, place: Progress, page: str) -> None:

@@ -22,12 +22,15 @@ TITLE = "Saved views"
 _VIEWS, _NAME, _TEXT = "saved_views", "view-name", "view-sentence"
 
 
+def copy_link() -> None:
+    """Draw the button that copies the link."""
+    st.html(COPY)
+
+
 def show(page: str) -> None:
-    """Draw the button that copies the link, and the list of saved views."""
-    with st.container(key="share", horizontal=True, gap="small"):
-        st.html(COPY)
-        with st.popover("Views", key="views", type="tertiary"):
-            _list(page)
+    """Draw the list of saved views."""
+    with st.popover("Views", key="views", type="tertiary"):
+        _list(page)
 
 
 def _list(page: str) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.links import address
-from viz.draw.labels import PAGE_TITLES
+from viz.draw.labels import PAGE_TITLES, SECTIONS
 
 VIEW = "roles_view"
 """Name in the URL of the choice among the views of “What heads do”."""
@@ -38,7 +38,7 @@ MAX_TITLE = 60
 def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     """Show page and sentence, in the browser's tab and as the heading of the page.
 
-    The style sheet shows the heading where the navigation is a menu.
+    The heading is for listeners: the navigation names the section of the page.
     """
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:
@@ -46,7 +46,8 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
     named = [PAGE_TITLES[path], sentence] if sentence else [PAGE_TITLES[path]]
     st.set_page_config(page_title=" · ".join([*named, "Headlight"]))
     about = f"<span> · {escape(sentence)}</span>" if sentence else ""
-    heading.html(f"<h1>{PAGE_TITLES[path]}{about}</h1>")
+    section = next(name for name, paths in SECTIONS.items() if path in paths)
+    heading.html(f'<h1 data-section="{section}">{PAGE_TITLES[path]}{about}</h1>')
 
 
 def link(path: str, action: str, choices: Mapping[str, str]) -> None:

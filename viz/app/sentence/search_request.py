@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
@@ -278,9 +279,26 @@ def _is_alpha(value: str) -> bool:
         return False
 
 
-def draw_settings() -> tuple[float, str]:
-    """Draw α and the forbidden words, behind one button."""
-    with st.popover("Search settings", key="search-settings"):
+class SearchMenu(NamedTuple):
+    """Choices of the menu of the search, and the place of its figures there."""
+
+    beam_size: int
+    alpha: float
+    forbid: str
+    figures: DeltaGenerator
+
+
+def draw_settings() -> SearchMenu:
+    """Draw the menu: beam size, α, the forbidden words, and a place for the figures."""
+    with st.popover("Search", key="search-settings"):
+        beam_size = st.selectbox(
+            "Beam size",
+            BEAMS,
+            index=BEAMS.index(BEAM_SIZE),
+            key=BEAM,
+            bind="query-params",
+            help="Beginnings of the translation that the search follows side by side.",
+        )
         alpha = st.slider(
             "Length penalty α",
             *ALPHAS,
@@ -300,7 +318,8 @@ def draw_settings() -> tuple[float, str]:
             help="No translation contains these words as they are written; upper case counts. "
             "A longer word that begins with one is another word.",
         )
-    return alpha, forbid
+        figures = st.container(key="figures")
+    return SearchMenu(beam_size, alpha, forbid, figures)
 
 
 def draw_hidden(in_link: bool) -> tuple[str, str]:

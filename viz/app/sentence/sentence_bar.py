@@ -1,4 +1,4 @@
-"""The two lines that stay on every page: the sentence and its translation."""
+"""The bar of the pages that use a sentence: the sentence, its search, and its translation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
-from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
@@ -43,6 +42,8 @@ _LANGUAGES = "sentence_bar.languages"
 EDITOR_PAGE = "translate"
 """The page where the translation is edited: it has the notices below, so that nothing moves the
 line in which somebody types."""
+WITHOUT_SENTENCE = ("corpus", "schedule", "training")
+"""Pages on which the sentence has no effect: they carry it unseen, and show the menu of models."""
 
 
 class BarTranslation(NamedTuple):
@@ -82,7 +83,8 @@ def show(page: str) -> str:
     st.session_state[_CURRENT] = None
     offered = menu.offered_models()
     wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
-    with st.container(key="sentence-bar", gap="small"):
+    is_used = page not in WITHOUT_SENTENCE
+    with st.container(key="sentence-bar" if is_used else "unused-sentence", gap="small"):
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
         )
@@ -93,21 +95,25 @@ def show(page: str) -> str:
         loaded = _load(offered.folders[name], loading)
         search_request.release_outdated()
         with inputs:
-            request = _inputs(sentence, loaded.languages, name, offered)
+            request, figures = _inputs(sentence, loaded.languages, name, offered)
         translator = loaded.translator
         search_request.note(
             request, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong
         )
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
-        with st.container(key="answer", gap=None):
-            _answer(loaded, request, without_paths(offered.problem))
+        with st.container(key="answer-in-page" if page == EDITOR_PAGE else "answer", gap=None):
+            _answer(loaded, request, figures, without_paths(offered.problem))
             if page != EDITOR_PAGE:
                 show_notices()
         if not in_link():
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
-    return request.text
+    if is_used:
+        return request.text
+    if problem := " ".join(filter(None, [loaded.problem, *search_request.notices()])):
+        st.text(problem)
+    return ""
 
 
 def let_go() -> None:
@@ -211,7 +217,7 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
 
 def _inputs(
     sentence: DeltaGenerator, languages: Languages, model: str, offered: OfferedModels
-) -> SearchRequest:
+) -> tuple[SearchRequest, DeltaGenerator]:
     # sentences that would make the URL too long for a reload stay out of it
     restored = address.is_restored()
     text, edited = _text(TEXT, restored), _text(search_request.EDITED, restored)
@@ -223,18 +229,10 @@ def _inputs(
     with sentence, st.container(key=source_box.container_key(languages)):
         text = source_box.show(languages, in_link=fits)
         swap.show(languages, offered)
-    beam_size = st.selectbox(
-        "Beam size",
-        search_request.BEAMS,
-        index=search_request.BEAMS.index(BEAM_SIZE),
-        key=BEAM,
-        bind="query-params",
-        help="Beginnings of the translation that the search follows side by side.",
-        width=184,
-    )
-    alpha, forbid = search_request.draw_settings()
+        source_box.show_examples(languages)
+    beam_size, alpha, forbid, figures = search_request.draw_settings()
     prefix, edited = search_request.draw_hidden(fits)
-    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model)
+    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model), figures
 
 
 def _text(name: str, restored: bool) -> str | None:
@@ -245,11 +243,14 @@ def _text(name: str, restored: bool) -> str | None:
     return st.query_params.get(name, None if in_link() else text)
 
 
-def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> None:
+def _answer(
+    loaded: _Loaded, request: SearchRequest, figures: DeltaGenerator, problem_of_models: str
+) -> None:
     """Draw the line below: a translation, or the one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", request.text)
-    line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
+    before = st.session_state.pop(_BEFORE, "")
+    line = TranslationLine(figures, before, label, loaded.languages.source)
     if loaded.translator is None:
         line.say(" ".join([loaded.problem, *search_request.notices()]))
         return

@@ -58,10 +58,9 @@ def container_key(languages: Languages) -> str:
 
 
 def show(languages: Languages, *, in_link: bool) -> str:
-    """Draw the box and its menus; return the text as it was typed.
+    """Draw the box, and for several target languages their menu; return the text as it was typed.
 
-    The menu of target languages is there for several, that of examples for the languages that have
-    some; `in_link` says that the text fits into the address. A teacher's link fixes the sentence.
+    `in_link` says that the text fits into the address. A teacher's link fixes the sentence.
     """
     text = text_area(
         label(languages, "source"),
@@ -73,13 +72,16 @@ def show(languages: Languages, *, in_link: bool) -> str:
         placeholder=f"Type {languages.sentence('source')}",
         disabled=address.in_class(),
     )
-    if address.in_class():
-        return text
-    if languages.codes:
+    if languages.codes and not address.in_class():
         _language_menu(languages, text)
-    if examples := EXAMPLES.get(languages.source):
-        st.menu_button("Examples", examples, key="example", on_click=_take_example)
     return text
+
+
+def show_examples(languages: Languages) -> None:
+    """Draw the menu of examples for the languages that have some; a class has none."""
+    examples = EXAMPLES.get(languages.source)
+    if examples and not address.in_class():
+        st.menu_button("Examples", examples, key="example", on_click=_take_example)
 
 
 def follow_language(key: str, languages: Languages, examples: Mapping[str, Sequence[str]]) -> str:

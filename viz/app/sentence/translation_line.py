@@ -20,12 +20,14 @@ class TranslationLine:
     """One line that is written over and over in the same place.
 
     Args:
+        figures: place of the figures of the search.
         before: the last translation.
         label: what stands before it: the language.
         source: English name of the language that is read, "" where it is not known.
     """
 
-    def __init__(self, before: str, label: str, source: str) -> None:
+    def __init__(self, figures: DeltaGenerator, before: str, label: str, source: str) -> None:
+        self._figures = figures
         self._before, self._label, self._source = before, label, source
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
@@ -53,12 +55,12 @@ class TranslationLine:
         """Write the translation, with its figures."""
         subwords = counted(len(translation.best.pieces), "subword")
         figures = [
-            *filter(None, [used.steers]),
             f"log probability {format_number(translation.log_prob)} ({subwords})",
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
-        row = self._write(text, " · ".join(figures))
+        self._figures.text(" · ".join(figures), help=help_on("bar"))
+        row = self._write(text, used.steers)
         if used.steers:
             row.button(
                 "Back to the model’s translation",
@@ -72,15 +74,16 @@ class TranslationLine:
         row = self._row()
         row.container(key="problem").text(problem)
 
-    def _write(self, text: str, figures: str, *, is_html: bool = False) -> DeltaGenerator:
+    def _write(self, text: str, status: str, *, is_html: bool = False) -> DeltaGenerator:
         """Write both texts, and return the row that they stand in."""
         if self._places is None:
             row = self._row()
             translation = row.container(key="translation")
             written = translation.html(text) if is_html else translation.text(text)
-            figures_place = row.container(key="figures", width="content")
-            beside = figures_place.text(figures, help=help_on("bar"))
+            beside = row.container(key="status", width="content").empty()
             self._places = row, written, beside
+            if status:
+                beside.text(status)
             return row
         row, written, beside = self._places
         # the elements that are there change; new ones would flicker
@@ -88,7 +91,10 @@ class TranslationLine:
             written.html(text)
         else:
             written.text(text)
-        beside.text(figures, help=help_on("bar"))
+        if status:
+            beside.text(status)
+        else:
+            beside.empty()
         return row
 
     def _row(self) -> DeltaGenerator:

@@ -16,6 +16,7 @@ from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar, tour
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
 
 if TYPE_CHECKING:
@@ -46,11 +47,8 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITHOUT_SENTENCE = ("corpus", "schedule", "training")
-"""Pages on which the sentence has no effect; they draw what is worth seeing themselves."""
-WITH_OWN_ROW = ("roles", *WITHOUT_SENTENCE)
+WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
-NO_EFFECT = "The sentence above has no effect here."
 
 
 def show(page: str, view: str = "") -> None:
@@ -76,9 +74,8 @@ def ask(page: str, view: str = "") -> DeltaGenerator:
     row = st.container(key="findings", horizontal=True, gap="small")
     if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
-            st.markdown(f"**{question}**", help=help_on(page))
-            if page in WITHOUT_SENTENCE:
-                st.text(NO_EFFECT)
+            # the navigation names the section alone
+            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_on(page))
     return row
 
 

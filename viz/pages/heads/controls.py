@@ -41,13 +41,10 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
     with row:
         kind = pick_kind()
         layers, heads = trace.weights(kind).shape[:2]
-        lens = pick_lens(LENS)
-        choices = worth_seeing.default_choices("heads")
-        first = first_head(choices, kind) or (layers - 1, 0)
-        layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
-        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
-        sinks = pick_sinks()
-        with st.popover("More", width="content"):
+        place = st.container(key="heads-place", horizontal=True, width="content", gap="small")
+        with st.popover("Options", width="content"):
+            lens = pick_lens(LENS)
+            sinks = pick_sinks()
             words = st.toggle(
                 "Merge subwords",
                 key="words",
@@ -90,6 +87,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
                 bind="query-params",
                 help=text,
             )
+    with place:  # what it offers depends on the lens
+        choices = worth_seeing.default_choices("heads")
+        first = first_head(choices, kind) or (layers - 1, 0)
+        layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
+        mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
     shown_layers = tuple(n for n, name in enumerate(names) if name in selected)
     options = ExplorerOptions(
         kind,

@@ -1,4 +1,4 @@
-"""The page “Heads”: every layer and head of every kind as small maps, one of them large."""
+"""The page “All heads”: every layer and head of every kind as small maps, one of them large."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.left_out import left_out, shares_left_out
-from viz.draw.open_head import OpenMap
 from viz.pages.heads import controls as menus
 from viz.pages.heads.code_blocks import code_parts
 from viz.pages.heads.controls import Mode
@@ -47,7 +46,6 @@ def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
     row = controls_row("heads-controls")
     options, mode = menus.draw(row, trace)
-    st.markdown(_lead(options, trace))
     if options.words and (note := apart_note(trace)):
         st.caption(note)
     try:
@@ -56,15 +54,12 @@ def show_trace(trace: AttentionTrace) -> None:
         view = HeadsView(lens_trace, options, origin_of(trace), remember)
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
-        opened, options = _show(trace, view, mode)
+        _show(trace, view, mode)
         if not options.sinks:
             with line:
                 _show_left_out(trace, view, options)
     except HeadlightError as error:
         say(error)
-        return
-    with row:
-        download_menu(lens_trace, opened, options)
 
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
@@ -105,29 +100,33 @@ def _see_norms() -> None:
     st.session_state[WITHOUT_SINKS] = False
 
 
-def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> tuple[OpenMap, ExplorerOptions]:
-    """Draw the maps of a trace; return the open map and the options of a report that shows them."""
+def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
+    """Draw the maps of a trace, and under them the menu of downloads."""
+    lens_trace = view.trace
     if mode == "compare":
+        st.caption(_lead(view.options, trace))
         second = show_compared(trace, view)
         _grid(view, "heads-first")
+        compared = None if second is None else second_map(second)
+        download_menu(lens_trace, view.opened, replace(view.options, compared=compared))
         _explain(view, second)
         show_code(*code_parts(view, view.options, second))
-        return view.opened, replace(
-            view.options, compared=None if second is None else second_map(second)
-        )
+        return
     if mode == "step by step":
         show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
+        download_menu(lens_trace, view.opened, view.options)
         _explain(view, None)
         show_code(*code_parts(view, view.options, None))
-        return view.opened, view.options
+        return
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         _grid(view, "heads-map")
     with picture:
+        st.caption(_lead(view.options, trace))
         options = show_open(view)
+        download_menu(lens_trace, view.opened, options)
     _explain(view, None)
     show_code(*code_parts(view, options, None))
-    return view.opened, options
 
 
 def _grid(view: HeadsView, opens: str) -> None:

@@ -106,8 +106,8 @@ def show() -> None:
         return
     translator, translation, trace = bar
     row = st.container(key="inside-controls", horizontal=True, gap="small")
-    below = st.container(key="inside-translation", horizontal=True, gap="medium")
-    choices = _choices(trace, row, below)
+    below = st.container(key="inside-translation", gap=None)
+    choices = _choices(trace, row)
     try:
         edits = _edits(translator, choices)
         values = memo_per_trace(
@@ -134,10 +134,8 @@ def show() -> None:
         "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
         "independent." + sources("equation 1, §3.2.1", scaling.rescale)
     )
-    with below, st.container(gap=None):
-        if choices.as_trained:
-            st.text("Change scale or temperature to see what the model then writes.")
-        else:
+    if not choices.as_trained:
+        with below:
             show_rescaled_translation(translator, translation, edits, choices.in_words)
     translation_code = f"""
         # Translation
@@ -174,18 +172,19 @@ def _code(choices: Choices) -> str:
     """
 
 
-def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
+def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
     with row:
         kind, first = pick_kind(), worth_seeing.default_choices("inside")
         layers, heads = trace.weights(kind).shape[:2]
         place = first_head(first, kind)
         layer, head = pick_layer_and_head(HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
+        options = st.popover("Scale and temperature", width="content")
+    with options:
         scale: Scale = menu(
             "Scale",
             get_args(Scale),
             "scale_of",
-            width=150,
             format_func=shown_scale,
             help="What the scores q · k are multiplied by. The paper divides by √dₖ; × √dₖ is a "
             "misprint that is often copied.",
@@ -196,18 +195,17 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
             1.0,
             key="temperature",
             bind="query-params",
-            width=200,
             help="Divides the scores once more; the paper has 1. Low: one word gets most; high: "
             "all get nearly the same.",
         )
-    heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in KINDS)
-    every_head = below.toggle(
-        f"Apply to all {heads} heads",
-        key="every",
-        bind="query-params",
-        disabled=as_in_paper(scale, temperature),
-        help="Otherwise scale and temperature change in this head alone. First change one.",
-    )
+        heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in KINDS)
+        every_head = st.toggle(
+            f"Apply to all {heads} heads",
+            key="every",
+            bind="query-params",
+            disabled=as_in_paper(scale, temperature),
+            help="Otherwise scale and temperature change in this head alone. First change one.",
+        )
     return Choices(kind, layer, head, word, scale, float(temperature), every_head)
 
 

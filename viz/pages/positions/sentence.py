@@ -158,8 +158,8 @@ def beyond() -> None:
 
 def without() -> None:
     """Draw the translation with positions removed or shuffled."""
-    with controls_row():
-        seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0)
+    with controls_row("positions-controls"):
+        seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar

@@ -69,7 +69,7 @@ class Size(NamedTuple):
 
 def encoding() -> None:
     """Draw the encoding as a map."""
-    with controls_row():
+    with controls_row("positions-controls"):
         size = _size()
     if size is None:
         return
@@ -102,7 +102,7 @@ def encoding() -> None:
 
 def curves() -> None:
     """Draw single dimensions as curves, and the wavelengths of all."""
-    with controls_row():
+    with controls_row("positions-controls"):
         size = _size()
         texts = st.multiselect(
             "Dimensions, from 0",
@@ -165,7 +165,7 @@ def curves() -> None:
 
 def similarity() -> None:
     """Draw the product of two positions over their distance."""
-    with controls_row():
+    with controls_row("positions-controls"):
         size = _size()
         drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
@@ -212,10 +212,10 @@ def similarity() -> None:
 
 def rotation() -> None:
     """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
-    with controls_row():
+    with controls_row("positions-controls"):
         size = _size()
-        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
-        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
+        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
+        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
         part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     if size is None:
         return
@@ -265,8 +265,8 @@ def pick_stack() -> Stack:
 
 def _size() -> Size | None:
     """Draw length and width; return None after naming an invalid width."""
-    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128)
-    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2)
+    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128, width=280)
+    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
     if d_model % 2:
         st.text(
             f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "

@@ -17,8 +17,14 @@ APP = Path(__file__).parents[4] / "app.py"
 def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> None:
     registered: list[dict[str, object]] = []
 
-    def navigation(pages: list[dict[str, object]], **_: object) -> None:
-        registered.extend(pages)
+    def navigation(sections: dict[str, list[dict[str, object]]], **_: object) -> None:
+        for pages in sections.values():
+            registered.extend(pages)
+        assert {name: len(pages) for name, pages in sections.items()} == {
+            "": 2,
+            "Heads": 4,
+            "The paper": 4,
+        }
         raise StopIteration  # what follows draws a page
 
     monkeypatch.setattr(st, "Page", lambda show, **settings: {"show": show, **settings})
@@ -49,12 +55,12 @@ def test_a_link_leads_to_the_path_and_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("sentence", "title", "heading"),
     [
-        ("A  dog.", "Heads · A dog. · Headlight", "<h1>Heads<span> · A dog.</span></h1>"),
-        ("", "Heads · Headlight", "<h1>Heads</h1>"),
+        ("A  dog.", "All heads · A dog. · Headlight", "All heads<span> · A dog.</span>"),
+        ("", "All heads · Headlight", "All heads"),
         (
             "<b>&amp;</b>",
-            "Heads · <b>&amp;</b> · Headlight",
-            "<h1>Heads<span> · &lt;b&gt;&amp;amp;&lt;/b&gt;</span></h1>",
+            "All heads · <b>&amp;</b> · Headlight",
+            "All heads<span> · &lt;b&gt;&amp;amp;&lt;/b&gt;</span>",
         ),
     ],
 )
@@ -66,14 +72,15 @@ def test_title_and_heading_name_page_and_sentence(
     app = AppTest.from_function(_named, args=(sentence,)).run()
     assert not app.exception
     assert titles == [title]
-    assert app.get("html")[0].proto.body == heading
+    wanted = f'<h1 data-section="Heads">{heading}</h1>'
+    assert app.get("html")[0].proto.body == wanted
 
 
 def test_a_long_sentence_is_cut_in_the_title_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     titles: list[str] = []
     monkeypatch.setattr(st, "set_page_config", lambda page_title: titles.append(page_title))
     AppTest.from_function(_named, args=("x" * 1000,)).run()
-    assert titles == [f"Heads · {'x' * 59}… · Headlight"]
+    assert titles == [f"All heads · {'x' * 59}… · Headlight"]
 
 
 def _named(sentence: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import go_back, in_url, press, texts
+from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
 from transformer.text.words import ForbiddenWords
 from viz.app.sentence import search_request
@@ -45,9 +45,8 @@ def test_a_link_steers_the_search_and_the_bar_says_so(
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
     wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
     assert german(app) == wanted.text != own
-    figures = texts(app)[2]
-    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in figures
-    assert f"log probability −{-wanted.log_prob:.2f}" in figures
+    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in texts(app)[2]
+    assert f"log probability −{-wanted.log_prob:.2f}" in figures(app)
     press(app, "Back to the model’s translation")
     assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
     assert in_url(app, "prefix") is None
@@ -66,9 +65,9 @@ def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translato
     app = serve(bar, text=SENTENCE, edited=hand)
     assert german(app) == hand
     known = translator.score(SENTENCE, hand)
-    assert texts(app)[2] == (
-        f"your version · log probability −{-known.log_prob:.2f} ({len(known.pieces)} subwords)"
-    )
+    assert texts(app)[2] == "your version"
+    wanted = f"log probability −{-known.log_prob:.2f} ({len(known.pieces)} subwords)"
+    assert figures(app) == wanted
     app.session_state["visited"] = "masks"
     app.query_params.clear()  # the browser has not heard of it yet
     app.run()
@@ -225,7 +224,7 @@ def test_where_every_word_is_forbidden_the_search_goes_on_without(
     monkeypatch.setattr(ForbiddenWords, "completes", lambda *_: True)
     app = serve(bar, text=SENTENCE, forbid="Hund")
     assert german(app) == translator.translate(SENTENCE).text
-    assert texts(app)[3] == (
+    assert texts(app)[2] == (
         "Every continuation is forbidden: forbid fewer words. "
         "The search went on with all words allowed."
     )

@@ -75,7 +75,7 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
     largest = {metric.label: metric.value for metric in app.metric}["Largest share"]
     assert largest == f"{element.max():.2f}"
     assert title(app).endswith(f" · {LENS_NAMES[name]}")
-    assert any(f"**{LENS_NAMES[name]}**" in element.value for element in app.markdown)
+    assert any(f"**{LENS_NAMES[name]}**" in element.value for element in app.caption)
     assert "sum to 1" not in messages(app, "attention_map")[0][0]["note"]
 
 

@@ -27,7 +27,6 @@ def drawn(app: AppTest, measure: str) -> np.ndarray:
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
     app = serve("inside", text=SENTENCE)
     assert not app.exception
-    assert any("Change scale or temperature" in line for line in texts(app))
     assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
     assert len(app.get("vega_lite_chart")) == 2

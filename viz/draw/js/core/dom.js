@@ -56,6 +56,30 @@ export const ARROWS = {
 /** Steps of the keys in a row. @type {typeof ARROWS} */
 export const MOVES = { ...ARROWS, Home: [-Infinity, 0], End: [Infinity, 0] };
 
+/**
+ * Make the buttons of a bar one stop of Tab, between which the arrow keys move.
+ * @param {HTMLElement} bar
+ * @returns {(button: HTMLButtonElement) => void} names the button that Tab enters
+ */
+export function toolbar(bar) {
+  const buttons = () => [...bar.querySelectorAll("button")];
+  /** @param {EventTarget | null} stop */
+  const mark = (stop) => {
+    for (const node of buttons()) node.tabIndex = node === stop ? 0 : -1;
+  };
+  bar.setAttribute("role", "toolbar");
+  bar.addEventListener("focusin", ({ target }) => mark(target));
+  bar.addEventListener("keydown", (event) => {
+    const [right] = MOVES[event.key] ?? [0];
+    const nodes = buttons();
+    const at = nodes.findIndex((node) => node === event.target);
+    if (!right || at < 0 || isShortcut(event)) return;
+    event.preventDefault();
+    nodes[within(at + right, 0, nodes.length - 1)].focus();
+  });
+  return mark;
+}
+
 /** Make a box of a square.
  * @param {number} left @param {number} top @param {number} width @param {number} height */
 export const boxAt = (left, top, width, height) =>

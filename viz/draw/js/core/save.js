@@ -35,17 +35,44 @@ const LETTERS = 14;
 const GAP = 9; // between two items of the legend
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
-/** Quiet buttons, and the choice of white paper under what they save.
+/** One quiet button, which opens the forms of a file and the choice of white paper.
  * @param {(white: boolean) => Drawing} drawing
  * @param {() => string[]} caption of the picture, for a reference to it */
-export function saveButtons(drawing, caption) {
+export function saveMenu(drawing, caption) {
   const { input, label } = choice({ type: "checkbox" }, "white background");
-  return make("span", { class: "hl-save", role: "group", "aria-label": "Save the picture" },
-    button("PNG", () => savePng(drawing(input.checked)), { "aria-label": "Save as PNG" }),
-    button("SVG", () => saveSvg(drawing(input.checked)), { "aria-label": "Save as SVG" }),
-    button("PDF", () => savePdf(drawing(input.checked)), { "aria-label": "Save as PDF" }),
-    button("BibTeX", () => saveReference(drawing(input.checked), caption()),
-      { "aria-label": "Save a BibTeX entry" }), label);
+  const opener = make("summary", { "aria-label": "Save the picture" }, "Save");
+  const list = make("div", { class: "hl-save-list", role: "group", "aria-label": "Files" });
+  const menu = make("details", { class: "hl-save" }, opener, list);
+  /** @param {string} form @param {string} name @param {() => void} save */
+  const offerForm = (form, name, save) => list.append(button(form, () => {
+    save();
+    menu.open = false;
+    opener.focus({ preventScroll: true });
+  }, { "aria-label": name }));
+  offerForm("PNG", "Save as PNG", () => savePng(drawing(input.checked)));
+  offerForm("SVG", "Save as SVG", () => saveSvg(drawing(input.checked)));
+  offerForm("PDF", "Save as PDF", () => savePdf(drawing(input.checked)));
+  offerForm("BibTeX", "Save a BibTeX entry",
+    () => saveReference(drawing(input.checked), caption()));
+  list.append(label);
+  /** @param {Event} event */
+  const closeOutside = (event) => {
+    if (!event.composedPath().includes(menu)) menu.open = false;
+  };
+  menu.addEventListener("toggle", () => {
+    if (menu.open) document.addEventListener("pointerdown", closeOutside, true);
+    else document.removeEventListener("pointerdown", closeOutside, true);
+  });
+  menu.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation(); // it closes nothing else
+    menu.open = false;
+    opener.focus({ preventScroll: true });
+  });
+  return menu;
 }
 
 /** @param {Drawing} drawing */

@@ -2,7 +2,7 @@
 // width, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.js";
-import { captioned, drawingOf, saveButtons } from "./save.js";
+import { captioned, drawingOf, saveMenu } from "./save.js";
 import { measureIn, onWhite, readTheme } from "./theme.js";
 
 /** @import { Sheet } from "./save.js" */
@@ -100,9 +100,9 @@ export class View {
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
 
-  /** Make the buttons that save the result of `drawing`. */
+  /** Make the menu that saves the result of `drawing`. */
   saveButtons() {
-    return saveButtons((white) => this.saved(white), () => this.data.caption ?? []);
+    return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);
   }
 
   /** Lay out a file: the picture, and its caption under it.

@@ -2,7 +2,7 @@
 // one picture of strips, numbers and bars. Steps, play and back are answered without the server.
 
 import { signedRaster } from "../core/color.js";
-import { boxAt, button, fillTable, make } from "../core/dom.js";
+import { boxAt, button, fillTable, make, toolbar } from "../core/dom.js";
 import { EDGE, PictureView } from "../core/picture_view.js";
 import { picture, rect, text } from "../core/scene.js";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.js";
@@ -194,7 +194,7 @@ export class InsideHead extends PictureView {
   constructor() {
     super();
     this.title = make("h3", { class: "hl-title" });
-    this.chips = make("div", { class: "hl-steps", role: "group", "aria-label": "Steps" });
+    this.chips = make("div", { class: "hl-steps" });
     this.back = button("Back", () => this.go(this.step - 1));
     this.play = button("Play", () => (this.timer ? this.stop() : this.start()));
     this.next = button("Next", () => this.go(this.step + 1));
@@ -205,7 +205,9 @@ export class InsideHead extends PictureView {
     this.code = make("code");
     const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
-    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), explanation);
+    this.bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips, walk);
+    this.enterAt = toolbar(this.bar);
+    this.root.prepend(this.title, this.bar, explanation);
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
@@ -319,6 +321,7 @@ export class InsideHead extends PictureView {
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
       node.setAttribute("aria-pressed", String(n === this.step)));
+    if (!this.bar.matches(":focus-within")) this.enterAt(this.stepButtons[this.step]);
     // not `disabled`: a button that is disabled while it has the focus loses it
     this.back.setAttribute("aria-disabled", String(this.step === 0));
     this.next.setAttribute("aria-disabled", String(this.step === this.last()));

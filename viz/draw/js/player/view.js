@@ -314,7 +314,9 @@ export class Player extends View {
     const { plan, theme, moment, layout } = this;
     paint(sized(this.stage, plan.width, plan.height), stageMarks(moment), theme.font);
     if (plan.bars) {
-      paint(sized(this.bars, plan.bars.width, plan.bars.height), barMarks(moment), theme.font);
+      const marks = barMarks(moment);
+      this.bars.hidden = !plan.bars.beside && !marks.length; // no empty space on a phone
+      paint(sized(this.bars, plan.bars.width, plan.bars.height), marks, theme.font);
     }
     const tiles = {
       ...moment, tiles: layout.tiles, selected: this.selected[this.kind.kind],

@@ -21,7 +21,7 @@ SIZES = ((1280, 720), (390, 844))
 """CSS pixels of a projector and of a phone."""
 
 PICTURES = {
-    "translate": (".st-key-translate-player .hl",),
+    "translate": (".st-key-player .hl",),
     "heads": (".st-key-grid [role=gridcell][aria-label^=cross]", ".st-key-heads-map .hl-frame"),
     "inside": (".st-key-inside .hl-scroll canvas",),
     "roles": (".st-key-measured-map-beside",),
@@ -30,7 +30,7 @@ PICTURES = {
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "positions": (".st-key-pe_encoding .js-plotly-plot",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
-    "training": (".st-key-forming-map .hl-frame",),
+    "training": (".st-key-forming-player .hl-frame",),
 }
 """Selectors of the picture of each page; its first one is what a phone shows first."""
 

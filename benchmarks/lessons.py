@@ -235,8 +235,8 @@ class Player:
         if asked is None:
             return None
         if asked.measure == "subwords" and asked.arguments["side"] == "target":
-            bar = self.page.locator(".st-key-sentence-bar").inner_text()
-            return re.findall(r"\((\d+) subwords?\)", bar)[-1]
+            slider = self.page.locator(".hl-player-controls input[type=range]")
+            return str(int(slider.get_attribute("max") or 0) - 1)  # the last state has all words
         self._rest()
         if card.light == "row" and asked.measure in INSIDE:
             rows = self.page.evaluate(TABLE)[1:]

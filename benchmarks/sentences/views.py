@@ -22,7 +22,7 @@ View: TypeAlias = tuple[str, dict[str, str], Callable[[Facts], Iterator[Expected
 def views(translator: Translator) -> tuple[View, ...]:
     """List all of them for this model; the last layer is open where one head is."""
     N = translator.model.config.N
-    step_by_step, last_layer = "view=step by step&step=3", f"layer={N}"
+    last_layer = f"layer={N}"
     why_word, away = "roles_view=Why this word", "mask-view=remove the mask"
     rows: tuple[tuple[str, str, Callable[..., Iterator[Expected]], tuple[object, ...]], ...] = (
         ("translate", "", translate, ()),
@@ -33,13 +33,6 @@ def views(translator: Translator) -> tuple[View, ...]:
             f"kind={CROSS}&{last_layer}&head=1",
             heads,
             (CROSS, N - 1, 0, None),
-        ),
-        ("heads", f"kind=decoder&layer=1&head=4&{step_by_step}", heads, ("decoder", 0, 3, 2)),
-        (
-            "heads",
-            f"kind={CROSS}&layer=2&head=5&{step_by_step}",
-            heads,
-            (CROSS, 1, 4, 2),
         ),
         ("translate", "without_sinks=true", scaled_map, ()),
         ("translate", "where_from=true", shares_of_source, ()),

@@ -14,7 +14,7 @@ from viz.app.sentence.source_box import EXAMPLES
 # the walk stands beside whatever else holds both cores
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
+FIRST = {"text": "The dog sings.", "kind": "decoder", "head": "2"}
 TYPED = "The cat sleeps."
 
 # the app on a machine that has no time: a run for `LATE` begins half a second after it was asked
@@ -176,8 +176,6 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
             {"head": "3"},
         ),
         (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),
-        (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "2"}),
-        (lambda: page.get_by_role("slider").press("ArrowRight"), {"step": "3"}),
         (lambda: link("Architecture"), {"arch_layer": "2"}),
         (lambda: choose_example(page), {"text": EXAMPLES["English"][1], "arch_layer": "2"}),
     ]
@@ -227,10 +225,10 @@ def expect_agreement(page, sentence, kind):
     """Address, title, heading, box and menu come to say the same, and stay so."""
     expect_url(page, text=sentence, kind="" if kind == "cross" else kind)
     at_rest(page)
-    expect(page).to_have_title(f"Heads · {sentence} · Headlight")
+    expect(page).to_have_title(f"All heads · {sentence} · Headlight")
     expect(page.get_by_role("textbox", name="English")).to_have_value(sentence)
     expect(page.get_by_role("radio", name=kind)).to_be_checked()
-    expect(page.locator("h1")).to_have_text(f"Heads · {sentence}")
+    expect(page.locator("h1")).to_have_text(f"All heads · {sentence}")
 
 
 def test_no_late_lost_or_overtaken_answer_changes_what_is_shown(opened):

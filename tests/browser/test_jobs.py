@@ -36,7 +36,7 @@ def main():
         jobs.start("corpus", "Measuring", lambda report, _: measure(lines, report))
         release_file("file")
     job = jobs.current("corpus")
-    state = f"{job.state} {uploaded_bytes()} bytes" if job else "no job"
+    state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"
     st.text(f"{state}, run {st.session_state['runs']}")
     if job is not None:
         job_bar.show(job)

@@ -246,15 +246,15 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     page.get_by_role("gridcell", name="encoder, layer 1, head 2").click()
     off = page.get_by_role("gridcell", name="encoder, layer 1, head 2, switched off")
     off.wait_for()
-    until(page, removed, "e0.1")
+    until(page, removed, "L1 H2 encoder")
     off.press("ArrowRight")
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").press("Enter")
-    until(page, removed, "e0.1,e0.2")
+    until(page, removed, "L1 H2 encoder, L1 H3 encoder")
     page.get_by_text("2 of ").wait_for()
     off.press(" ")
-    until(page, removed, "e0.2")
+    until(page, removed, "L1 H3 encoder")
     page.get_by_role("button", name="Undo").click()
-    until(page, removed, "e0.1,e0.2")
+    until(page, removed, "L1 H2 encoder, L1 H3 encoder")
     off.wait_for()  # though the state is that of a click before the last
 
     # squares of a row are painted by keys, and by dragging in one step
@@ -265,7 +265,7 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     for _ in range(2):  # from the row's word to its first square, and on
         squares.press("ArrowRight")
     squares.press("Enter")
-    until(page, lambda: removed()[:5] + removed()[-4:], "e0.0p_0-1")
+    until(page, lambda: removed()[:5] + removed()[-4:], "L1 H1 1-2")
     page.get_by_text("1 of ").wait_for()
     squares.scroll_into_view_if_needed()
     canvas = squares.locator("canvas")

@@ -58,7 +58,9 @@ def test_the_controls_and_the_link_have_their_masks(visit, made, tmp_path):
     page.get_by_role("radio", name="padding", exact=True).click()
     expect_masks(page, made, "decoder_self", "padding")
     page.get_by_role("radio", name="cross").click()
+    page.get_by_role("button", name="Options").click()
     page.get_by_role("radio", name="0/−∞").click()
+    page.keyboard.press("Escape")
     expect_masks(page, made, "cross", "padding")
     expect_url(page, **{"kind": "cross-attention", "mask": "padding", "mask-as": "0/−∞"})
     page.goto(page.evaluate("location.href"))  # as the person who is sent the link

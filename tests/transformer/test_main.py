@@ -154,10 +154,11 @@ def test_line_endings_of_windows_are_line_endings(run):
     assert [*_cut(io.BytesIO(b"A dog.\r\nA\rcat."), "", 99)] == ["A dog.", "A cat."]
 
 
-def test_a_byte_order_mark_is_no_character_of_the_first_line(run):
+def test_a_byte_order_mark_is_no_character_of_a_line(run):
     plain = run(stdin=b"The dog waits.\nA bird sings.\n")
     assert run(stdin=b"\xef\xbb\xbfThe dog waits.\nA bird sings.\n") == plain
-    assert "U+FEFF" in run(stdin=b"The dog waits.\n\xef\xbb\xbfA bird sings.\n")[2]
+    assert run(stdin=b"The dog waits.\n\xef\xbb\xbfA bird sings.\n") == plain
+    assert "U+FEFF" in run(stdin=b"The dog waits.\nA \xef\xbb\xbfbird sings.\n")[2]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])

@@ -178,7 +178,7 @@ def test_batches_do_not_matter(translator, text) -> None:
 def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path, capsys) -> None:
     (tmp_path / "empty.txt").write_text("\n\n")
     (tmp_path / "long.txt").write_text("The dog. " * 200)
-    (tmp_path / "wide.txt").write_text("The dog" + " " * 2_000 + "waits.")
+    (tmp_path / "wide.txt").write_text("The dog" + " " * 70_000 + "waits.")
     before = sorted((measured / "model").iterdir())
     for more, message in (
         (["--examples", str(tmp_path / "none.txt")], "none.txt cannot be read"),
@@ -186,7 +186,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
         (["--examples", str(tmp_path / "long.txt")], "long.txt sentence 1: The text has"),
         (
             ["--examples", str(tmp_path / "wide.txt")],
-            "wide.txt sentence 1: The sentence has 2,013 ",
+            "wide.txt sentence 1: The sentence has 70,013 ",
         ),
         (["--ref", str(measured / "own.txt")], "each line must stand beside its translation"),
         (["--out", str(tmp_path / "none" / "heads.json")], "Nothing can be written in"),

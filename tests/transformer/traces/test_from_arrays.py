@@ -254,7 +254,7 @@ def test_a_role_counts_what_a_row_gives_elsewhere(share, role) -> None:
     summary = measure_heads(by_pieces(trace, "encoder_self"), "encoder_self")
     assert summary.roles == [[role]]
     shown = HeadsView(trace, ExplorerOptions("encoder_self", 0, 0)).parts[0].roles
-    assert shown == [[role and "[SEP]"]]
+    assert shown == [[role and "end"]]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])

@@ -145,7 +145,7 @@ def test_the_bundled_model_knows_its_german(serve) -> None:
     drawn = [decode(component.proto.bytes)[0] for component in app.get("bidi_component")]
     words, meta = (
         next(picture for picture in drawn if picture["component"] == name)
-        for name in ("word_links", "attention_map")
+        for name in ("player", "attention_map")
     )
     assert {"Two", "dogs", "snow", "."} <= set(words["source"])
     assert meta["keys"] == display_tokens(trace.source_tokens)

@@ -306,7 +306,7 @@ RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend above them
 # all names fit on a phone
-_LEGEND_ABOVE = legend_below(orient="top", columns=alt.ExprRef("width < 400 ? 2 : 4"))
+_LEGEND_ABOVE = legend_below(orient="top", columns=2)
 
 
 def erasing_chart(

@@ -306,10 +306,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
         {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},
     ),
     "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
-    "heads step": (
-        head,
-        {"kind": "decoder", "view": "step by step", "step": "3", "without_sinks": "true"},
-    ),
     "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
     "inside": (inside, {"layer": "2", "head": "3"}),

@@ -27,6 +27,7 @@ from benchmarks.sentences.facts import (
     number,
     sentence,
     signed,
+    unsure,
 )
 from transformer import Kind, Translator
 from transformer.analysis.alignment_settings import read_alignment
@@ -383,6 +384,7 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
             f"log probability: new translation {number(written)}; original, scored with this "
             f"change: {change}"
         )
+    yield from unsure(facts, written / len(pieces), edited=True)
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
         yield from strongest_cells(kind, weights)

@@ -3,11 +3,12 @@
 import re
 import time
 from contextlib import contextmanager
+from functools import partial
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, choose, enter, expect, expect_url, until
+from tests.browser.app_page import PATIENCE, choose, enter, expect, expect_url, open_page, until
 from tests.browser.servers import APP
 from viz.app.sentence.source_box import EXAMPLES
 
@@ -165,14 +166,14 @@ def type_with_pauses(page):
 def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
     page, _, missing = opened
     assert missing == []
-    link = lambda name: page.get_by_role("link", name=name, exact=True).click()  # noqa: E731
+    link = partial(open_page, page)
     walk = [
         (lambda: page.get_by_role("gridcell", name="encoder, layer 2, head 3").click(), {}),
         (lambda: page.get_by_role("radio", name="cross").click(), {}),
         (lambda: type_with_pauses(page), {"text": TYPED}),
         (lambda: link("Inside a head"), {"head": "3"}),
         (
-            lambda: page.get_by_role("link", name="the map of this head").click(),
+            lambda: page.get_by_role("link", name="See the map of this head").click(),
             {"head": "3"},
         ),
         (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),

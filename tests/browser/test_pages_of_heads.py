@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.app_page import (
     SENTENCE,
+    at_rest,
     choose,
     expect_german,
     expect_grid,
@@ -266,7 +267,7 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
         squares.press("ArrowRight")
     squares.press("Enter")
     until(page, lambda: removed()[:5] + removed()[-4:], "L1 H1 1-2")
-    page.get_by_text("1 of ").wait_for()
+    at_rest(page)
     squares.scroll_into_view_if_needed()
     canvas = squares.locator("canvas")
     box = canvas.bounding_box()
@@ -274,11 +275,11 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     page.mouse.move(box["x"] + first["x"], box["y"] + first["y"])
     page.mouse.down()
     page.mouse.move(box["x"] + third["x"], box["y"] + third["y"])  # a hand that leaves the map
-    assert removed().endswith("_0-1")  # nothing is told before it is let go
+    assert removed().endswith(" 1-2")  # nothing is told before it is let go
     page.mouse.up()
-    until(page, lambda: removed()[-12:], "_0-1_2-0.1.2")
+    until(page, lambda: removed()[-12:], " 1-2 3-1.2.3")
     page.get_by_role("button", name="Undo").click()
-    until(page, lambda: removed()[-4:], "_0-1")
+    until(page, lambda: removed()[-4:], " 1-2")
 
 
 def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):

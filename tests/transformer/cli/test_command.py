@@ -16,7 +16,7 @@ from transformer.files.atomic import MARK, temporary_folder
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from transformer.cli import command
 from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
@@ -30,6 +30,7 @@ def body():
         time.sleep(20)
 
 here = Path(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # some workers ignore it
 sys.exit(command.run("name", body))
 """
 

@@ -270,7 +270,7 @@ def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:
 
 @contextmanager
 def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
-    """Make a folder for files of one's own, in that of the system unless given; a context manager.
+    """Make a temporary folder, in that of the system unless given; a context manager.
 
     It is removed in the end, or, where the process is killed, by the next that makes one there.
     """

@@ -46,7 +46,7 @@ def test_each_head_is_the_one_that_costs_most_after_those_before_it(
             if head not in order[:place]
         }
         assert costs[order[place]] == pytest.approx(min(costs.values()), abs=1e-4)
-    # a model that nobody edits any more is as it was
+    # the edits end with the call
     assert log_p(model, trace, []) == pytest.approx(float(trace.log_probs.sum()), abs=1e-3)
 
 

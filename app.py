@@ -36,7 +36,7 @@ SHOW = {
     "schedule": schedule.show,
     "training": training.show,
 }
-"""What draws each page, by its path."""
+"""Functions that draw the pages, by path."""
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "

@@ -47,7 +47,7 @@ label[data-baseweb=checkbox], svg [tabindex], canvas[tabindex], [role=img][tabin
 [role=switch]):visible"""
 """Whatever takes a click or a key, those in the shadow roots of components too."""
 OPTIONS = "[role=option]:visible, [role=menuitem]:visible"
-"""Of a menu that is open."""
+"""Selector of the options of an open menu."""
 ELSEWHERE = re.compile(
     r"Print|Record|Clear cache|Rerun|Fullscreen|About|Main menu|Copy version", re.IGNORECASE
 )

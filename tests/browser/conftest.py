@@ -141,6 +141,16 @@ def address(serve_app: Callable[[str], str], trained_folder: Path) -> str:
     return serve_app(str(trained_folder))
 
 
+@pytest.fixture(scope="module")
+def walked_app(
+    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
+) -> Iterator[tuple[str, Path]]:
+    """The app on the tests' small model, with its log."""
+    log = tmp_path_factory.mktemp("walks") / "server.log"
+    with served(APP, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
+        yield address, log
+
+
 @pytest.fixture(scope="session")
 def translator(trained_folder: Path) -> Translator:
     """The small model of the served app."""

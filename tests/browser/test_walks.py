@@ -13,8 +13,6 @@ import pytest
 from benchmarks.accessibility import views
 from benchmarks.walk import ELSEWHERE, Watch, look, settle
 from tests.browser.app_page import ENTER
-from tests.browser.servers import APP, served
-from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import PAGE_TITLES
 
 if TYPE_CHECKING:
@@ -136,20 +134,10 @@ class Presses:
 
 
 @pytest.fixture(scope="module")
-def app(
-    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
-) -> Iterator[tuple[str, Path]]:
-    """The app on the tests' small model, with its log."""
-    log = tmp_path_factory.mktemp("walks") / "server.log"
-    with served(APP, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
-        yield address, log
-
-
-@pytest.fixture(scope="module")
-def presses(browser: Browser, app: tuple[str, Path]) -> Presses:
+def presses(browser: Browser, walked_app: tuple[str, Path]) -> Presses:
     """One reader for all pages: what stands on every page is pressed once."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    return Presses(page, *app)
+    return Presses(page, *walked_app)
 
 
 @pytest.mark.parametrize("path", PAGE_TITLES)

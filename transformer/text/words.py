@@ -32,7 +32,7 @@ _UNSPACED = _IDEOGRAPHS + "".join(
 _READ_ALOUD = frozenset("#%&*@§¶†‡‰‱٪؉؊")
 """Characters that Unicode counts as punctuation, and that stand for words, as symbols do."""
 _WITHOUT_TEXT = frozenset(" ▁↵⇥") | frozenset(map(chr, range(0x2400, 0x2422)))
-"""How pieces show spaces, line breaks, tabs and control characters."""
+"""Signs that stand in pieces for spaces, line breaks, tabs and control characters."""
 _STACKERS = "\u1039\u17d2\u0e4d\u0ecd"  # marks that make one character with a letter behind them
 
 

@@ -240,10 +240,6 @@ class HeadsView:
         """Return the same trace with other choices."""
         return HeadsView(self.trace, options, self.origin, self._remember)
 
-    def at_step(self, step: int) -> HeadsView:
-        """Return the view of a step of the decoder, from 0."""
-        return self.with_options(replace(self.options, step=step))
-
     @property
     def selected(self) -> Head:
         """The outlined head of the grid."""

@@ -64,7 +64,7 @@ _NEEDED = ("title", "goal", "minutes", "language")
 _CARD = ("link", "open", "light", "sentence", "ask", "answer", "hint", "reveal")
 _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
 _NEARLY_CHOICES = {f"{dash}[{mark}" for dash in ("", *"-*+–—") for mark in ("", *"xX✓")}
-"""What stands before the “]” of a line that is nearly a choice, without its blanks."""
+"""Beginnings of a line that is nearly a choice, up to its “]” and without blanks."""
 _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""

@@ -67,7 +67,7 @@ def test_what_a_kill_leaves_is_swept_by_the_next_and_what_is_in_use_stays(tmp_pa
 
 
 def output(kind: str) -> io.TextIOWrapper | None:
-    """Standard output that takes nothing: a full disk, a pipe that nobody reads, none at all."""
+    """Return an output that takes nothing: a full disk, a pipe without a reader, or none."""
     if kind == "closed":
         return None
     if kind == "full":

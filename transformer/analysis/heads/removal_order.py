@@ -77,7 +77,8 @@ def removal_order(
         gates[best] = 0
         order.append(heads[best])
         progress(len(order), length)
-    order += [heads[n] for n in by_gradient()[: length - len(order)]]
+    if len(order) < length:
+        order += [heads[n] for n in by_gradient()[: length - len(order)]]
     progress(length, length)
     return order
 

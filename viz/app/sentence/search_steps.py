@@ -1,8 +1,9 @@
-"""The translation in the bar step by step: the probability of each piece, and what else was."""
+"""The steps of the search in the bar: the probability of each piece, and its alternatives."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 
 from transformer.decoding.hypothesis import SearchTree
@@ -31,16 +32,14 @@ def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) ->
     """Return what the search held at each step: the most probable pieces, and its beginnings."""
     steps = []
     tokenizer = bar.translator.target_tokenizer
+    beams = defaultdict[int, list[str]](list)  # texts by step
+    for index, node in enumerate(tree.nodes if tree else ()):
+        if tree and node.state in ("kept", "finished"):
+            beams[node.step].append(tokenizer.decode(tree.prefix(index)))
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     for number, (piece, log_prob, others) in enumerate(parts, start=1):
         options, taken = options_of(piece, log_prob, others)
-        indices = [
-            index
-            for index, node in enumerate(tree.nodes if tree else ())
-            if node.step == number and node.state in ("kept", "finished")
-        ]
-        beginnings = [tokenizer.decode(tree.prefix(index)) for index in indices] if tree else []
-        steps.append(SearchStep(options, taken, tuple(beginnings)))
+        steps.append(SearchStep(options, taken, tuple(beams[number])))
     return steps
 
 

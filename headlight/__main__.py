@@ -1,7 +1,5 @@
 """The command `headlight`: one name for every command, each loaded only when it is called."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Streamlit keeps a session in the memory of its process, and one process computes
 each process has a port of its own, and a balancer stands in front of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import http.client

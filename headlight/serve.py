@@ -1,7 +1,5 @@
 """headlight app: serve the app, from any folder."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

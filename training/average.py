@@ -1,7 +1,5 @@
 """python -m training.average: the mean of the weights of several checkpoints (§6.1)."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tokens that BLEU counts: by the language that is written, or as somebody asks for them."""
 
-from __future__ import annotations
-
 import re
 
 import sacrebleu

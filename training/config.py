@@ -1,7 +1,5 @@
 """A run as one TOML file: model, vocabulary and recipe (§5)."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import tomllib
@@ -106,7 +104,7 @@ class RunConfig:
             )
 
     @classmethod
-    def load(cls, path: Path) -> RunConfig:
+    def load(cls, path: Path) -> "RunConfig":
         """Read a run's TOML file.
 
         Raises:
@@ -123,7 +121,7 @@ class RunConfig:
         return cls.from_dict(document)
 
     @classmethod
-    def from_dict(cls, document: dict[str, Any]) -> RunConfig:
+    def from_dict(cls, document: dict[str, Any]) -> "RunConfig":
         """Build from the two tables `[model]` and `[training]`."""
         if unknown := sorted(set(document) - {"model", "training"}):
             raise ConfigError(

@@ -1,7 +1,5 @@
 """Devices and processes of a run: how processes join, agree, stop and notice a lost one."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import hashlib

@@ -1,7 +1,5 @@
 """python -m training.evaluate: measure a checkpoint on a held-out text."""
 
-from __future__ import annotations
-
 import sys
 
 from training.evaluation import aer, bleu, faithfulness, heads, lines

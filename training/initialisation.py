@@ -1,7 +1,5 @@
 """Depth-scaled initialisation: the deeper a layer, the smaller its first weights."""
 
-from __future__ import annotations
-
 import math
 
 import torch

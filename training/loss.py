@@ -1,7 +1,5 @@
 """Label-smoothed cross-entropy that never holds the logits of a whole batch (§5.4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """python -m training.model_card: what is known of a run, as the MODEL_CARD.md of its weights."""
 
-from __future__ import annotations
-
 import argparse
 import filecmp
 import json
@@ -131,7 +129,7 @@ class RunFiles:
     records: Sequence[Record]
 
     @classmethod
-    def read(cls, folder: Path) -> RunFiles:
+    def read(cls, folder: Path) -> "RunFiles":
         """Read configuration and log.
 
         Raises:

@@ -1,7 +1,5 @@
 """python -m training.prepare: a text becomes pieces once, which every process then maps."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import replace

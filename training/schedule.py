@@ -1,7 +1,5 @@
 """The learning rate: up linearly, then down with the inverse square root (§5.3, equation 3)."""
 
-from __future__ import annotations
-
 
 def cooldown_left(step: int, steps: int, cooldown: int) -> float:
     """Return 1, falling linearly to 0 over the last `cooldown` steps of a run. Not in the paper.

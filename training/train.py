@@ -1,7 +1,5 @@
 """python -m training.train: from parallel text to a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import hashlib

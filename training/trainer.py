@@ -1,7 +1,5 @@
 """The training loop: updates, the log, validation, checkpoints, and how it stops (§5)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One update of the weights: loss, gradients, the schedule's rate, Adam (§5.3, §5.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

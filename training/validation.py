@@ -1,7 +1,5 @@
 """Measurements on held-out text: loss, perplexity, BLEU, chrF, and attention of probe sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

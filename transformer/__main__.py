@@ -1,7 +1,5 @@
 """python -m transformer: translate a sentence, or standard input line by line; align its words."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ Searches that nothing watches compute the same by `decoding/fast_step.py`;
 `tests/transformer/decoding/test_fast_step.py` holds the two equal.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

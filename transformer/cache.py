@@ -1,7 +1,5 @@
 """Keys and values of the positions decoded so far, so that each step projects only one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

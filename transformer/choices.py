@@ -1,7 +1,5 @@
 """Check of choices that are given by name: an argument is one of what its `Literal` lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, wraps
 from inspect import signature

@@ -1,7 +1,5 @@
 """The shape of a model: every knob of the paper's Table 3, in the paper's own symbols."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,24 +132,24 @@ class TransformerConfig:
             )
 
     @classmethod
-    def base(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
+    def base(cls, vocab_size: int = 37_000, **changes: Any) -> "TransformerConfig":
         """Return the paper's base model: 65 M parameters in Table 3, 63.05 M with 37,000 pieces."""
         return cls(vocab_size=vocab_size, **changes)
 
     @classmethod
-    def big(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
+    def big(cls, vocab_size: int = 37_000, **changes: Any) -> "TransformerConfig":
         """Return the paper's big model: 213 M parameters in Table 3, 214.2 M with 37,000 pieces."""
         shape: dict[str, Any] = {"d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}
         return cls(vocab_size=vocab_size, **(shape | changes))
 
     @classmethod
-    def demo(cls, vocab_size: int = 8_000, **changes: Any) -> TransformerConfig:
+    def demo(cls, vocab_size: int = 8_000, **changes: Any) -> "TransformerConfig":
         """Return a model for two CPU cores or a small GPU: the paper's depth, d_model 256."""
         shape: dict[str, Any] = {"d_model": 256, "d_ff": 1024}
         return cls(vocab_size=vocab_size, **(shape | changes))
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> TransformerConfig:
+    def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
         """Build from a plain mapping, as `config.json` holds it.
 
         Raises:
@@ -173,7 +171,7 @@ class TransformerConfig:
         return {name: value for name, value in values.items() if value != LATER.get(name, ...)}
 
     @cached_property
-    def decoder(self) -> TransformerConfig:
+    def decoder(self) -> "TransformerConfig":
         """Configuration in which N, d_ff, h, d_k and d_v are those of the decoder."""
         if (self.decoder_N, self.decoder_d_ff, self.decoder_h) == (None, None, None):
             return self
@@ -190,7 +188,7 @@ class TransformerConfig:
             decoder_h=None,
         )
 
-    def stack(self, kind: Kind) -> TransformerConfig:
+    def stack(self, kind: Kind) -> "TransformerConfig":
         """Return the configuration in which these are of the stack that has such attention."""
         return self if kind == "encoder_self" else self.decoder
 

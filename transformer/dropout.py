@@ -1,7 +1,5 @@
 """Residual dropout (§5.4), with masks that are cheap to draw on a CPU."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F

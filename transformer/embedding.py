@@ -1,7 +1,5 @@
 """Token embeddings times √d_model, and positions: sinusoidal or learned (§3.4, §3.5)."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -7,8 +7,6 @@ where ours lets it keep its probability: so `<unk>` may be written, and a senten
 is searched once more, with the engine's logits and our own beam.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import math
@@ -67,7 +65,7 @@ class CTranslate2Translator(Translator):
         self._ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
 
     @classmethod
-    def load(cls, folder: str | Path | None = None, *, threads: int = 1) -> CTranslate2Translator:
+    def load(cls, folder: str | Path | None = None, *, threads: int = 1) -> "CTranslate2Translator":
         """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way.
 
         Raises:

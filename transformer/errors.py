@@ -1,7 +1,5 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
-from __future__ import annotations
-
 import os
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
@@ -35,7 +33,7 @@ class NotFiniteError(CheckpointError):
     """A model computes NaN, or log P = -∞ of all: its weights are too large, or a hook's doing."""
 
     @classmethod
-    def for_model(cls, model: str = "The model", *, hooked: bool = False) -> NotFiniteError:
+    def for_model(cls, model: str = "The model", *, hooked: bool = False) -> "NotFiniteError":
         """Make the error on a model, by its name in the sentence, and on the hooks that are set."""
         advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
         return cls(f"{model} computes numbers that are not finite, so it writes nothing: {advice}.")

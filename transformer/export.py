@@ -1,7 +1,5 @@
 """python -m transformer.export ctranslate2 | marian: write a checkpoint for other programs."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

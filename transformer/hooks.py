@@ -5,8 +5,6 @@ Hook points are permanent parts of the modules and hold nothing but their name. 
 modules (`register_forward_hook`) are not called in a search, which mostly goes without the modules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +20,7 @@ from transformer.errors import HookError, quoted
 Hook: TypeAlias = Callable[[Tensor, str], Tensor | None]
 """Called with the value and the name of the point; what it returns, if anything, replaces it."""
 
-_active: ContextVar[Mapping[HookPoint, tuple[Hook, ...]]] = ContextVar("hooks")
+_active: ContextVar[Mapping["HookPoint", tuple[Hook, ...]]] = ContextVar("hooks")
 
 
 @dataclass(frozen=True)

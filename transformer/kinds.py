@@ -1,7 +1,5 @@
 """The three uses of attention (§3.2.3) and the rows of a decoder, as names without torch."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 from transformer.errors import InputError, quoted

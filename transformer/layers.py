@@ -1,7 +1,5 @@
 """Feed-forward network, residual connection, encoder layer and decoder layer (§3.1, §3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

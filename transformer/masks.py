@@ -4,8 +4,6 @@ Masks are boolean and True where a query may see a key, with shapes that broadca
 `[batch, head, query, key]`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Transformer: encoder stack, decoder stack, and the projection to the vocabulary (§3)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -106,7 +104,7 @@ class Transformer(Hooked):
         self.name_hook_points()
 
     @classmethod
-    def unfilled(cls, config: TransformerConfig) -> Transformer:
+    def unfilled(cls, config: TransformerConfig) -> "Transformer":
         """Make a model for `fill`: drawing random weights takes longer than reading stored ones."""
         with _NoRandomNumbers():
             return cls(config)
@@ -133,7 +131,7 @@ class Transformer(Hooked):
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
 
-    def train(self, mode: bool = True) -> Transformer:
+    def train(self, mode: bool = True) -> "Transformer":
         """Set the mode; count training, since fused optimisers change weights without a trace."""
         self.times_trained += mode
         return super().train(mode)

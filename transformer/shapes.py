@@ -1,7 +1,5 @@
 """Names and shapes of a model's parameters from its configuration alone, before it is built."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

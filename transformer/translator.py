@@ -1,7 +1,5 @@
 """Translate and trace text: the interface that app, commands and notebooks share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -42,7 +40,7 @@ class Translator(LoadedModel):
         super().__init__(loaded)
 
     @classmethod
-    def load(cls, folder: str | Path | None = None) -> Translator:
+    def load(cls, folder: str | Path | None = None) -> "Translator":
         """Load a checkpoint folder, ours or that of a MarianMT model, or a bundled one by its name.
 
         Args:

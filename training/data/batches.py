@@ -1,7 +1,5 @@
 """Batches of about the same number of tokens, of sentences of about the same length (§5.1)."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,13 +31,13 @@ class Batch:
     target: Tensor  # `[batch, target]`, beginning with `<s>`: what the decoder reads (§3.1)
     labels: Tensor  # `[batch, target]`, ending with `</s>`: what the decoder is to predict
 
-    def to(self, device: torch.device) -> Batch:
+    def to(self, device: torch.device) -> "Batch":
         """Copy the batch to another device."""
         return Batch(
             *(t.to(device, non_blocking=True) for t in (self.source, self.target, self.labels))
         )
 
-    def pin_memory(self) -> Batch:
+    def pin_memory(self) -> "Batch":
         """Copy the batch to pinned memory, from which a GPU copies asynchronously."""
         return Batch(*(t.pin_memory() for t in (self.source, self.target, self.labels)))
 

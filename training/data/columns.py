@@ -1,7 +1,5 @@
 """Sentence pairs of a table: CSV, and TSV as it stands or with the quotes of a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable, Iterator

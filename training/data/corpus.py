@@ -1,7 +1,5 @@
 """Lines of files, and pairs of two files: line N of one is translated by line N of the other."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

@@ -1,7 +1,5 @@
 """Token ids of parallel text, in memory or mapped from five binary files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -47,14 +45,14 @@ class Sentences(Sequence[list[int]]):
         self.ends: Counts = np.array(ends, dtype=np.int64)
 
     @classmethod
-    def from_ends(cls, stored: StoredIds, ends: Counts) -> Sentences:
+    def from_ends(cls, stored: StoredIds, ends: Counts) -> "Sentences":
         """Build from the ids and the ends of the sentences; neither array is copied."""
         sentences = cls.__new__(cls)
         sentences.stored, sentences.ends = stored, ends
         return sentences
 
     @classmethod
-    def from_arrays(cls, pieces: StoredIds, lengths: Counts) -> Sentences:
+    def from_arrays(cls, pieces: StoredIds, lengths: Counts) -> "Sentences":
         """Build from the concatenated ids of all sentences and their lengths, `[sentence]`."""
         return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
@@ -62,7 +60,7 @@ class Sentences(Sequence[list[int]]):
         """Count the pieces of each sentence, `[sentence]`."""
         return np.diff(self.ends)
 
-    def take(self, rows: Counts) -> Sentences:
+    def take(self, rows: Counts) -> "Sentences":
         """Select sentences by number, in this order."""
         starts = self.ends[rows]
         lengths = self.ends[rows + 1] - starts

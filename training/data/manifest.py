@@ -1,7 +1,5 @@
 """Manifests with a checksum of themselves, records of other files, and the lock of a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping

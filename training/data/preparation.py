@@ -1,7 +1,5 @@
 """Preparation of a text in stages that can be resumed: scan, vocabulary, encoding."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

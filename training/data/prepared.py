@@ -1,7 +1,5 @@
 """Prepared text: one folder with the pieces of all pairs, which every process maps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The text and the vocabulary of a run, from prepared folders or from folders of text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

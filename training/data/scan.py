@@ -1,7 +1,5 @@
 """Scan of a text to be prepared: which pairs are dropped, and which lines are drawn."""
 
-from __future__ import annotations
-
 import hashlib
 from array import array
 from collections.abc import Iterator, Sequence

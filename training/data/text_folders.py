@@ -1,7 +1,5 @@
 """Folders of text in two languages: `train.en` and `train.de`, or one TSV, CSV or TMX of both."""
 
-from __future__ import annotations
-
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -48,7 +46,7 @@ class Endings(NamedTuple):
         return f"{self.source} to {self.target}"
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Endings:
+    def from_record(cls, record: Mapping[str, Any]) -> "Endings":
         """Return what a record says: English and German where it says nothing, as all did once."""
         return cls(*record.get(LANGUAGES, ()))
 

@@ -1,7 +1,5 @@
 """Sentence pairs of a translation memory (TMX), read in a stream, without its entities."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """python -m training.download: public parallel text as train.en, train.de and their like."""
 
-from __future__ import annotations
-
 import argparse
 import filecmp
 import gzip

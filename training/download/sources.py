@@ -1,7 +1,5 @@
 """Sources of public parallel text: addresses, published checksums, licences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """python -m training.evaluate aer: which map of cross-attention aligns words as people do."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

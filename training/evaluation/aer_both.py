@@ -1,7 +1,5 @@
 """python -m training.evaluate aer --reverse: links of two models, one for each direction."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

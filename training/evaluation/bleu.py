@@ -1,7 +1,5 @@
 """python -m training.evaluate bleu: translate a held-out text, and compare with its references."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -1,7 +1,5 @@
 """python -m training.evaluate faithfulness: does erasing say what a lens says?"""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Alignments by every map of cross-attention, counted against gold links."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +27,7 @@ class GoldLine(NamedTuple):
     target: str
     links: GoldLinks
 
-    def turned(self) -> GoldLine:
+    def turned(self) -> "GoldLine":
         """Return the pair with source and target exchanged."""
         sure, possible = (
             frozenset((target, source) for source, target in links)

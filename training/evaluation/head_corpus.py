@@ -1,7 +1,5 @@
 """Parallel text for the command `evaluate heads`: pairs, mean outputs of heads, and their BLEU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

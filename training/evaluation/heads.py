@@ -1,7 +1,5 @@
 """python -m training.evaluate heads: what every head does on a corpus, and how much it matters."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """python -m training.evaluate lines: measure every head on lines, for the page Corpus."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts that measurements share: options, held-out text, and files stored with the checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The run log: one JSON object on each line, readable during the run. Imports no torch."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Saved state of a run, as safetensors and JSON: it goes on from there, on a CPU to the bit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -66,7 +64,7 @@ class Progress:
     length_multiple: int = 0
     started_from: str = ""  # SHA-256 of the weights that it began with; empty if it drew its own
 
-    def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
+    def with_update(self, epoch: int, batch: int, tokens: int) -> "Progress":
         """Return the progress after one more update, of `tokens` target tokens."""
         return replace(
             self,
@@ -76,7 +74,7 @@ class Progress:
             unlogged_tokens=self.unlogged_tokens + tokens,
         )
 
-    def with_seconds(self, seconds: float) -> Progress:
+    def with_seconds(self, seconds: float) -> "Progress":
         """Return the progress after `seconds` more spent on steps."""
         return replace(
             self,
@@ -84,11 +82,11 @@ class Progress:
             unlogged_seconds=self.unlogged_seconds + seconds,
         )
 
-    def with_loss_logged(self) -> Progress:
+    def with_loss_logged(self) -> "Progress":
         """Return the progress after a loss is logged."""
         return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
 
-    def with_validation(self, loss: float) -> Progress:
+    def with_validation(self, loss: float) -> "Progress":
         """Return the progress after a validation with this loss."""
         if self.best_loss is None or loss < self.best_loss:
             return replace(self, best_loss=loss, without_gain=0)
@@ -119,7 +117,7 @@ class Snapshot:
         optimizer: Optimizer,
         losses: Sequence[float],
         identity: Identity,
-    ) -> Snapshot:
+    ) -> "Snapshot":
         """Copy what has to be saved; `losses`, `[process]`, are summed since the last log line.
 
         Dropout draws from the number of the step, so there is no state of a generator.

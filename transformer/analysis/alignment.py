@@ -5,8 +5,6 @@ it is about to write, one step apart (Garg et al. 2019, Chen et al. 2020, Kobaya
 which layer, row and lens says most differs from model to model, so it is measured on gold links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 

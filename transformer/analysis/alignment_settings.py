@@ -1,7 +1,5 @@
 """Alignment settings of a checkpoint: the map of cross-attention, and its error on gold links."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The tokens along the axes of a map: pieces or whole words, with or without special tokens."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import groupby

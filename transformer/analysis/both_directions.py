@@ -1,7 +1,5 @@
 """Alignment by two models, one for each direction, whose links are combined (Och & Ney 2003)."""
 
-from __future__ import annotations
-
 import heapq
 import json
 from collections.abc import Collection

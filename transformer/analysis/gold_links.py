@@ -1,7 +1,5 @@
 """Word links that people drew (Och & Ney 2003), and the error of an alignment beside them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ as € and an emoji, stand for words and are copied as words are. Here a row is
 scaled to what it gives to the other keys, and what is left out is measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias

@@ -6,8 +6,6 @@ puts on sinks beside them. The shares miss much: HalOmi (Dale et al. 2023) finds
 sentences no better than chance by them, and in single words far better.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Teacher-forced passes over the pieces of traces, which are compared with the model before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count

@@ -1,7 +1,5 @@
 """The checkpoint folder: weights, configuration, tokenizer, and their checksums. Never pickle."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Domain of a checkpoint: the text it was made for, and how sure it is of translations there."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

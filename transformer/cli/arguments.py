@@ -1,7 +1,5 @@
 """The parser and the types of command-line arguments, for all commands."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import math

@@ -1,7 +1,5 @@
 """Running of a command: an error is one sentence on standard error, and an exit status."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Cores of the machine on which a command runs."""
 
-from __future__ import annotations
-
 import os
 
 

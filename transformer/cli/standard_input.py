@@ -1,7 +1,5 @@
 """The lines of standard input or of a file, and how far they have come."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

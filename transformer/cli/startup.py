@@ -1,7 +1,5 @@
 """Ctrl-C while a command is loaded, which takes seconds."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

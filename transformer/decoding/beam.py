@@ -1,7 +1,5 @@
 """Beam search over a cache of keys and values (§6.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Constraints of a search: a forced prefix and forbidden words."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from copy import copy
@@ -90,7 +88,7 @@ class Bans:
         self._pieces: dict[tuple[PrefixState, int], list[int]] = {}
         self._likely_ends: dict[tuple[int, ...], bool] = {}
 
-    def for_sentence(self, look_ahead: LookAhead) -> Bans:
+    def for_sentence(self, look_ahead: LookAhead) -> "Bans":
         """Return the bans of one sentence of a batch; all share the pieces that are worked out."""
         bans = copy(self)
         bans._look_ahead, bans._likely_ends = look_ahead, {}

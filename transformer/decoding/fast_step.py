@@ -11,8 +11,6 @@ Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` 
 hook that only silences heads (`Silence`) is known for what it does, and is done here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Continuations, hypotheses and the tree of a search, and their scores (§6.1)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """The search of one sentence: which prefixes live, and which hypotheses are found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -28,7 +26,7 @@ from transformer.errors import InputError, NotFiniteError
 class Prefix:
     """The prefix of one beam: its parent's pieces and one more."""
 
-    parent: Prefix | None  # the shorter prefix; None for the prefix without a piece
+    parent: "Prefix | None"  # the shorter prefix; None for the prefix without a piece
     piece: int
     log_prob: float
     total: float
@@ -36,7 +34,7 @@ class Prefix:
     node: int | None = None  # its index in the recorded tree
     written: PrefixState = EMPTY  # the state by which `Bans` decides what may follow
 
-    def chain(self) -> list[Prefix]:
+    def chain(self) -> list["Prefix"]:
         """List the prefixes of one piece, of two, and so on up to this one."""
         prefixes = []
         at = self

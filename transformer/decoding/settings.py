@@ -1,7 +1,5 @@
 """Settings of a search: the arguments of `Translator.translate`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real

@@ -5,8 +5,6 @@ process that writes there has such a folder locked (`flock`), which ends with it
 `sweep` removes those that no process has locked.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -3,8 +3,6 @@ r"""Lines of a text as every command reads them: UTF-8, ended by `\n` or `\r\n`.
 No other character ends a line, however it is shown: a lone carriage return is a blank.
 """
 
-from __future__ import annotations
-
 import codecs
 
 from transformer.errors import InputError

@@ -1,7 +1,5 @@
 """Read files that somebody brings: regular ones alone, and never more than can be meant."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

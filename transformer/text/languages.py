@@ -1,7 +1,5 @@
 """Languages of a model, with their names in English."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -84,7 +82,7 @@ class Languages:
     codes: tuple[str, ...] = ()
 
     @classmethod
-    def from_record(cls, manifest: Mapping[str, Any]) -> Languages:
+    def from_record(cls, manifest: Mapping[str, Any]) -> "Languages":
         """Return the languages that a manifest says: English and German where it says none.
 
         Raises:
@@ -135,7 +133,7 @@ class Languages:
         code = self.code_of(text)
         return self.name("target") if code is None else (name_of(code) or code)
 
-    def for_text(self, text: str) -> Languages:
+    def for_text(self, text: str) -> "Languages":
         """Return the two languages of one text: of several targets, the one that it asks for.
 
         A code without a name stands for itself, unless it has letters that a page could take for

@@ -1,7 +1,5 @@
 """A text with which a translation must begin, in whatever pieces it is written."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Reading of what a person types, a text or its pieces, into pieces that the model accepts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from transformer.config import EOS, UNK

@@ -1,7 +1,5 @@
 """Tokens that stand for no text: beginnings and ends, separators, padding, names of languages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,7 +35,7 @@ class SpecialTokens:
     @classmethod
     def among(
         cls, tokens: Iterable[str], known: Iterable[str] = (), ends: Iterable[str] = ()
-    ) -> SpecialTokens:
+    ) -> "SpecialTokens":
         """Select the tokens that are written as special ones, or that a tokenizer knows as such.
 
         Of these, the `ends` end a sentence.

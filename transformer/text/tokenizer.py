@@ -1,7 +1,5 @@
 """One SentencePiece vocabulary for both languages; the words that pieces belong to (§5.1)."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +66,7 @@ class Tokenizer:
             )
 
     @classmethod
-    def load(cls, path: Path) -> Tokenizer:
+    def load(cls, path: Path) -> "Tokenizer":
         """Read `tokenizer.model`."""
         try:
             return cls(read_bytes(path, MOST_BYTES))
@@ -76,7 +74,7 @@ class Tokenizer:
             raise CheckpointError(unreadable(error, path)) from error
 
     @classmethod
-    def train(cls, lines: Iterable[str], vocab_size: int) -> Tokenizer:
+    def train(cls, lines: Iterable[str], vocab_size: int) -> "Tokenizer":
         """Learn byte-pair encoding on the training text of both languages together (§5.1).
 
         Raises:

@@ -1,7 +1,5 @@
 """Words of a text, and words that a translation must not contain."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_right
@@ -129,7 +127,7 @@ class ForbiddenWords:
     texts: tuple[str, ...]
 
     @classmethod
-    def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> ForbiddenWords:
+    def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> "ForbiddenWords":
         """Check the words as they were typed.
 
         Raises:

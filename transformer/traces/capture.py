@@ -1,7 +1,5 @@
 """One teacher-forced pass of the model, with the weights of every head kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

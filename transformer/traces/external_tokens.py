@@ -1,7 +1,5 @@
 """Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
 
-from __future__ import annotations
-
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Fields of an attention trace, as its builders return them and its files hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, get_args

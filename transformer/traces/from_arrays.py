@@ -1,7 +1,5 @@
 """Anybody's weights as a trace: arrays and tokens are checked and put together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Notes on weights that came from another model, in plain sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

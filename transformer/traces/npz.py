@@ -1,7 +1,5 @@
 """A trace as an NPZ file: the arrays as NumPy has them, everything else as one text of JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Tokenizers of other libraries: names of ids, special tokens, the whole vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import SimpleNamespace

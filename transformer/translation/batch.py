@@ -5,8 +5,6 @@ any piece: so a batch holds lines of one length as far as possible. torch releas
 lock in its kernels, so threads of one core each keep all cores busy, on one copy of the weights.
 """
 
-from __future__ import annotations
-
 import contextvars
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

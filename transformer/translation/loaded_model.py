@@ -1,7 +1,5 @@
 """A loaded model with its tokenizers: its search, and warnings on what it writes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence

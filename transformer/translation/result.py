@@ -1,7 +1,5 @@
 """Result of a search as text: a translation, its candidates, their words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -54,7 +52,7 @@ class Candidate:
     hypothesis: Hypothesis
 
     @classmethod
-    def from_hypothesis(cls, hypothesis: Hypothesis, tokenizer: Tokenizer) -> Candidate:
+    def from_hypothesis(cls, hypothesis: Hypothesis, tokenizer: Tokenizer) -> "Candidate":
         """Decode a hypothesis."""
         tokens = hypothesis.tokens
         return cls(tokenizer.decode(tokens), tuple(tokenizer.pieces_of(tokens)), hypothesis)

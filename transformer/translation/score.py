@@ -1,7 +1,5 @@
 """Probability of a given translation, piece by piece, with the best alternatives."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The search for the translations of texts, step by step."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context

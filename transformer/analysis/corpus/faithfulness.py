@@ -6,8 +6,6 @@ Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was
 the model decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

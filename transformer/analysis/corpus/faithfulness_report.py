@@ -1,7 +1,5 @@
 """Faithfulness of each lens on a corpus, as it is stored beside a checkpoint."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

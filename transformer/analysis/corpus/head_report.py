@@ -1,7 +1,5 @@
 """Measurements of every head on a corpus, as they are stored beside a checkpoint."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

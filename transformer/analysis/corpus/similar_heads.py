@@ -1,7 +1,5 @@
 """Heads that are similar to a given one, by their measures or by their weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

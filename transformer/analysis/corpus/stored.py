@@ -1,7 +1,5 @@
 """Figures of a checkpoint with bootstrap intervals (Efron 1979), stored beside it as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 What changed when a head was removed, never why the model decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Mean output of every head over a corpus, stored beside a checkpoint."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

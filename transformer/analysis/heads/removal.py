@@ -4,8 +4,6 @@ All of it is hooks of the current context: the model is never changed, and two p
 different heads of one model never meet.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 What changed when heads were removed, never why the model decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

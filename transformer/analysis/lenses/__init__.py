@@ -1,7 +1,5 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ Transformer" (ALTI), and Ferrando et al. 2022, "Towards Opening the Black Box of
 Translation" (ALTI+, for encoder and decoder together).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

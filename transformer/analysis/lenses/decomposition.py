@@ -7,8 +7,6 @@ it is linear, and so a sum over the keys (Kobayashi et al. 2021, §3). The norms
 vector is that a key brings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

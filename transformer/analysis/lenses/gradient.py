@@ -1,7 +1,5 @@
 """Gradients with respect to what happens inside attention, without a trace on the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Names of the lenses, which load without torch."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, get_args
 
 LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]

@@ -1,7 +1,5 @@
 """Attention rollout: weights followed through the layers (Abnar & Zuidema 2020, §3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Value zeroing: how a layer's output changes without one key's value (Mohebbi et al. 2023)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two models on the same lines: head by head and sentence by sentence, what differs most."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sacrebleu import CHRF

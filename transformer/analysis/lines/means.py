@@ -1,7 +1,5 @@
 """Means of every head over the lines, with bootstrap intervals, roles and a table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Measurements of every head and every sentence over many lines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Lines of one length share a batch. What is held of a line are its numbers, not its weights.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

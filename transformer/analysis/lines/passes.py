@@ -3,8 +3,6 @@
 Each tells its progress after a step of less than a second, where the work can be ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 

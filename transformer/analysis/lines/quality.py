@@ -1,7 +1,5 @@
 """BLEU and chrF2 of two systems on the same lines, by sacreBLEU."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 What changed when heads were removed, never why the model decided.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A file of measured lines: arrays as safetensors, with their texts as JSON beside them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from operator import ge

@@ -1,7 +1,5 @@
 """Search in measured lines: regular expressions on source, translation and subwords."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The intervals beside them are bootstrap intervals over the same sentences
 (`corpus.stored.mean_interval`; Efron 1979).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

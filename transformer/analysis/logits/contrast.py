@@ -1,7 +1,5 @@
 """Why this piece and not that one: contrastive attribution (Yin & Neubig 2022)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import torch

@@ -5,8 +5,6 @@ The decoder's cross-attention sees the output of encoder layer ℓ in the place 
 its output needs no other one; the embeddings, ℓ = 0, are read as the first layer reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Mathematical Framework for Transformer Circuits"; here for a post-norm model, wh
 itself passes through every norm).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Most probable pieces at each step, of the model and of each layer (nostalgebraist 2020)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One query position in one head: every value between x and the residual stream (§3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Costs: the parameters of each part of a model, and the work and memory of a layer (Table 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The value at each place of Figure 1 while the model reads and writes one sentence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

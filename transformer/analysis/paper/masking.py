@@ -1,7 +1,5 @@
 """Masks of a padded batch, their reasons, and a pass without one of them (§3.1, §3.2.3)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

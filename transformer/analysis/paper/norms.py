@@ -1,7 +1,5 @@
 """Layer norm and batch norm of the same tensor: over which axes mean and variance are taken."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """The scale of q·k: saturation, its gradient, and why the variance grows (§3.2.1)."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

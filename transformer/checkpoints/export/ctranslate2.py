@@ -8,8 +8,6 @@ CTranslate2 has one width for the queries, keys and values of a head. Where d_k 
 narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import os

@@ -1,7 +1,5 @@
 """EXPORT.json: the engine of an exported folder, what it was made from, SHA-256 of each file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@
 Pieces keep our ids. Marian's decoder starts with a piece that its configuration names: here `<s>`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

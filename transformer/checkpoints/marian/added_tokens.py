@@ -1,7 +1,5 @@
 """Tokens that were added to the vocabulary of a MarianMT folder, as `transformers` saves them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping
@@ -27,7 +25,7 @@ class AddedTokens:
     special: frozenset[str]  # those that no decoded text shows
 
     @classmethod
-    def read(cls, folder: Path, values: Any, digest: hashlib._Hash) -> AddedTokens:
+    def read(cls, folder: Path, values: Any, digest: "hashlib._Hash") -> "AddedTokens":
         """Read the tokens of `tokenizer_config.json`, whose content is given, or of the older file.
 
         Raises:

@@ -1,7 +1,5 @@
 """The configuration of a MarianMT folder in our symbols, and its languages."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -29,7 +27,7 @@ _ACTIVATIONS: dict[str, Activation] = {
 _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 
-def read_json(path: Path, digest: hashlib._Hash) -> Any:
+def read_json(path: Path, digest: "hashlib._Hash") -> Any:
     """Read a JSON file of the folder.
 
     Raises:
@@ -58,7 +56,7 @@ class MarianConfig:
     values: Mapping[str, Any]
 
     @classmethod
-    def read(cls, folder: Path, digest: hashlib._Hash) -> MarianConfig:
+    def read(cls, folder: Path, digest: "hashlib._Hash") -> "MarianConfig":
         """Read the file.
 
         Raises:
@@ -160,7 +158,7 @@ class MarianConfig:
             )
 
 
-def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) -> Languages:
+def read_languages(folder: Path, codes: tuple[str, ...], digest: "hashlib._Hash") -> Languages:
     """Read the languages of `tokenizer_config.json`, else of the folder's name.
 
     Raises:
@@ -184,7 +182,7 @@ def _language_name(code: str) -> str | None:
     return None if several else name_of(first)
 
 
-def _stated(folder: Path, digest: hashlib._Hash) -> tuple[str, str]:
+def _stated(folder: Path, digest: "hashlib._Hash") -> tuple[str, str]:
     path = folder / TOKENIZER_CONFIG
     values = read_json(path, digest) if path.exists() else None
     if not isinstance(values, dict):

@@ -1,7 +1,5 @@
 """A MarianMT folder as a checkpoint."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -3,8 +3,6 @@
 SentencePiece cuts, and `vocab.json` numbers the pieces.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,13 +51,13 @@ class MarianVocabulary:
     def read(
         cls,
         path: Path,
-        digest: hashlib._Hash,
+        digest: "hashlib._Hash",
         added: AddedTokens,
         rows: int,
         *,
         start: int | None = None,
         second: bool = False,
-    ) -> MarianVocabulary:
+    ) -> "MarianVocabulary":
         """Read a `vocab.json`.
 
         Args:
@@ -200,7 +198,7 @@ class MarianTokenizer(Tokenizer):
 
 
 def read_tokenizers(
-    folder: Path, config: MarianConfig, digest: hashlib._Hash
+    folder: Path, config: MarianConfig, digest: "hashlib._Hash"
 ) -> tuple[MarianTokenizer, MarianTokenizer]:
     """Read the tokenizers of source and target, which may share one vocabulary.
 
@@ -239,7 +237,7 @@ def read_tokenizers(
     )
 
 
-def _numbers(path: Path, digest: hashlib._Hash) -> dict[str, int]:
+def _numbers(path: Path, digest: "hashlib._Hash") -> dict[str, int]:
     known = read_json(path, digest)
     if not isinstance(known, dict) or not all(
         isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 for n in known.values()
@@ -254,7 +252,7 @@ def _numbers(path: Path, digest: hashlib._Hash) -> dict[str, int]:
 
 
 def _processor(
-    path: Path, numbers: Mapping[str, int], digest: hashlib._Hash
+    path: Path, numbers: Mapping[str, int], digest: "hashlib._Hash"
 ) -> SentencePieceProcessor:
     """Read a `.spm` file, most of whose pieces have a number."""
     try:

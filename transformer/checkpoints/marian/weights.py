@@ -1,7 +1,5 @@
 """The weights of a MarianMT folder: how they are stored, and which of our parameters each is."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import math
@@ -141,7 +139,7 @@ def _shards(index: Path) -> list[Path]:
 
 @contextmanager
 def stored_weights(
-    folder: Path, ours: TransformerConfig, config: MarianConfig, digest: hashlib._Hash
+    folder: Path, ours: TransformerConfig, config: MarianConfig, digest: "hashlib._Hash"
 ) -> Iterator[Stored]:
     """Open the weights, of one file or several; a context manager.
 

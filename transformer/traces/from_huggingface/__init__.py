@@ -1,7 +1,5 @@
 """Outputs of the library transformers as a trace; that library is never imported here."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

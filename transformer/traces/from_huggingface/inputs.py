@@ -1,7 +1,5 @@
 """The tokens and masks of one sentence of a batch: from texts, or from ids and a tokenizer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import Any

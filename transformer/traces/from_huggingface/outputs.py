@@ -1,7 +1,5 @@
 """The attentions in a model's outputs, whatever form they came in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -91,7 +89,7 @@ class Outputs:
         even = len(own) == len(cross) == 4 and own[2] > 0 and cross[2] % own[2] == 0
         return max(1, cross[2] // own[2]) if even else 1
 
-    def numbered(self, numbers: Sequence[int]) -> Outputs:
+    def numbered(self, numbers: Sequence[int]) -> "Outputs":
         """Put the layers of each stack at these numbers, from 0, with None between them.
 
         Raises:

@@ -1,7 +1,5 @@
 """Maps of all positions, joined from the steps of `generate`."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -25,10 +25,6 @@ def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> C
     """Average the weights of checkpoint folders, equally or by shares.
 
     The sums are in float64, so that the order of the folders does not matter.
-
-    Raises:
-        CheckpointError: if there are none, they hold models of different shapes, or there are more
-            or fewer shares than folders.
     """
     if not folders:
         raise CheckpointError("There are no checkpoints to average: let the run save one first.")
@@ -67,10 +63,6 @@ def write_average(
     """Average checkpoints, as `average` does, into a folder, with a log and a card beside them.
 
     The weights are stored as float16, within 2^-11 of the average, unless another `dtype` is given.
-
-    Raises:
-        CheckpointError: if they have no mean, a file beside them is no text, or the folder cannot
-            be written.
     """
     averaged = average(folders, shares)
     texts = {LOG: log, "MODEL_CARD.md": card}

@@ -105,11 +105,7 @@ class RunConfig:
 
     @classmethod
     def load(cls, path: Path) -> "RunConfig":
-        """Read a run's TOML file.
-
-        Raises:
-            ConfigError: if it cannot be read, or has an unknown field or an invalid value.
-        """
+        """Read a run's TOML file."""
         try:
             document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
         except OSError as error:

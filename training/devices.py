@@ -71,12 +71,7 @@ class ProcessInfo:
 
 
 def set_up_distributed() -> ProcessInfo:
-    """Choose the device, and join the other processes when torchrun started this one.
-
-    Raises:
-        ConfigError: if there are GPUs, but fewer than processes on this machine.
-        LostProcessError: if the processes of the run do not come together.
-    """
+    """Choose the device, and join the other processes when torchrun started this one."""
     gpu = torch.cuda.is_available()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     device = torch.device("cpu")
@@ -193,11 +188,7 @@ class LostProcessError(HeadlightError):
 
 
 def join_processes(device: torch.device, rank: int, world_size: int) -> None:
-    """Join the other processes of the run.
-
-    Raises:
-        LostProcessError: if they do not come together.
-    """
+    """Join the other processes of the run."""
     on_gpu = device.type == "cuda"
     try:
         if rank > 0:
@@ -262,7 +253,6 @@ def require_agreement(world_size: int, outcome: Mapping[str, object] | Exception
 
     Raises:
         Exception: in all processes, the error of the first one that has one.
-        ConfigError: in all processes, if they differ in a setting.
     """
     outcomes = [outcome]
     if world_size > 1:
@@ -285,11 +275,7 @@ def require_agreement(world_size: int, outcome: Mapping[str, object] | Exception
 
 @contextmanager
 def lost_process_as_error() -> Iterator[None]:
-    """Turn what torch raises when another process is gone into one sentence; a context manager.
-
-    Raises:
-        LostProcessError: if one is gone, or does not answer.
-    """
+    """Turn what torch raises when another process is gone into one sentence; a context manager."""
     try:
         yield
     except RuntimeError as error:

@@ -55,11 +55,7 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def card(options: argparse.Namespace) -> str:
-    """Compose the whole card, as Markdown.
-
-    Raises:
-        HeadlightError: if a file is wrong, or weights that are needed are missing or damaged.
-    """
+    """Compose the whole card, as Markdown."""
     evaluations = [values for path in options.evaluation for values in read_evaluations(path)]
     notes = "\n".join(read_lines(options.notes)) if options.notes else ""
     run = RunFiles.read(options.run)
@@ -97,12 +93,7 @@ def card(options: argparse.Namespace) -> str:
 
 
 def read_examples(path: Path) -> list[str]:
-    """Read the sentences of a file, one on each line.
-
-    Raises:
-        CorpusError: if the file cannot be read.
-        InputError: if there are none, or too many to stand in a card.
-    """
+    """Read the sentences of a file, one on each line."""
     sentences = [line for line in read_lines(path) if line.strip()]
     if not 0 < len(sentences) <= MOST_EXAMPLES:
         raise InputError(
@@ -130,12 +121,7 @@ class RunFiles:
 
     @classmethod
     def read(cls, folder: Path) -> "RunFiles":
-        """Read configuration and log.
-
-        Raises:
-            CheckpointError: if the folder holds no run, or its state is damaged.
-            RunLogError: naming the line of the log that is no record.
-        """
+        """Read configuration and log."""
         path = folder / STATE / STATE_JSON
         try:
             config = json.loads(read_bytes(path, 64 * MIB))["config"]
@@ -163,11 +149,7 @@ class RunFiles:
         return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 
     def weights(self) -> Path:
-        """Return the folder of the weights that the card describes.
-
-        Raises:
-            CheckpointError: if the run has saved none.
-        """
+        """Return the folder of the weights that the card describes."""
         if self.averages:
             return self.folder / AVERAGED
         if saved := checkpoints(self.folder):
@@ -289,11 +271,7 @@ def _duration(seconds: float) -> str:
 
 
 def read_evaluations(path: Path) -> list[Evaluation]:
-    """Read the measurements of a file, one on each line.
-
-    Raises:
-        CheckpointError: if the file cannot be read, or a line is none.
-    """
+    """Read the measurements of a file, one on each line."""
     try:
         # not splitlines(): JSON may hold characters at which it cuts
         lines = read_bytes(path, MIB).decode("utf-8").split("\n")

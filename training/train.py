@@ -89,7 +89,6 @@ def train(options: argparse.Namespace) -> None:
     Nothing is written before all of it has been checked, in all processes.
 
     Raises:
-        HeadlightError: one sentence on what is wrong.
         OSError: if the folder cannot be written.
     """
     process, out, resume = set_up_distributed(), options.out, options.resume
@@ -150,11 +149,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def _endings(options: argparse.Namespace) -> Endings:
-    """Return the languages: as given, else those of the run that is resumed or of prepared text.
-
-    Raises:
-        ConfigError: if the run began with others.
-    """
+    """Return the languages: as given, else those of the run that is resumed or of prepared text."""
     prepared = prepared_among(options.data)
     if not options.resume:
         return chosen_endings(options, prepared_endings(prepared) if prepared else ENGLISH_GERMAN)
@@ -206,7 +201,6 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
     """Keep other processes from training in a folder, which is made; a context manager.
 
     Raises:
-        ConfigError: if one does, or the folder is not one for this run.
         OSError: if it cannot be written.
     """
     lock = out / LOCK
@@ -225,7 +219,6 @@ def _check_folder(out: Path, resume: bool) -> None:
     """Refuse a folder that holds no run to resume, or anything that a new run could replace.
 
     Raises:
-        ConfigError: naming what is there.
         OSError: if it cannot be read.
     """
     has_run = has_state(out / STATE)

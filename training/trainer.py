@@ -78,13 +78,7 @@ class Trainer:
         self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
 
     def resume(self) -> str:
-        """Load the last undamaged state; return a warning if that was not the last one, else "".
-
-        Raises:
-            CheckpointError: if there is none, or text or configuration changed.
-            ConfigError: if it is further than the configuration goes.
-            RunLogError: if the log is damaged.
-        """
+        """Load the last undamaged state; return a warning if that was not the last one, else ""."""
         self.progress, warning = load_state(
             self.out / STATE, self.model, self.updater.optimizer, self.updater.summed_loss,
             self.saver.identity, self.process,
@@ -105,10 +99,6 @@ class Trainer:
         """Train until the last step, until patience runs out, or until a signal asks to stop.
 
         The result is whether the run is complete.
-
-        Raises:
-            TrainingError: if loss, gradients or weights are not finite, disk or device full, or
-                the layers cannot be compiled.
         """
         with self.stop_request.listening():
             try:

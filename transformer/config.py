@@ -59,10 +59,6 @@ class TransformerConfig:
         scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
         own_projection: whether the projection before the softmax has a matrix of its own; in the
             paper it is that of the embeddings (§3.4).
-
-    Raises:
-        ConfigError: if a value is out of range, or h does not divide d_model
-            while d_k or d_v is left open, or decoder_h does not divide all heads' width.
     """
 
     vocab_size: int
@@ -150,11 +146,7 @@ class TransformerConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
-        """Build from a plain mapping, as `config.json` holds it.
-
-        Raises:
-            ConfigError: if a key is unknown or missing, or a value is out of range.
-        """
+        """Build from a plain mapping, as `config.json` holds it."""
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(values) - known):
             raise ConfigError(

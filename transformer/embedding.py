@@ -57,9 +57,6 @@ class Embedding(nn.Module):
         """Embed token ids `[batch, position]` as `[batch, position, d_model]`.
 
         `start` is the position of the first one, above 0 when decoding from a cache.
-
-        Raises:
-            InputError: if the sequence is longer than the model accepts.
         """
         end = start + tokens.size(1)
         self.require_positions(end)

@@ -66,12 +66,7 @@ class CTranslate2Translator(Translator):
 
     @classmethod
     def load(cls, folder: str | Path | None = None, *, threads: int = 1) -> "CTranslate2Translator":
-        """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way.
-
-        Raises:
-            ConfigError: if CTranslate2 is not installed.
-            CheckpointError: naming the file and what is wrong with it.
-        """
+        """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way."""
         engine()  # before anything is read
         folder = checkpoint_folder(folder)
         if exported_folder.is_export(folder):
@@ -95,11 +90,7 @@ class CTranslate2Translator(Translator):
         should_stop: Callable[[], bool] = lambda: False,
         **arguments: Unpack[SearchArguments],
     ) -> Translation:
-        """Translate as `Translator.translate`, without what CTranslate2 has no search for.
-
-        Raises:
-            InputError: as there, and if a prefix, a forbidden word or the tree is asked for.
-        """
+        """Translate as `Translator.translate`, without what CTranslate2 has no search for."""
         started = time.perf_counter()
         settings = SearchSettings(**arguments)
         source = self.reader.text(text)
@@ -145,9 +136,6 @@ class CTranslate2Translator(Translator):
         """Search as `Translator.search`; a hypothesis may have log P alone, not that of each token.
 
         `should_stop` is not asked, for the engine cannot be stopped.
-
-        Raises:
-            InputError: if a prefix, a forbidden word or the tree is asked for.
         """
         if settings.prefix or settings.forbidden or settings.tree:
             raise InputError(
@@ -245,11 +233,7 @@ def _ranked(results: Sequence[tuple[list[int], float]], alpha: float) -> list[Hy
 
 @torch.inference_mode()
 def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
-    """Search with the beam of `decoding` for one sentence, each prefix read anew at each step.
-
-    Raises:
-        NotFiniteError: if log P of a piece is NaN, or of none is finite.
-    """
+    """Search with the beam of `decoding` for one sentence, each prefix read anew at each step."""
     search = SentenceSearch((), K=K, n_best=K, limit=limit, alpha=alpha)
     while search.live:
         for row, prefix in enumerate(search.live):

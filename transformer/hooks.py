@@ -52,11 +52,7 @@ class Silence:
                 )
 
     def __call__(self, z: Tensor, name: str) -> Tensor:
-        """Return z with zeros for the silenced heads.
-
-        Raises:
-            HookError: if there is no such head, or this is no `hook_z`.
-        """
+        """Return z with zeros for the silenced heads."""
         self.require_heads(z.size(1), name)
         z = z.clone()
         z[:, self.heads] = 0
@@ -147,10 +143,6 @@ class Hooked(nn.Module):
         """Call these hooks inside the `with` block, in this thread or task alone.
 
         Blocks nest; the outer block's hooks run first.
-
-        Raises:
-            HookError: if this is no mapping, if the model has no point of that name, or if the
-                hook cannot be called.
         """
         if not isinstance(hooks, Mapping):
             raise HookError(
@@ -183,9 +175,6 @@ class Hooked(nn.Module):
         """Run the model on its inputs; return the output, and the value at each hook point by name.
 
         Where `names` is given, the values of the points are kept for whose names it returns True.
-
-        Raises:
-            HookError: if `names` cannot be called.
         """
         if names is not None and not callable(names):
             raise HookError(

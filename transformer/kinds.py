@@ -39,10 +39,6 @@ def require_kind(kind: object) -> None:
 
 
 def attention_name(kind: Kind, layer: int) -> str:
-    """Return the dotted name of an attention module, with which its hook points begin.
-
-    Raises:
-        InputError: if there is no such kind.
-    """
+    """Return the dotted name of an attention module, with which its hook points begin."""
     require_kind(kind)
     return _MODULES[kind].format(layer)

@@ -41,11 +41,7 @@ def number_of_parameters(config: TransformerConfig) -> int:
 
 
 def refuse_too_large(config: TransformerConfig) -> None:
-    """Refuse a model that would take all memory; to be called before it is built.
-
-    Raises:
-        ConfigError: if it has too many parameters or positions.
-    """
+    """Refuse a model that would take all memory; to be called before it is built."""
     if (positions := config.max_length * config.d_model) > MAX_POSITIONS:
         raise ConfigError(
             f"max_length = {config.max_length} and d_model = {config.d_model} make a table of "

@@ -187,9 +187,6 @@ class BatchStream:
     Attributes:
         length_multiple: what lengths are padded to multiples of: that of the device, unless the run
             began on another one. The order of the text depends on it.
-
-    Raises:
-        CorpusError: if an epoch has fewer sentence pairs than processes.
     """
 
     def __init__(self, text: TrainingText, recipe: Recipe, process: ProcessInfo) -> None:

@@ -34,10 +34,6 @@ def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Itera
 
     A first line may name the languages by their `codes` or in words; `is_csv` says whether `,` or
     `;` may part the columns, and not a tab alone.
-
-    Raises:
-        CorpusError: if the file cannot be read or is empty, its first line names other columns, or
-            another line has not as many.
     """
 
     def lines() -> Iterator[str]:

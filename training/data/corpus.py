@@ -31,11 +31,7 @@ class CorpusError(HeadlightError):
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a UTF-8 file.
-
-    Raises:
-        CorpusError: as `line_chunks` does.
-    """
+    """Read the lines of a UTF-8 file."""
     return [line for chunk in line_chunks(path) for line in chunk]
 
 
@@ -43,9 +39,6 @@ def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
     r"""Yield the lines of a file, `CHUNK` at a time, as `transformer.files.lines` has them.
 
     A file whose name has an ending of `PACKED` is unpacked.
-
-    Raises:
-        CorpusError: if the file cannot be read, is not UTF-8, or has a line that is no sentence.
     """
     lines: list[str] = []
     number = 0  # of the lines that were read
@@ -62,11 +55,7 @@ def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
 
 
 def blocks(path: Path, at_most: int) -> Iterator[bytes]:
-    """Yield the content of a file in blocks, unpacked where its name ends so.
-
-    Raises:
-        CorpusError: if the file cannot be read, is damaged, or has more than `at_most` bytes.
-    """
+    """Yield the content of a file in blocks, unpacked where its name ends so."""
     try:
         with ExitStack() as stack:
             file: IO[bytes] = stack.enter_context(opened(path, at_most))[0]
@@ -152,23 +141,14 @@ def read_pairs(chunks: Iterable[ParallelText]) -> ParallelText:
 
 
 def read_files(source_path: Path, target_path: Path) -> ParallelText:
-    """Read two files of which each line is the translation of the other's.
-
-    Raises:
-        CorpusError: as `pair_chunks` does.
-    """
+    """Read two files of which each line is the translation of the other's."""
     return read_pairs(pair_chunks(source_path, target_path))
 
 
 def pair_chunks(
     source_path: Path, target_path: Path, at_most: int = MOST_BYTES
 ) -> Iterator[ParallelText]:
-    """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter.
-
-    Raises:
-        CorpusError: if a file is missing or empty, has a line that is no sentence of UTF-8, or the
-            two differ in length.
-    """
+    """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter."""
     sides = (line_chunks(path, at_most) for path in (source_path, target_path))
     lines = others = 0
     for source, target in zip_longest(*sides, fillvalue=[]):

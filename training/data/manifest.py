@@ -32,11 +32,7 @@ def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Read what `write_manifest` wrote.
-
-    Raises:
-        CorpusError: if it cannot be read, is damaged, or of another version.
-    """
+    """Read what `write_manifest` wrote."""
     try:
         content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
         if content["version"] != VERSION:
@@ -66,11 +62,7 @@ def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
 
 
 def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
-    """Compare the files of a folder with their records.
-
-    Raises:
-        CorpusError: naming the first file that is missing, cut short or changed.
-    """
+    """Compare the files of a folder with their records."""
     for name, record in records.items():
         path = folder / name
         try:
@@ -100,7 +92,6 @@ def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
     """Hold a lock file, which the system frees when this process ends; a context manager.
 
     Raises:
-        HeadlightError: the refusal.
         OSError: if the file cannot be written.
     """
     lock = FileLock(path, blocking=False)

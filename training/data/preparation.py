@@ -102,11 +102,7 @@ class Request:
 
 
 def unfinished(out: Path) -> Path:
-    """Return the path of the work until it is finished.
-
-    Raises:
-        CorpusError: if the path has no name of its own.
-    """
+    """Return the path of the work until it is finished."""
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     return out.with_name(out.name + ".unfinished")
@@ -118,7 +114,6 @@ def prepare(request: Request, out: Path) -> None:
     A refusal leaves nothing behind, and what was prepared before stays as it is.
 
     Raises:
-        HeadlightError: one sentence on what is wrong.
         OSError: if something cannot be written; a later call goes on.
     """
     work = unfinished(out)
@@ -163,7 +158,6 @@ def _check_place(out: Path, work: Path) -> None:
     """Refuse a folder that holds anything but what was prepared there, finished or not.
 
     Raises:
-        CorpusError: naming what is there.
         OSError: if it cannot be written.
     """
     for place, markers in ((out, (MANIFEST,)), (work, (MANIFEST, BEGUN))):
@@ -310,7 +304,6 @@ def encode_into(
     goes on, so that the files do not depend on where one was stopped.
 
     Raises:
-        CorpusError: if the text cannot be read, or what was written is no longer there.
         OSError: if the files cannot be written.
     """
     progress = _read(out, len(folders))

@@ -71,11 +71,7 @@ def is_prepared(folder: Path) -> bool:
 
 
 def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
-    """Find the prepared folder among folders; None if all hold text.
-
-    Raises:
-        CorpusError: if it is not given alone, or with a weight: it holds its texts with theirs.
-    """
+    """Find the prepared folder among folders; None if all hold text."""
     prepared = next((folder for folder in folders if is_prepared(folder.path)), None)
     if prepared is None:
         return None
@@ -88,11 +84,7 @@ def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
 
 
 def open_prepared(folder: Path) -> Prepared:
-    """Map a prepared folder; its checksums are verified, and nothing is held in memory.
-
-    Raises:
-        CorpusError: naming the file that is missing, cut short or damaged.
-    """
+    """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
     manifest = read_manifest(folder / MANIFEST)
     verify_files(folder, manifest["files"])
     checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}

@@ -35,10 +35,6 @@ def read_run_data(
     """Read the data of a run, whose vocabulary may be in a folder already.
 
     All folders are of the same languages.
-
-    Raises:
-        CorpusError: if text is missing or damaged, or was prepared for another run.
-        ConfigError: if no such vocabulary can be learnt from the text.
     """
     endings = folders[0].endings
     if prepared := prepared_among(folders):
@@ -62,11 +58,7 @@ def read_run_data(
 def _learn_vocabulary(
     texts: Sequence[ParallelText], vocab_size: int, process: ProcessInfo
 ) -> Tokenizer:
-    """Learn it on the training text alone, in the main process, for all of them.
-
-    Raises:
-        ConfigError: in all of them, if the text is too small.
-    """
+    """Learn it on the training text alone, in the main process, for all of them."""
     learnt: list[bytes | ConfigError] = [b""]
     if process.is_main_process:
         lines = [line for text in texts for line in text.source]
@@ -95,9 +87,6 @@ def encode_texts(
     """Encode the text of each folder, line numbers counted on from one to the next.
 
     Pairs with an empty side, or `max_pieces` and more, are left out.
-
-    Raises:
-        CorpusError: if no pair is left.
     """
     encoded, first_line = [], 0
     for text in texts:

@@ -106,12 +106,7 @@ class Scan:
 
 
 def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
-    """Read all text once, some lines at a time.
-
-    Raises:
-        CorpusError: if a file cannot be read, is not UTF-8, is empty, or has more lines than the
-            one beside it.
-    """
+    """Read all text once, some lines at a time."""
     cleaner = Cleaner(cleaning)
     counts = [0] * len(folders)
     with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:

@@ -72,11 +72,7 @@ class PairFiles:
     endings: Endings
 
     def chunks(self, at_most: int = MOST_BYTES_OF_STREAM) -> Iterator[ParallelText]:
-        """Yield the pairs, some at a time.
-
-        Raises:
-            CorpusError: if a file cannot be read, holds no pair, or is not as its ending says.
-        """
+        """Yield the pairs, some at a time."""
         if len(self.paths) == 2:
             return map(_without_tags, pair_chunks(self.paths[0], self.paths[1], at_most))
         path, kind = self.paths[0], _kind(self.paths[0])
@@ -115,9 +111,6 @@ def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
 
     Two files of lines come before one that holds both sides. Where there are none, the files of
     lines that the last would have are returned: an error names them.
-
-    Raises:
-        CorpusError: if there are several that hold both sides.
     """
     for prefix in prefixes:
         sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in endings)
@@ -168,11 +161,7 @@ class DataFolder:
     endings: Endings = ENGLISH_GERMAN
 
     def files(self) -> PairFiles:
-        """Return the files of the training text.
-
-        Raises:
-            CorpusError: if it is one file of another kind, or several hold both sides.
-        """
+        """Return the files of the training text."""
         if _is_folder(self.path):
             return find_files([self.path / TRAINING], self.endings)
         kind = _kind(self.path)
@@ -213,11 +202,7 @@ def data_folder(argument: str) -> DataFolder:
 
 
 def chosen_endings(options: Namespace, known: Endings = ENGLISH_GERMAN) -> Endings:
-    """Return the languages of `--source` and `--target`, or what is known of one not given.
-
-    Raises:
-        ConfigError: if both are the same.
-    """
+    """Return the languages of `--source` and `--target`, or what is known of one not given."""
     endings = Endings(options.source or known.source, options.target or known.target)
     if endings.source == endings.target:
         raise ConfigError(

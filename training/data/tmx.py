@@ -27,10 +27,6 @@ def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
         path: the file; it is unpacked where its name ends so.
         codes: of the two languages. `fr` takes `fr-CA`, too, `fr_CA` takes `fr` and `fr-CA`.
         at_most: bytes that are read.
-
-    Raises:
-        CorpusError: if the file cannot be read, is no TMX, has entities of its own, or no unit in
-            both languages.
     """
     units = _Units(path, codes)
     try:

@@ -124,7 +124,6 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
     """Download an archive unless it is there, check it, and unpack what is needed of it.
 
     Raises:
-        DownloadError: if it cannot be downloaded, or is not what was expected.
         OSError: if the disk is full.
     """
     if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
@@ -189,11 +188,7 @@ def _unpacked(folder: Path, where: str) -> Path:
 
 
 def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
-    """Write every split; the files get their names together, when all are complete.
-
-    Raises:
-        DownloadError: if an archive is not what was expected, or other files have these names.
-    """
+    """Write every split; the files get their names together, when all are complete."""
     splits: dict[str, Iterable[Pair]] = {}
     for text in source.texts:
         splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
@@ -227,11 +222,7 @@ def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
 
 
 def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
-    """Yield the pairs of one text; those with an empty side are left out.
-
-    Raises:
-        DownloadError: if an archive is not what was expected.
-    """
+    """Yield the pairs of one text; those with an empty side are left out."""
     count = 0
     try:
         for english, german in _rows(text, archives):

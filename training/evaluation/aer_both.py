@@ -105,11 +105,7 @@ def run(
 def _measure(
     translator: Translator, reverse: Translator, odd: Sequence[GoldLine], even: Sequence[GoldLine]
 ) -> dict[str, Measured]:
-    """Choose the maps on the odd lines, once for each kind of links, and measure on both halves.
-
-    Raises:
-        CorpusError: naming a line that a model cannot read.
-    """
+    """Choose the maps on the odd lines, once for each kind of links, and measure on both halves."""
     forward, back = measure(translator, odd), measure(reverse, [line.turned() for line in odd])
     measured: dict[str, Measured] = {}
     for links in LINKS:

@@ -82,11 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def bleu(options: argparse.Namespace) -> Result:
-    """Translate a file and compare it with its reference, on a GPU or on all cores, in float32.
-
-    Raises:
-        HeadlightError: one sentence on what is wrong.
-    """
+    """Translate a file and compare it with its reference, on a GPU or on all cores, in float32."""
     src, ref, beam_size, alpha = options.src, options.ref, options.beam, options.alpha
     # before the minutes that a search may take
     metric = Comet(options.comet) if options.comet else None
@@ -179,10 +175,6 @@ class Comet:
 
     Args:
         path: the `checkpoints/model.ckpt` of a folder that also holds its `hparams.yaml`.
-
-    Raises:
-        ConfigError: if the package is not installed; it says how it would be.
-        CheckpointError: if there is no such file, or the package cannot load it.
     """
 
     def __init__(self, path: Path) -> None:

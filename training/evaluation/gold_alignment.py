@@ -37,11 +37,7 @@ class GoldLine(NamedTuple):
 
 
 def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[GoldLine], int]:
-    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones.
-
-    Raises:
-        CorpusError: naming the line and what is wrong with it.
-    """
+    """Read the links of each line, `1-2` if sure, `1p2` if possible, and count the dropped ones."""
     lines = read_lines(path)
     if len(lines) != len(text):
         raise CorpusError(
@@ -135,11 +131,7 @@ def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSetti
 
 
 def measure(translator: Translator, gold: Sequence[GoldLine]) -> Maps:
-    """Align every sentence by every map, and count what agrees with the gold links.
-
-    Raises:
-        CorpusError: naming a line that the model cannot read.
-    """
+    """Align every sentence by every map, and count what agrees with the gold links."""
     maps: dict[Map, dict[Links, Counts]] = {}
     for number, source, target, links in tqdm(gold, "sentences", disable=None):
         try:

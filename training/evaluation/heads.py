@@ -242,12 +242,7 @@ def as_text(report: HeadReport) -> str:
 
 
 def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
-    """Trace the model's own translations of the example sentences.
-
-    Raises:
-        CorpusError: if there is none.
-        InputError: if the model cannot translate one, or a report cannot hold it.
-    """
+    """Trace the model's own translations of the example sentences."""
     lines = [line for line in read_lines(path) if line.strip()]
     if not lines:
         raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")

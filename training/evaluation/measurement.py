@@ -52,11 +52,7 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
 
 
 def load_translator(options: argparse.Namespace, *names: str) -> Translator:
-    """Load the checkpoint of the options, on a GPU where there is one.
-
-    Raises:
-        CheckpointError: if it cannot be loaded, or the report cannot be written where it is to be.
-    """
+    """Load the checkpoint of the options, on a GPU where there is one."""
     translator = Translator.load(options.checkpoint)
     require_place(translator.folder, options.out, names)
     if torch.cuda.is_available():
@@ -65,11 +61,7 @@ def load_translator(options: argparse.Namespace, *names: str) -> Translator:
 
 
 def read_held_out(source_path: Path, target_path: Path) -> ParallelText:
-    """Read two files of which each line is the translation of the other's.
-
-    Raises:
-        CorpusError: if a file is missing, a line is empty, or the two differ in length.
-    """
+    """Read two files of which each line is the translation of the other's."""
     text = read_files(source_path, target_path)
     for path, lines in ((source_path, text.source), (target_path, text.target)):
         for number, line in enumerate(lines, start=1):
@@ -90,12 +82,7 @@ def drawn_rows(count: int, most: int, seed: int) -> Counts:
 
 
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
-    """Make sure, before anything is measured, that files can be stored, or written beside `out`.
-
-    Raises:
-        CheckpointError: if the folder in which something is to be written is none, or read-only, or
-            a file of this name is there that was not stored by this program.
-    """
+    """Make sure, before anything is measured, that files can be stored, or written beside `out`."""
     if out is not None and is_stream(out):
         return
     place = folder if out is None else out.absolute().parent
@@ -120,9 +107,6 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     """Put files into a checkpoint folder and list them in its manifest; all of it or nothing.
 
     A file of one of these names that was stored before is replaced.
-
-    Raises:
-        CheckpointError: if the folder cannot be written, or other files of these names are there.
     """
     require_place(folder, None, [*files])
     contents = [(folder / name, content) for name, content in files.items()]
@@ -159,11 +143,7 @@ def _read_list(folder: Path) -> dict[str, Any]:
 
 
 def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -> None:
-    """Store files in a checkpoint folder; or write the first one as `out`, the others beside it.
-
-    Raises:
-        CheckpointError: if they cannot be written.
-    """
+    """Store files in a checkpoint folder; or write the first one as `out`, the others beside it."""
     if out is None:
         store(folder, files)
         return

@@ -40,10 +40,6 @@ class RunLog:
     """Appends each record to `run.jsonl` and, where it is asked for, to TensorBoard.
 
     The records that an interrupted run wrote after a step are removed.
-
-    Raises:
-        ConfigError: if TensorBoard is asked for and not installed.
-        RunLogError: naming the line of an existing file that is not a record.
     """
 
     def __init__(self, path: Path, after_step: int = 0, tensorboard: Path | None = None) -> None:
@@ -73,11 +69,7 @@ class RunLog:
 
 
 def read(path: Path) -> list[Record]:
-    """Read all complete records; an unfinished last line is left out.
-
-    Raises:
-        RunLogError: if the file cannot be read, or naming the line that is not a record.
-    """
+    """Read all complete records; an unfinished last line is left out."""
     if not path.exists():
         return []
     log = parse(_content(path, sys.maxsize))
@@ -90,11 +82,7 @@ def read(path: Path) -> list[Record]:
 
 
 def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
-    """Read an untrusted log of limited size: its records, and an error for each invalid line.
-
-    Raises:
-        RunLogError: if the file cannot be read, or is larger.
-    """
+    """Read an untrusted log of limited size: its records, and an error for each invalid line."""
     content = _content(path, max_bytes)
     if (lines := content.count(b"\n")) > max_lines:
         raise RunLogError(
@@ -194,7 +182,6 @@ class TensorBoard:
     Of the records of an interrupted run TensorBoard shows those up to `after_step` alone.
 
     Raises:
-        ConfigError: if TensorBoard is not installed; it says how it would be.
         OSError: if the folder cannot be written.
     """
 

@@ -170,9 +170,6 @@ def load_state(
     Returns:
         The progress, and a warning to print when the last state was damaged and its backup was
         loaded; empty otherwise.
-
-    Raises:
-        CheckpointError: if both states are damaged, or text or configuration changed.
     """
     warning = ""
     try:

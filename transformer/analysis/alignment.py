@@ -87,9 +87,6 @@ def aligned_shares(
     """Compute the shares from which `align` takes the strongest, `[target word, source word]`.
 
     The arguments are those of `align`.
-
-    Raises:
-        InputError, CheckpointError: as `align` does.
     """
     require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
@@ -115,10 +112,6 @@ def cross_values(
 
     Returns:
         `[layer, head, query, key]`, with a single head where the layer is taken whole.
-
-    Raises:
-        InputError: if the lens does not tell heads apart, and as `lens` does.
-        CheckpointError: as `lens` does.
     """
     if name == "norm" and not heads:
         measure = block_measure(norms_of_layer)

@@ -88,11 +88,7 @@ def read_alignment(loaded: LoadedModel) -> AlignmentSettings:
 
 
 def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
-    """Read the settings of a checkpoint folder, or the defaults where it states none.
-
-    Raises:
-        CheckpointError: if the file is there and cannot be read, or does not fit the model.
-    """
+    """Read the settings of a checkpoint folder, or the defaults where it states none."""
     path = folder / FILE
     if not path.is_file():
         return fallback(config)
@@ -115,9 +111,6 @@ def read_file(path: Path, names: str, convert: Callable[[Any], _Settings]) -> _S
         path: a regular file that holds JSON.
         names: the values that it must have, as an error lists them.
         convert: the function that makes settings of the values; it raises `WrongValueError`.
-
-    Raises:
-        CheckpointError: if it cannot be read or converted.
     """
     try:
         return convert(json.loads(read_bytes(path, MOST_BYTES)))

@@ -161,9 +161,6 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
     Returns:
         What is left, and for each head what the dropped columns absorb: the share of the remaining
         rows' weight that went there, `[layer, head]`, 0 to 1. A row sums to 1 less its own share.
-
-    Raises:
-        InputError: if no row or no column is left.
     """
     rows, columns = (
         np.array([token not in axes.special.tokens for token in tokens], dtype=bool)

@@ -70,9 +70,6 @@ def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
     Returns:
         What was measured with just this model; else the intersection of the links that each model
         makes by its own settings.
-
-    Raises:
-        CheckpointError: if a file of settings is there and cannot be read, or fits no such model.
     """
 
     def convert(values: Any) -> BothSettings:

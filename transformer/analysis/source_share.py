@@ -56,11 +56,7 @@ class SourceShares:
 def source_shares(
     translator: Translator, trace: AttentionTrace, *, progress: Progress | None = None
 ) -> SourceShares:
-    """Compute the shares of the source by tokens; row i is the step that writes token i.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
+    """Compute the shares of the source by tokens; row i is the step that writes token i."""
     shares = whole_model(translator.model, trace, progress=progress).astype(np.float64)
     keys = len(trace.source_pieces)
     sinks = are_sinks(trace.source_tokens, trace.special)

@@ -41,12 +41,7 @@ class ForcedPair(NamedTuple):
 
 
 def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
-    """Convert a trace to the token ids that the model reads.
-
-    Raises:
-        InputError: if a side is empty, or has a piece that is not in the vocabulary of the model;
-            in training mode.
-    """
+    """Convert a trace to the token ids that the model reads."""
     model.require_no_dropout()
     config = model.config
     source_size = config.source_vocab_size or config.vocab_size
@@ -61,11 +56,7 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
 def values_at(
     model: Transformer, pair: ForcedPair, names: Collection[str]
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Run the model once: the logits `[target, vocab]`, and the values at these hook points.
-
-    Raises:
-        InputError: if a side is longer than the model accepts.
-    """
+    """Run the model once: the logits `[target, vocab]`, and the values at these hook points."""
     logits, cache = model.run_with_cache(pair.source, pair.target, names=names.__contains__)
     return logits[0], cache
 
@@ -98,11 +89,7 @@ def measure_layers(
     kinds: Sequence[Kind] = KINDS,
     progress: Progress | None = None,
 ) -> dict[Kind, Array]:
-    """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
+    """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each."""
     step = counted(progress, sum(model.config.stack(kind).N for kind in kinds))
     names = {name for kind in kinds for name in measure.points(model, kind)}
     _, cache = values_at(model, forced_pair(model, trace), names)
@@ -154,11 +141,7 @@ class TraceBatch:
 
 
 def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
-    """Pad the sentences of several traces to one batch.
-
-    Raises:
-        InputError: if there is no sentence.
-    """
+    """Pad the sentences of several traces to one batch."""
     if not traces:
         raise InputError("There is no sentence to put into a batch: type one.")
     written = [[piece.id for piece in trace.target_pieces] for trace in traces]

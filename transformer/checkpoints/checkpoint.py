@@ -77,9 +77,6 @@ def save(
         languages: source and target; a manifest without them means English and German.
         dtype: type of the weights on disk.
         extra: further text files by name, such as a model card; they get a checksum too.
-
-    Raises:
-        CheckpointError: if something else is there, or a weight is not finite in this type.
     """
     extra = extra or {}
     with replace_folder(folder, folder_kind(extra)) as new:
@@ -126,9 +123,6 @@ def load(folder: Path) -> Checkpoint:
 
     The weights are float32 whatever they were stored as. Before anything is built, sizes, names,
     shapes and types of what is stored are compared with the configuration.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
     """
     reader = _Reader(folder)
     reader.verify_others()
@@ -152,11 +146,7 @@ def load(folder: Path) -> Checkpoint:
 
 
 def read_languages(folder: Path) -> Languages:
-    """Read the languages of a checkpoint folder, and nothing else of it.
-
-    Raises:
-        CheckpointError: if it is no checkpoint folder.
-    """
+    """Read the languages of a checkpoint folder, and nothing else of it."""
     return _Reader(folder).languages
 
 

@@ -44,11 +44,7 @@ class Domain:
 
 
 def read(folder: Path) -> Domain | None:
-    """Read the domain of a checkpoint folder; None if it states none.
-
-    Raises:
-        CheckpointError: if the file is there and cannot be read.
-    """
+    """Read the domain of a checkpoint folder; None if it states none."""
     path = folder / FILE
     if not path.is_file():
         return None

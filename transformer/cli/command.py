@@ -83,11 +83,7 @@ def say(sentence: str) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Write the text of a command to a file; a character that is none, such as half an emoji, as ?.
-
-    Raises:
-        InputError: if it cannot be written.
-    """
+    """Write the text of a command to a file; a character that is none, such as half an emoji, as ?."""
     try:
         sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))

@@ -16,11 +16,7 @@ SLOW = 10
 
 
 def lines(most_letters: int) -> Iterator[str]:
-    """Yield the lines of standard input, as `_cut` splits them.
-
-    Raises:
-        InputError: if standard input is closed, cannot be read, or is UTF-16.
-    """
+    """Yield the lines of standard input, as `_cut` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
     try:
@@ -30,11 +26,7 @@ def lines(most_letters: int) -> Iterator[str]:
 
 
 def file_lines(name: str, most_letters: int) -> Iterator[str]:
-    """Yield the lines of a file, split in the same way.
-
-    Raises:
-        InputError: if it cannot be read, is UTF-16, or this is no name of a file.
-    """
+    """Yield the lines of a file, split in the same way."""
     try:
         with Path(name).open("rb") as file:
             yield from _cut(file, name, most_letters)
@@ -49,9 +41,6 @@ def _cut(file: IO[bytes], name: str, most_letters: int) -> Iterator[str]:
 
     A byte that is no UTF-8 becomes a surrogate, which the translator refuses; a line that is too
     long is cut to a length that is still refused.
-
-    Raises:
-        InputError: if the first two lines are UTF-16; before the second is yielded.
     """
     most_bytes = 4 * (most_letters + 1)
     start, number = b"", 0

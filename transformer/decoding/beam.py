@@ -125,10 +125,6 @@ def beam_search(
 
     Returns:
         For each sentence its hypotheses, best score first.
-
-    Raises:
-        InputError: if the constraints leave no translation; if the model is in training mode.
-        NotFiniteError: if the model computes NaN.
     """
     search = BeamSearch(
         model,
@@ -214,12 +210,7 @@ class BeamSearch:
 
     @torch.inference_mode()
     def step(self) -> None:
-        """Extend each live prefix by one piece.
-
-        Raises:
-            InputError: if forbidden words leave a sentence no continuation.
-            NotFiniteError: if the model computes NaN.
-        """
+        """Extend each live prefix by one piece."""
         logits = self._decode() if self._logits is None else self._logits
         self._logits = None
         candidates = self._rank(logits)

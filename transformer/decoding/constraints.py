@@ -31,10 +31,6 @@ class Constraints:
             where the model would sooner end the word than make it longer; without it the search
             sees that only one piece later, when all that is left may be a word that the model
             hardly finds possible.
-
-    Raises:
-        InputError: if the prefix ends the sentence, has a piece that is never written, or contains
-            a forbidden word.
     """
 
     prefix: tuple[int, ...] = ()
@@ -95,11 +91,7 @@ class Bans:
         return bans
 
     def require_room(self, length: int) -> None:
-        """Refuse a text prefix that is longer than the translation may be.
-
-        Raises:
-            InputError: if it takes more than `length` pieces.
-        """
+        """Refuse a text prefix that is longer than the translation may be."""
         if self.prefix is not None and self.prefix.fewest > length:
             raise InputError(
                 f"The forced prefix has at least {self.prefix.fewest:,.0f} pieces, but the "

@@ -245,11 +245,7 @@ class FastDecoder:
         return not (model.silenced() is None or autocast or model.training)
 
     def start(self, written: Tensor) -> Tensor:
-        """See `StepDecoder.start`.
-
-        Raises:
-            InputError: if it is longer than the model accepts.
-        """
+        """See `StepDecoder.start`."""
         self.require_positions(written.size(1))
         return self._logits(written)
 
@@ -280,11 +276,7 @@ class FastDecoder:
 
 
 def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
-    """List the heads that the hooks of this context silence, of each layer.
-
-    Raises:
-        HookError: if there is no such head.
-    """
+    """List the heads that the hooks of this context silence, of each layer."""
     hooks = model.silenced() or {}
     by_kind: dict[Kind, list[tuple[int, ...]]] = {}
     for kind in KINDS:

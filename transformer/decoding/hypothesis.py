@@ -72,9 +72,6 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[list[Continuation]]:
         log_p: `[sentence, row, vocab]`, log P of each piece; -∞ if it must not follow.
         totals: `[sentence, row]`, log P of each prefix.
         count: the number of continuations of a sentence.
-
-    Raises:
-        NotFiniteError: if one of them is NaN.
     """
     every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))

@@ -60,9 +60,6 @@ class SentenceSearch:
         alpha: α of the length penalty.
         bans: the continuations that are forbidden.
         record: whether to keep the whole tree.
-
-    Raises:
-        InputError: if the text prefix is longer than the translation may be.
     """
 
     def __init__(
@@ -119,10 +116,6 @@ class SentenceSearch:
         """Finish prefixes that end with `</s>`, keep the best others; return whether any is live.
 
         Of the 2 K best continuations one of each row is `</s>`, so at least K are others.
-
-        Raises:
-            InputError: if there is no continuation and no hypothesis.
-            NotFiniteError: if that is so although nothing is forbidden.
         """
         self.length += 1
         parents = {prefix.row: prefix for prefix in self.live}

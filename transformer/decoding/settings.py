@@ -44,10 +44,6 @@ class SearchSettings:
         max_length: the largest number of pieces of the translation, `</s>` included; those of the
             source and 50 unless given (§6.1).
         tree: whether to keep every prefix that the search ranked.
-
-    Raises:
-        InputError: if a number is out of its range or no number, if the forbidden words are one
-            text, or if what should be strings is not.
     """
 
     beam_size: int = BEAM_SIZE
@@ -97,13 +93,7 @@ class SearchSettings:
         return cast(SearchArguments, asdict(self))
 
     def constraints(self, reader: InputReader) -> Constraints:
-        """Return the constraints of the search for one model, whose texts the reader reads.
-
-        Raises:
-            InputError: if the prefix cannot be written, contains a forbidden word or is longer
-                than the translation may be, if a forbidden word is none, or if the maximum length
-                is not the model's.
-        """
+        """Return the constraints of the search for one model, whose texts the reader reads."""
         if self.max_length is not None and not 1 <= self.max_length <= reader.max_length:
             raise InputError(
                 f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "

@@ -198,7 +198,6 @@ def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False)
     the old folder stays as `backup_path(folder)`, in place of the last backup.
 
     Raises:
-        CheckpointError: if something else is there.
         OSError: if it cannot be written; if the folder has no name, as `.` and `/` have none.
     """
     if not folder.name:

@@ -32,11 +32,7 @@ def cut_lines(content: bytes) -> list[str]:
 
 
 def decode_lines(data: bytes, most_lines: int) -> list[str]:
-    """Return the lines of a file that a reader brings: UTF-8, or UTF-16 with its mark.
-
-    Raises:
-        InputError: if it is no such text, or has more than `most_lines` lines.
-    """
+    """Return the lines of a file that a reader brings: UTF-8, or UTF-16 with its mark."""
     if data.startswith(_WIDE_MARKS):
         try:
             data = data.decode("utf-16").encode("utf-8")

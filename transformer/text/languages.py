@@ -114,11 +114,7 @@ class Languages:
         return self.with_article(side, "sentence") if known else "a sentence"
 
     def code_of(self, text: str) -> str | None:
-        """Return the code that a text begins with, if this is a model that reads codes.
-
-        Raises:
-            InputError: if the model has no such language.
-        """
+        """Return the code that a text begins with, if this is a model that reads codes."""
         if not self.codes or (code := _CODE.match(text.lstrip())) is None:
             return None
         if code[1] not in self.codes:
@@ -138,9 +134,6 @@ class Languages:
 
         A code without a name stands for itself, unless it has letters that a page could take for
         markup.
-
-        Raises:
-            InputError: if the model has no such language.
         """
         code = self.code_of(text)
         if code is None:
@@ -149,11 +142,7 @@ class Languages:
         return Languages(self.source, name_of(code) or plain)
 
     def asking_for(self, code: str, text: str) -> str:
-        """Put a code in front of the text, in the place of one that it has.
-
-        Raises:
-            InputError: if the model has no such language.
-        """
+        """Put a code in front of the text, in the place of one that it has."""
         asked = f">>{code}<<"
         if code not in self.codes:
             raise InputError(

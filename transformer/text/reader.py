@@ -43,9 +43,6 @@ class InputReader:
         """Read a sentence as pieces, `</s>` last; unknown characters are pieces, too.
 
         An error calls it by the name, "text" or "translation".
-
-        Raises:
-            InputError: if it is empty, damaged, or longer than the model accepts.
         """
         self._refuse_empty(text, name)
         pieces = self._cut(text, name)
@@ -57,10 +54,6 @@ class InputReader:
         """Read a translation that a search could have written.
 
         A text ends with `</s>`; pieces as the tokenizer writes them end where they end.
-
-        Raises:
-            InputError: as `text` does, or if a search never writes a piece, or goes on after
-                `</s>`.
         """
         if isinstance(target, str):
             pieces = self.text(target, "translation")
@@ -77,21 +70,13 @@ class InputReader:
         return pieces
 
     def prefix(self, pieces: Sequence[str]) -> tuple[int, ...]:
-        """Return the token ids of a forced prefix, given as pieces; none where it is empty.
-
-        Raises:
-            InputError: if a search never writes a piece of it, or it ends the sentence.
-        """
+        """Return the token ids of a forced prefix, given as pieces; none where it is empty."""
         read = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(pieces))
         _require_written(read, "", PREFIX)
         return tuple(piece.id for piece in read)
 
     def text_prefix(self, text: str) -> TextPrefix | None:
-        """Read a forced prefix that is given as text; None if it is blank.
-
-        Raises:
-            InputError: if it has a character that a search never writes, or ends the sentence.
-        """
+        """Read a forced prefix that is given as text; None if it is blank."""
         if not text.strip():
             return None
         cut = self._cut(text, PREFIX)
@@ -130,11 +115,7 @@ class InputReader:
 
 
 def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
-    """Read a sequence of strings; the error calls it by the name, and asks for what is wanted.
-
-    Raises:
-        InputError: if these are no strings.
-    """
+    """Read a sequence of strings; the error calls it by the name, and asks for what is wanted."""
     texts = tuple(given) if isinstance(given, Iterable) else (None,)
     if not all(isinstance(text, str) for text in texts):
         raise InputError(f"The {name} cannot be {quoted(given)}: give {wanted}.")

@@ -47,9 +47,6 @@ class Tokenizer:
 
     Args:
         model: the serialised SentencePiece model, as `tokenizer.model` holds it.
-
-    Raises:
-        CheckpointError: if this is no SentencePiece model, or its special pieces are not ours.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -75,12 +72,7 @@ class Tokenizer:
 
     @classmethod
     def train(cls, lines: Iterable[str], vocab_size: int) -> "Tokenizer":
-        """Learn byte-pair encoding on the training text of both languages together (§5.1).
-
-        Raises:
-            ConfigError: if the text gives no vocabulary of this size, naming the nearest one; and
-                what reading the lines raises.
-        """
+        """Learn byte-pair encoding on the training text of both languages together (§5.1)."""
         written = io.BytesIO()
         failed: list[BaseException] = []  # the library makes a RuntimeError of whatever it is
 
@@ -143,11 +135,7 @@ class Tokenizer:
         return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
-        """Return the token ids of pieces as `pieces_of` writes them.
-
-        Raises:
-            InputError: naming the first that is not in the vocabulary.
-        """
+        """Return the token ids of pieces as `pieces_of` writes them."""
         ids = []
         for text in texts:
             # half a character, which no piece has, cannot be encoded
@@ -158,11 +146,7 @@ class Tokenizer:
         return ids
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
-        """Check words that a search must not write, as `decoding.Constraints` takes them.
-
-        Raises:
-            InputError: if one is empty, or more than one word.
-        """
+        """Check words that a search must not write, as `decoding.Constraints` takes them."""
         return ForbiddenWords.from_words(words, self._texts)
 
     def text_prefix(self, text: str) -> TextPrefix:

@@ -128,11 +128,7 @@ class ForbiddenWords:
 
     @classmethod
     def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> "ForbiddenWords":
-        """Check the words as they were typed.
-
-        Raises:
-            InputError: if one is empty, or more than one word.
-        """
+        """Check the words as they were typed."""
         checked = set()
         for typed in words:
             word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text

@@ -33,9 +33,6 @@ def capture(
     whole translation gives what each step of the search saw.
 
     The source ends with `</s>`; the target is what the decoder is to write.
-
-    Raises:
-        InputError: if a side is empty or longer than the model accepts; in training mode.
     """
     if not source_pieces or not target_pieces:
         raise InputError("There is nothing to trace: give a sentence and its translation.")

@@ -40,9 +40,6 @@ def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
     """Check the tokens, and return them as a tuple.
 
     `owner` names the text in an error message. Bytes of a text are written as such, `<0xE5>`.
-
-    Raises:
-        InputError: if they are no sequence of strings or bytes, or hold half a character.
     """
     if isinstance(tokens, str):
         raise InputError(

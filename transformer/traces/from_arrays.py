@@ -65,9 +65,6 @@ def fields_of_arrays(
 
     `given` has the weights of each kind, `[layer, head, query, key]`, or a list in which None
     stands for a layer without weights. Options of a tokenizer or a batch are not read.
-
-    Raises:
-        InputError: as `AttentionTrace.from_arrays` does.
     """
     vocabulary = vocabulary or Vocabulary()
     languages = options.languages
@@ -151,10 +148,6 @@ def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
     """Return heads, rows and columns of each layer of a kind, before a number is read.
 
     A layer without weights has no head, and the axes of the others.
-
-    Raises:
-        InputError: if this is neither `[layer, head, query, key]` nor a sequence of
-            `[head, query, key]`; if something in it is empty, or there are too many layers.
     """
     title = KIND_TITLES[kind]
     in_layers = isinstance(given, (list, tuple))
@@ -210,11 +203,7 @@ def _require_bounded(layers: Mapping[Kind, Sequence[Shape]]) -> None:
 
 
 def shape_of(given: Any, name: str) -> Shape:
-    """Return the shape of an array or of lists; no number of an array is read.
-
-    Raises:
-        InputError: if these are no numbers in rows of equal length, or too many.
-    """
+    """Return the shape of an array or of lists; no number of an array is read."""
     shape: list[int] = []
     first = given
     while isinstance(first, (list, tuple)) and len(shape) < _MOST_AXES:
@@ -261,9 +250,6 @@ def _layers_of(given: Any, kind: Kind, shapes: Sequence[Shape]) -> list[Weights]
     """Convert the layers of one kind, each `[head, query, key]`, to float32.
 
     One without weights has no head.
-
-    Raises:
-        InputError: if something in it is no finite number.
     """
     title = KIND_TITLES[kind]
     if isinstance(given, (list, tuple)):
@@ -279,11 +265,7 @@ def _layers_of(given: Any, kind: Kind, shapes: Sequence[Shape]) -> list[Weights]
 
 
 def as_array(given: Any, name: str) -> Weights:
-    """Convert NumPy, torch or lists of any precision to float32; copies only where needed.
-
-    Raises:
-        InputError: if these are no numbers in rows of equal length, or too many.
-    """
+    """Convert NumPy, torch or lists of any precision to float32; copies only where needed."""
     shape_of(given, name)
     try:
         if hasattr(given, "detach"):  # torch: NumPy has no bfloat16

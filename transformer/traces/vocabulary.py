@@ -17,9 +17,6 @@ class Vocabulary:
     Args:
         tokenizer: an object with `convert_ids_to_tokens`, a processor that has such a tokenizer, a
             tokenizers.Tokenizer, SentencePieceProcessor or tiktoken.Encoding, or None.
-
-    Raises:
-        InputError: if this is no tokenizer.
     """
 
     def __init__(self, tokenizer: Any = None) -> None:
@@ -32,11 +29,7 @@ class Vocabulary:
         self._bytes_of = getattr(deeper, "id_to_byte_piece", None)
 
     def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
-        """Return the tokens of ids; a `side` of another name than “source” is of the target.
-
-        Raises:
-            InputError: if there is no tokenizer, or it has no such token.
-        """
+        """Return the tokens of ids; a `side` of another name than “source” is of the target."""
         if self._tokenizer is None:
             raise InputError(
                 f"The tokens of the {side} are ids, and there is no tokenizer to name them: give "
@@ -141,11 +134,7 @@ class Vocabulary:
 
 
 def _adapted(tokenizer: Any) -> Any:
-    """Give the tokenizer of another library the names that those of transformers have.
-
-    Raises:
-        InputError: if this is no tokenizer that can name ids.
-    """
+    """Give the tokenizer of another library the names that those of transformers have."""
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return tokenizer
     if hasattr(tokenizer, "id_to_token"):  # tokenizers.Tokenizer

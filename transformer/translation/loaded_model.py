@@ -54,9 +54,6 @@ class LoadedModel:
 
         Returns:
             For each sentence its hypotheses, best first.
-
-        Raises:
-            InputError: if what is forced or forbidden leaves a sentence no translation.
         """
         if not rows:
             return []
@@ -93,11 +90,7 @@ class LoadedModel:
         """Raise InputError if there are no weights to trace or score a translation with."""
 
     def require_finite(self, values: Iterable[float]) -> None:
-        """Raise an error unless all values are finite: finite weights may be too large.
-
-        Raises:
-            NotFiniteError: if a value is not.
-        """
+        """Raise an error unless all values are finite: finite weights may be too large."""
         if not all(map(math.isfinite, values)):
             raise self.not_finite()
 

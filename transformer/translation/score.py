@@ -98,9 +98,6 @@ def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence
 
     Returns:
         `[target, vocab]`, at least float32.
-
-    Raises:
-        InputError: if the translation is longer than the model accepts; in training mode.
     """
     model.require_no_dropout()
     read = torch.tensor([[BOS, *target[:-1]]], device=model.device)

@@ -28,9 +28,6 @@ class TextSearch:
 
     All its steps run with the hooks of the context in which it was made, whoever takes them, and
     leave nothing behind in the context of the caller: it can be abandoned after any step.
-
-    Raises:
-        InputError: as `Translator.translate` does.
     """
 
     def __init__(
@@ -62,12 +59,7 @@ class TextSearch:
         return [place for place in range(len(self.sources)) if place not in self._seconds]
 
     def step(self) -> None:
-        """Extend each live prefix by one piece.
-
-        Raises:
-            InputError: if every continuation is forbidden.
-            NotFiniteError: if the model computes numbers that are not finite.
-        """
+        """Extend each live prefix by one piece."""
         try:
             self._timed(self._beams.step)
         except NotFiniteError as error:

@@ -62,9 +62,6 @@ def lens_faithfulness(
 
     `targets` are the positions whose written pieces erasing is measured on, all unless given;
     `without_each` is `drops_without_each_word` of this trace, where it is known.
-
-    Raises:
-        InputError: if there is no such lens, or fewer than two source words.
     """
     scores = word_scores(lens(name, translator, trace, "cross"), trace, signed=name in SIGNED)
     if without_each is None:
@@ -91,11 +88,7 @@ def random_erasing(
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
-    """List the positions of the pieces of each source word; a special token is no word.
-
-    Raises:
-        InputError: if there are fewer than two words: nothing can be ranked.
-    """
+    """List the positions of the pieces of each source word; a special token is no word."""
     words: dict[int, list[int]] = {}
     for position, piece in enumerate(trace.source_pieces):
         if piece.text not in trace.special.tokens:
@@ -170,9 +163,6 @@ def erased_log_probs(
     `erased` is `[case, source]` and leaves one position at least; `rows`, `[case]`, has the one
     written piece that is asked for in each case, all unless given: then `[case, target]`
     is returned, else `[case]`.
-
-    Raises:
-        InputError: if nothing would be left, or the trace does not fit the model.
     """
     if erased.all(-1).any():
         raise InputError("Nothing of the sentence would be left: erase fewer words.")

@@ -52,11 +52,7 @@ def to_json(report: FaithfulnessReport) -> str:
 
 
 def read(folder: Path) -> FaithfulnessReport | None:
-    """Read the report of a checkpoint folder; None where there is none.
-
-    Raises:
-        CheckpointError: if it cannot be read, or belongs to other weights.
-    """
+    """Read the report of a checkpoint folder; None where there is none."""
     path = folder / FILE
     return stored.read_report(path, FaithfulnessReport, FORMAT, _require, COMMAND, MOST_BYTES)
 

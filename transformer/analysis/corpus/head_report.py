@@ -78,11 +78,7 @@ def to_json(report: HeadReport) -> str:
 
 
 def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
-    """Read the report of a checkpoint folder; None where there is none.
-
-    Raises:
-        CheckpointError: if it cannot be read, or belongs to another model.
-    """
+    """Read the report of a checkpoint folder; None where there is none."""
     expected = all_heads(config)
 
     def require(report: HeadReport) -> None:

@@ -60,9 +60,6 @@ def read_report(
 
     `version` is the only format that is read, `require` raises ValueError on what cannot be used,
     `measure` is the command that writes such a file, and `at_most` the bytes that it may have.
-
-    Raises:
-        CheckpointError: if it cannot be read or used, or was measured on other weights.
     """
     if not path.exists():
         return None
@@ -91,11 +88,7 @@ def read_report(
 
 
 def checksum_of_weights(folder: Path) -> str:
-    """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest.
-
-    Raises:
-        CheckpointError: if the folder has no manifest that can be read.
-    """
+    """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     try:
         if is_marian(folder):
             return "".join(sha256_of(path, MOST_BYTES) for path in weights_files(folder))

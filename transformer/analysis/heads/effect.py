@@ -50,9 +50,6 @@ def effect(
 
     `donor` is the trace of the second sentence, for the replacements "z" and "weights"; the further
     arguments are those of `Translator.translate`.
-
-    Raises:
-        InputError: as `removed` does, or if a removal does not fit the sentences.
     """
     require_heads(translator.model, [removal.place for removal in removals])
     for removal in removals:
@@ -107,11 +104,7 @@ def fitting_removals(
 
 
 def require_fitting(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | None) -> None:
-    """Make sure that a removal fits the sentences.
-
-    Raises:
-        InputError: if a painted map has another shape, or there is no fitting second sentence.
-    """
+    """Make sure that a removal fits the sentences."""
     name = removal.place.title
     rows, columns = trace.weights(removal.kind).shape[2:]
     if removal.how in ("rows", "pattern"):

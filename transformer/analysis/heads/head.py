@@ -37,11 +37,7 @@ def all_heads(config: TransformerConfig) -> list[Head]:
 
 
 def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
-    """Make sure that the model has these heads, and that none is named twice.
-
-    Raises:
-        InputError: naming the first that is wrong.
-    """
+    """Make sure that the model has these heads, and that none is named twice."""
     for place in heads:
         stack = model.config.stack(place.kind)
         for name, value, count in (

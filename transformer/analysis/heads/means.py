@@ -20,11 +20,7 @@ MOST_BYTES_OF_HEADER = 2**16
 
 
 def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
-    """Read the mean z of each head over a corpus, `[layer, head, d_v]`; None without a file.
-
-    Raises:
-        CheckpointError: if it cannot be read, or belongs to another model.
-    """
+    """Read the mean z of each head over a corpus, `[layer, head, d_v]`; None without a file."""
     path = folder / FILE
     if not path.exists():
         return None

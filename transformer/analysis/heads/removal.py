@@ -109,11 +109,7 @@ class Removal:
 
 
 def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
-    """Make the removal that sets a head's weights to `[query, key]`.
-
-    Raises:
-        InputError: as `Removal` does.
-    """
+    """Make the removal that sets a head's weights to `[query, key]`."""
     return Removal(*place, how="pattern", pattern=tuple(map(tuple, weights.tolist())))
 
 
@@ -121,19 +117,12 @@ def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int
     """Make the removal that sets some rows of a head's weights.
 
     Each painted row has one key at least; `shape` has the queries and keys of the map.
-
-    Raises:
-        InputError: as `Removal` does.
     """
     return Removal(*place, how="rows", rows=tuple(sorted(rows.items())), shape=shape)
 
 
 def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
-    """Convert the pattern to numbers of float32.
-
-    Raises:
-        InputError: if it is no pattern of this kind.
-    """
+    """Convert the pattern to numbers of float32."""
     try:
         values = np.array(pattern, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:
@@ -194,10 +183,6 @@ def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) ->
     """Give heads the output z `[query, d_v]` that they have on another sentence.
 
     Rows beyond those of the donor stay as they are.
-
-    Raises:
-        InputError: if there is no such head, the donor does not fit the model, or, inside the
-            block, a head of the encoder reads a sentence of another length.
     """
     require_heads(model, heads)
     with _installed(model, _patches(model, donor, heads)):

@@ -42,9 +42,6 @@ def removal_order(
         greedy: how many are chosen by removing them.
         candidates: how many heads are tried for each place.
         progress: called with the number of places filled and of all.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
     pair = forced_pair(model, trace)
     heads = all_heads(model.config)

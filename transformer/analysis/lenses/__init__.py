@@ -101,10 +101,6 @@ def lens_of_kinds(
     """Compute several kinds of attention through one lens, from one pass over the sentence.
 
     The arguments are those of `lens`; the kinds are those of the trace unless given.
-
-    Raises:
-        InputError: as `lens` does.
-        CheckpointError: if the weights are so large that what is computed is not finite.
     """
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:

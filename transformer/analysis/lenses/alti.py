@@ -49,9 +49,6 @@ def whole_model(
         `[target, source + target]`: first the source, then what the decoder reads, `<s>` first.
         Row i is the position that writes token i. Each row sums to 1; feed-forward networks, which
         mix no positions, leave it as it is.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
     by_kind = measure_layers(block_measure(contributions), model, trace, progress=progress)
     encoder, decoder, cross = map(torch.from_numpy, by_kind.values())

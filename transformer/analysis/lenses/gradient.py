@@ -30,9 +30,6 @@ def gradient_times_attention(
     Chefer et al. 2021 ("Generic Attention-model Explainability") take the positive part.
 
     `progress` is called as the backward pass leaves each of the 3 N attention sub-layers.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
     names = {kind: pattern_points(model, kind) for kind in KINDS}
 

@@ -53,10 +53,6 @@ def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
     Returns:
         `[query, key]` of each layer; each row sums to about 1, those of the weights being taken as
         shares, unless a row has no weight at all.
-
-    Raises:
-        InputError: if the trace has not all kinds of attention that this one is followed through,
-            or its decoder not as many layers of both, or a layer has none.
     """
     kinds = _followed(kind)
     absent = [member for member in kinds if member not in trace.kinds]

@@ -10,11 +10,7 @@ from transformer.errors import InputError
 
 
 def common_rows(first: MeasuredLines, second: MeasuredLines) -> tuple[list[int], list[int]]:
-    """Return the rows of the lines that both have, by number and text.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """Return the rows of the lines that both have, by number and text."""
     rows = {(pair.number, pair.source): row for row, pair in enumerate(second.pairs)}
     both = [
         (row, rows[pair.number, pair.source])
@@ -35,10 +31,6 @@ def compared_heads(
         Columns `kind`, `layer`, `head` (from 1), `first`, `second`, `difference` (second less
         first) and its interval `low`, `high`: paired over the common lines, each counted by its
         rows in the first model.
-
-    Raises:
-        InputError: if the models have not the same heads, a measure is missing, or no line is
-            common.
     """
     if first.heads != second.heads:
         raise InputError(
@@ -72,9 +64,6 @@ def compared_sentences(first: MeasuredLines, second: MeasuredLines) -> pd.DataFr
     Returns:
         Columns `line`, `source`, `first`, `second`, `alike` (chrF of the second beside the first,
         0 to 100), and of each measure of a sentence that both have its growth.
-
-    Raises:
-        InputError: if no line is common.
     """
     rows = common_rows(first, second)
     metric = CHRF()

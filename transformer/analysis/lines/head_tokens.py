@@ -40,11 +40,7 @@ def head_tokens(
     *,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> HeadTokens:
-    """Sum the weights of a head by key, and by query and key; rows are named as on its map.
-
-    Raises:
-        InputError: if the model has no such head.
-    """
+    """Sum the weights of a head by key, and by query and key; rows are named as on its map."""
     require_heads(translator.model, [place])
     config = translator.model.config
     size = max(config.vocab_size, config.source_vocab_size or 0)

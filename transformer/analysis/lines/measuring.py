@@ -98,10 +98,6 @@ def measure_lines(
         costs: whether the gradient and the loss without each head are measured, most of the time.
         sources: whether the shares of the source are measured.
         progress: told after each step, of less than a second.
-
-    Raises:
-        InputError: if another number of translations is given, or no line is left.
-        NotFiniteError: if the model computes numbers that are not finite.
     """
     for name, texts in (
         ("translations", targets),
@@ -307,11 +303,7 @@ def _read(
 
 
 def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
-    """Read the links of each pair, by the number of its line.
-
-    Raises:
-        InputError: naming the line and what is wrong with it.
-    """
+    """Read the links of each pair, by the number of its line."""
     links = {}
     for pair in pairs:
         words = [len(side.split()) for side in (pair.source, pair.target)]

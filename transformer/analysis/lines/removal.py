@@ -87,11 +87,7 @@ def lines_without(
     seed: int = 0,
     progress: Progress = lambda _done, _total, _now: None,
 ) -> LinesWithout:
-    """Score and translate all lines without these heads, their outputs set to 0.
-
-    Raises:
-        InputError: if no head is given, the model has no such head, or one is named twice.
-    """
+    """Score and translate all lines without these heads, their outputs set to 0."""
     if not heads:
         raise InputError("No head is removed: choose at least one.")
     require_heads(translator.model, heads)

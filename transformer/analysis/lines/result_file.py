@@ -80,11 +80,7 @@ def to_bytes(lines: MeasuredLines) -> bytes:
 
 
 def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
-    """Read measured lines of this model; some lines are scored again, and must agree.
-
-    Raises:
-        InputError: if it is no such file, is damaged, or belongs to another model or version.
-    """
+    """Read measured lines of this model; some lines are scored again, and must agree."""
     lines = read_unchecked(content)
     if lines.checksum != checksum_of_weights(translator.folder):
         raise InputError(
@@ -106,11 +102,7 @@ def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
 
 
 def read_unchecked(content: bytes) -> MeasuredLines:
-    """Read measured lines of any model, which nothing shows to be its own.
-
-    Raises:
-        InputError: if it is no such file, is damaged, or belongs to another version.
-    """
+    """Read measured lines of any model, which nothing shows to be its own."""
     try:
         texts = json.loads(_metadata(content)["headlight"])
         if texts["format"] != FORMAT:
@@ -202,11 +194,7 @@ def _split(arrays: Mapping[str, np.ndarray], side: str, count: int) -> list[tupl
 
 
 def _require_same(translator: Translator, lines: MeasuredLines) -> None:
-    """Score a few lines once more.
-
-    Raises:
-        InputError: if a score differs from that of the file.
-    """
+    """Score a few lines once more."""
     count = len(lines)
     for row in {int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))}:
         scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())

@@ -41,11 +41,7 @@ class LinePatterns(NamedTuple):
 def matching_rows(
     translator: Translator, lines: MeasuredLines, patterns: LinePatterns
 ) -> npt.NDArray[np.int64]:
-    """Return the rows of the lines that match every pattern, in their order.
-
-    Raises:
-        InputError: if a pattern is no regular expression, or takes too long.
-    """
+    """Return the rows of the lines that match every pattern, in their order."""
     matches = np.ones(len(lines), dtype=bool)
     for pattern, texts in (
         (patterns.source, lambda: [pair.source for pair in lines.pairs]),
@@ -80,11 +76,7 @@ def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np
 
 
 def _with_unicode(pattern: str) -> str:
-    """Return the pattern with the letters, digits and blanks of all languages.
-
-    Raises:
-        InputError: if it has what would find those of English alone.
-    """
+    """Return the pattern with the letters, digits and blanks of all languages."""
 
     def widen(part: re.Match[str]) -> str:
         name = part[0][1:]

@@ -45,10 +45,6 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
     """Compare the piece that was written at one step with another one.
 
     `step` is the position in the translation, from 0; `other` is the token id of the other piece.
-
-    Raises:
-        InputError: if there is no such step or piece, if the two are the same, or if the trace
-            does not fit the model.
     """
     pair = _until(model, trace, step, other)
     names = {
@@ -95,9 +91,6 @@ def erase(
     Returns:
         `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks
         for what was written.
-
-    Raises:
-        InputError: as for `contrast`, or if the source has one token alone.
     """
     pair = _until(model, trace, step, other)
     source = pair.source.size(1)

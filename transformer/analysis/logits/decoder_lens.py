@@ -58,10 +58,6 @@ def decoder_lens(
         layer: the number of encoder layers that the source goes through, 0 to N.
         should_stop: asked after each step of the search, see `Translator.translate`.
         search: the further arguments of `Translator.translate`.
-
-    Raises:
-        InputError: if there is no such layer, if the trace does not fit the model, or as
-            `Translator.translate` does.
     """
     forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
     written = [piece.id for piece in trace.target_pieces]
@@ -76,11 +72,7 @@ def decoder_lens(
 
 
 def reading_layer(model: Transformer, layer: int) -> AbstractContextManager[None]:
-    """Let the decoder read one encoder layer, 0 to N, inside the `with` block.
-
-    Raises:
-        InputError: if there is no such layer.
-    """
+    """Let the decoder read one encoder layer, 0 to N, inside the `with` block."""
     require_whole(layer, "encoder layer")
     N = model.config.N
     if not 0 <= layer <= N:

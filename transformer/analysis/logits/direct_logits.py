@@ -68,9 +68,6 @@ def direct_logits(
 
     Where token ids `[target]` are given as `against`, the difference of the two logits is taken
     apart, which is the logarithm of the odds.
-
-    Raises:
-        InputError: if the trace does not fit the model, or an id of `against` its vocabulary.
     """
     pair = forced_pair(model, trace)
     direction = model.projection[pair.written]  # [target, d_model]

@@ -34,9 +34,6 @@ def layer_predictions(
 
     In a post-norm model each layer ends in a norm, so its output is what the projection expects.
     Pieces that a search never writes, such as `<pad>`, are left out of the most probable ones.
-
-    Raises:
-        InputError: if k is out of range, or the trace does not fit the model.
     """
     model = translator.model
     most = model.config.vocab_size - len(NEVER_WRITTEN)
@@ -78,9 +75,6 @@ def alternatives(
     One teacher-forced pass gives what each step of the search saw; pieces that a search never
     writes, such as `<pad>`, are left out.
     The others come by falling probability.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
     forced_pair(model, trace)
     written = [piece.id for piece in trace.target_pieces]

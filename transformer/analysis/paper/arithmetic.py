@@ -50,10 +50,6 @@ def sublayer_values(
     """Run the model over a sentence pair and keep all of one attention sub-layer.
 
     The layer counts from 0; `edits` are hooks that change the pass, such as `rescale`.
-
-    Raises:
-        HookError: if there is no such layer.
-        InputError: if the trace does not fit the model.
     """
     count = model.config.stack(kind).N
     if not 0 <= layer < count:

@@ -42,11 +42,7 @@ class Flow:
 
 @torch.inference_mode()
 def flow(model: Transformer, trace: AttentionTrace) -> Flow:
-    """Run the model once over a sentence and its translation, for the places of Figure 1.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
+    """Run the model once over a sentence and its translation, for the places of Figure 1."""
     pair = forced_pair(model, trace)
     logits, cache = model.run_with_cache(
         pair.source,

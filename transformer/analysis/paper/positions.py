@@ -174,11 +174,7 @@ class EmbeddingParts(NamedTuple):
 @check_choices
 @torch.inference_mode()
 def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
-    """Compute embedding · √d_model, position, and their sum, of one side (§3.4, §3.5).
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
+    """Compute embedding · √d_model, position, and their sum, of one side (§3.4, §3.5)."""
     pair = forced_pair(model, trace)
     _, cache = model.run_with_cache(
         pair.source, pair.target, names=lambda name: name.startswith(f"{stack}.embedding.")
@@ -192,9 +188,6 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     """Compute the log-probability of each piece of a translation under an edit, `[target]`.
 
     The pieces are those that the model wrote, or was given, without the edit.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
     pair = forced_pair(model, trace)
     with model.hooks(edit.hooks()):
@@ -209,11 +202,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
 def moved_log_probs(
     model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
 ) -> npt.NDArray[np.float32]:
-    """Compute `log_probs` with the sinusoids moved by each step, `[step, target]`, in batches.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
+    """Compute `log_probs` with the sinusoids moved by each step, `[step, target]`, in batches."""
     source, target, written = forced_pair(model, trace)
     at_once = max(1, BATCH_PIECES // max(source.size(1), target.size(1)))
     batches = []
@@ -251,11 +240,7 @@ class LearnedPositions(NamedTuple):
 
 
 def learned_positions(folder: Path) -> LearnedPositions:
-    """Read the table of each stack from `positions.safetensors`.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
+    """Read the table of each stack from `positions.safetensors`."""
     path = folder / TABLE
     try:
         tensors = safetensors.torch.load(read_bytes(path, MOST_BYTES))

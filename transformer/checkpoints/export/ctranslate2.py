@@ -65,11 +65,7 @@ def is_export(folder: Path) -> bool:
 
 
 def load_to_export(folder: Path) -> Checkpoint:
-    """Read a checkpoint of ours.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it, or if it is a MarianMT folder.
-    """
+    """Read a checkpoint of ours."""
     if marian.is_marian(folder):
         if (folder / EXPORT).is_file():
             raise CheckpointError(
@@ -87,10 +83,6 @@ def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> N
     """Write a model for CTranslate2; an export that is there already is replaced atomically.
 
     The weights are stored as one of `QUANTIZATIONS`; `none` is float32.
-
-    Raises:
-        ConfigError: if CTranslate2 is not installed.
-        CheckpointError: if something else is there, or it cannot be written.
     """
     with new_export(folder, checkpoint, ENGINE, quantization=quantization) as new:
         spec = _specification(checkpoint.model, checkpoint.tokenizer)
@@ -103,11 +95,7 @@ def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> N
 
 
 def read(folder: Path) -> Exported:
-    """Verify every checksum of an exported folder.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
+    """Verify every checksum of an exported folder."""
     try:
         manifest = read_manifest(folder)
         config = TransformerConfig.from_dict(manifest["model"])
@@ -132,11 +120,7 @@ def read(folder: Path) -> Exported:
 
 
 def engine() -> ModuleType:
-    """Import the package ctranslate2, which is an extra.
-
-    Raises:
-        ConfigError: if it is not installed; it says how it would be.
-    """
+    """Import the package ctranslate2, which is an extra."""
     try:
         return importlib.import_module("ctranslate2")
     except ImportError as error:

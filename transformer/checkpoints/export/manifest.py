@@ -27,10 +27,6 @@ def new_export(
 
     An export for the same engine that is there already is replaced atomically when the block
     succeeds. Its manifest is written here, with the settings as further fields.
-
-    Raises:
-        CheckpointError: if something else is there, it cannot be written, or no export has what
-            the model has.
     """
     config = checkpoint.model.config
     if further := sorted(config.to_dict().keys() & LATER.keys()):
@@ -51,7 +47,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of an exported folder.
 
     Raises:
-        CheckpointError: if it cannot be read, or is of another format.
         ValueError, KeyError, TypeError, RecursionError: if it is damaged.
     """
     path = folder / EXPORT

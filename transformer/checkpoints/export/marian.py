@@ -28,11 +28,7 @@ VOCABULARY, SPM = "vocab.json", ("source.spm", "target.spm")
 
 
 def load_to_export(folder: Path) -> Checkpoint:
-    """Read a checkpoint of ours that a MarianMT model can be.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it, or what MarianMT has not.
-    """
+    """Read a checkpoint of ours that a MarianMT model can be."""
     if marian.is_marian(folder):
         raise CheckpointError(f"{folder} is a MarianMT folder already: take it as it is.")
     loaded = checkpoints.load(folder)
@@ -41,12 +37,7 @@ def load_to_export(folder: Path) -> Checkpoint:
 
 
 def write(checkpoint: Checkpoint, folder: Path) -> None:
-    """Write a MarianMT folder; an export that is there already is replaced atomically.
-
-    Raises:
-        CheckpointError: if something else is there, it cannot be written, or MarianMT has not what
-            the model has.
-    """
+    """Write a MarianMT folder; an export that is there already is replaced atomically."""
     _refuse_what_differs(checkpoint)
     config, tokenizer = checkpoint.model.config, checkpoint.tokenizer
     with new_export(folder, checkpoint, ENGINE) as new:

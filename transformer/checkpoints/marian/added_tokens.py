@@ -26,11 +26,7 @@ class AddedTokens:
 
     @classmethod
     def read(cls, folder: Path, values: Any, digest: "hashlib._Hash") -> "AddedTokens":
-        """Read the tokens of `tokenizer_config.json`, whose content is given, or of the older file.
-
-        Raises:
-            CheckpointError: if one has no number, or stands for a text in another way.
-        """
+        """Read the tokens of `tokenizer_config.json`, whose content is given, or of the older file."""
         path, values = folder / TOKENIZER_CONFIG, values if isinstance(values, dict) else {}
         numbers: Any = {}
         if (listed := values.get(ADDED_DECODER)) is not None:
@@ -53,9 +49,6 @@ class AddedTokens:
         """Return the numbers of a vocabulary with these tokens, where it has so many rows.
 
         Where they are `optional`, those without a row are left out.
-
-        Raises:
-            CheckpointError: if a token has no row, or what the vocabulary says is another number.
         """
         texts = {number: text for text, number in known.items()}
         added = {t: n for t, n in self.numbers.items() if n < rows or not optional}

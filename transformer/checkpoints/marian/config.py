@@ -28,11 +28,7 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 
 def read_json(path: Path, digest: "hashlib._Hash") -> Any:
-    """Read a JSON file of the folder.
-
-    Raises:
-        CheckpointError: if it is not there, cannot be read or is no JSON.
-    """
+    """Read a JSON file of the folder."""
     try:
         content = read_bytes(path, MOST_BYTES_OF_JSON)
     except FileNotFoundError as error:
@@ -57,11 +53,7 @@ class MarianConfig:
 
     @classmethod
     def read(cls, folder: Path, digest: "hashlib._Hash") -> "MarianConfig":
-        """Read the file.
-
-        Raises:
-            CheckpointError: if it is not that of a MarianMT model that ours can be.
-        """
+        """Read the file."""
         path = folder / CONFIG
         values = read_json(path, digest)
         kind = values.get("model_type") if isinstance(values, dict) else None
@@ -92,11 +84,7 @@ class MarianConfig:
         return self.number("decoder_vocab_size" if separate else "vocab_size")
 
     def number(self, name: str) -> int:
-        """Return a whole number of the configuration.
-
-        Raises:
-            CheckpointError: if it is none.
-        """
+        """Return a whole number of the configuration."""
         value = self.values.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise CheckpointError(
@@ -108,9 +96,6 @@ class MarianConfig:
         """Return the configuration in the paper's symbols, with sinusoidal positions.
 
         `separate` is whether each language has a vocabulary of its own.
-
-        Raises:
-            CheckpointError: if a value is out of range.
         """
         try:
             ours = TransformerConfig(
@@ -159,11 +144,7 @@ class MarianConfig:
 
 
 def read_languages(folder: Path, codes: tuple[str, ...], digest: "hashlib._Hash") -> Languages:
-    """Read the languages of `tokenizer_config.json`, else of the folder's name.
-
-    Raises:
-        CheckpointError: if the file is there and is no JSON.
-    """
+    """Read the languages of `tokenizer_config.json`, else of the folder's name."""
     stated = _stated(folder, digest)
     named = next((m.groups() for part in reversed(folder.absolute().parts)
                   if (m := _PAIR.search(part))), ("", ""))  # fmt: skip

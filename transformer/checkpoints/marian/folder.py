@@ -42,11 +42,7 @@ def is_marian(folder: Path) -> bool:
 
 @torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
 def load(folder: Path) -> Checkpoint:
-    """Read a MarianMT folder; the model is in evaluation mode and in float32.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
+    """Read a MarianMT folder; the model is in evaluation mode and in float32."""
     digest = hashlib.sha256()
     config = MarianConfig.read(folder, digest)
     source, target = read_tokenizers(folder, config, digest)

@@ -68,9 +68,6 @@ class MarianVocabulary:
                 written, too.
             start: the number with which a decoder begins that reads it.
             second: whether it is that of the target alone.
-
-        Raises:
-            CheckpointError: naming the file and what is wrong with it.
         """
         numbers = added.joined_to(_numbers(path, digest), rows, optional=second)
         cut = added.numbers.keys() & numbers.keys() - {*SPECIAL, "<s>"}
@@ -98,11 +95,7 @@ class MarianVocabulary:
         return tuple(match[1] for match in asked if match)
 
     def in_our_order(self, rows: Tensor, path: Path) -> Tensor:
-        """Reorder rows from Marian's numbers to our ids; an id without a number gets zeros.
-
-        Raises:
-            CheckpointError: if a piece has no row.
-        """
+        """Reorder rows from Marian's numbers to our ids; an id without a number gets zeros."""
         numbers = torch.tensor([self.numbers.get(text, -1) for text in self.texts])
         if (largest := int(numbers.max())) >= len(rows):
             raise CheckpointError(
@@ -200,12 +193,7 @@ class MarianTokenizer(Tokenizer):
 def read_tokenizers(
     folder: Path, config: MarianConfig, digest: "hashlib._Hash"
 ) -> tuple[MarianTokenizer, MarianTokenizer]:
-    """Read the tokenizers of source and target, which may share one vocabulary.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it, or if the vocabulary does not
-            fit the configuration.
-    """
+    """Read the tokenizers of source and target, which may share one vocabulary."""
     start, path = config.number("decoder_start_token_id"), folder / TOKENIZER_CONFIG
     # whose checksum is taken with the languages
     settings = read_json(path, hashlib.sha256()) if path.exists() else None

@@ -70,11 +70,7 @@ class Stored:
     tensor: Callable[[str], Tensor]
 
     def view(self, *names: str, shape: tuple[int, ...]) -> Tensor:
-        """Return the first of these tensors that is stored, in its stored type; nothing is read.
-
-        Raises:
-            CheckpointError: if none is there, or it has another shape or type.
-        """
+        """Return the first of these tensors that is stored, in its stored type; nothing is read."""
         name = next((stored for stored in names if stored in self.names), None)
         if name is None:
             raise CheckpointError(f"{self.path} lacks tensor '{names[0]}': copy the folder again.")
@@ -92,11 +88,7 @@ class Stored:
         return tensor
 
     def get(self, *names: str, shape: tuple[int, ...]) -> Tensor:
-        """Return the same tensor once all of its numbers were checked.
-
-        Raises:
-            CheckpointError: as `view` does, or if a number is not finite.
-        """
+        """Return the same tensor once all of its numbers were checked."""
         tensor = self.view(*names, shape=shape)
         if not all(math.isfinite(extreme) for extreme in tensor.aminmax()):
             name = next(stored for stored in names if stored in self.names)
@@ -107,11 +99,7 @@ class Stored:
 
 
 def weights_files(folder: Path) -> list[Path]:
-    """Return the files of the weights: safetensors if there are any.
-
-    Raises:
-        CheckpointError: if an index of several files is damaged.
-    """
+    """Return the files of the weights: safetensors if there are any."""
     for whole, index in zip((SAFETENSORS, PICKLED), INDICES, strict=True):
         if (folder / whole).exists():
             return [folder / whole]
@@ -146,10 +134,6 @@ def stored_weights(
     Names, shapes and types are compared with the configuration before any weight is read. The
     checksum, which takes as long as all else, is computed meanwhile; it is part of `digest` at the
     end of the block.
-
-    Raises:
-        CheckpointError: if there are none, or they do not fit the configuration, or the file cannot
-            be read or is none of weights.
     """
     paths = weights_files(folder)
     path, most = paths[0], min(_most_bytes(ours, config), MOST_BYTES)
@@ -178,11 +162,7 @@ def stored_weights(
 
 
 def _joined(parts: Sequence[Stored]) -> Stored:
-    """Join the tensors of several files; names lose what `torch.compile` puts into them.
-
-    Raises:
-        CheckpointError: if two tensors have one name.
-    """
+    """Join the tensors of several files; names lose what `torch.compile` puts into them."""
     places = [(name.replace(_COMPILED, ""), name, part) for part in parts for name in part.names]
     tensors = {plain: (name, part) for plain, name, part in places}
     if len(tensors) < len(places):
@@ -279,11 +259,7 @@ def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored)
 
 
 def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
-    """Return whether a stored table of positions differs from the formula.
-
-    Raises:
-        CheckpointError: if a table is stored that is none of positions.
-    """
+    """Return whether a stored table of positions differs from the formula."""
     for stack in ("encoder", "decoder"):
         table = stored_positions(stored, config, stack)
         if table is not None and (
@@ -301,11 +277,7 @@ def parameters(
     source: MarianVocabulary,
     target: MarianVocabulary,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each parameter of our model with its name, in the type in which it is stored.
-
-    Raises:
-        CheckpointError: if one is missing or does not fit.
-    """
+    """Yield each parameter of our model with its name, in the type in which it is stored."""
     for name, shape in parameter_shapes(ours):
         if name == "shared_embedding":
             yield name, _target_embedding(stored, config, target)
@@ -335,11 +307,7 @@ def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
 
 
 def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
-    """Read the stored positions of a stack in our order, `[position, d_model]`; None if absent.
-
-    Raises:
-        CheckpointError: if it has another shape, or numbers that are none.
-    """
+    """Read the stored positions of a stack in our order, `[position, d_model]`; None if absent."""
     table = config.number("max_position_embeddings"), config.number("d_model")
     (name,), shape = _stored_as(f"{stack}.embedding.positions", table, config)
     if name not in stored.names:

@@ -37,11 +37,7 @@ Rows = list[Weights | None]
 
 
 def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
-    """Make the fields of `AttentionTrace.from_huggingface`.
-
-    Raises:
-        InputError: as it does.
-    """
+    """Make the fields of `AttentionTrace.from_huggingface`."""
     attentions = read(outputs, options.layers)
     inputs = ModelInputs(options, attentions)
     kinds = options.kinds
@@ -151,9 +147,6 @@ def _token_layers(layers: Layers, inputs: ModelInputs) -> Layers:
     """Leave out the layers that have not a row and a column for each token; None in their place.
 
     Funnel pools its tokens, Swin looks in windows of an image, MiniMax in blocks.
-
-    Raises:
-        InputError: if all are such.
     """
     shapes = [
         None if layer is None else shape_of_layer(layer, f"self-attention of layer {number}")

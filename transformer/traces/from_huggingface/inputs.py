@@ -36,12 +36,7 @@ def is_inputs(tokens: Any) -> bool:
 
 
 class ModelInputs:
-    """The tokens and masks of the sentence that is read, also of inputs that several have.
-
-    Raises:
-        InputError: if there is no tokenizer where there should be one; if there are several
-            sentences and none is chosen, or there is no such sentence.
-    """
+    """The tokens and masks of the sentence that is read, also of inputs that several have."""
 
     def __init__(self, options: TraceOptions, outputs: Outputs) -> None:
         self.options = options
@@ -63,11 +58,7 @@ class ModelInputs:
         self.number = int(number)
 
     def row(self, rows: int) -> int:
-        """Return the row among so many: `generate` writes sequences of one sentence in turn.
-
-        Raises:
-            InputError: if so many cannot be of this batch.
-        """
+        """Return the row among so many: `generate` writes sequences of one sentence in turn."""
         if rows == 0 or self.count % rows:
             raise InputError(
                 f"There are {rows} rows of tokens or of a mask for a batch of {self.count}: give "
@@ -81,9 +72,6 @@ class ModelInputs:
         The tokens are texts or ids, of one sentence or of each of a batch; `side` names the text in
         an error message. Ids that the mask hides need no name, and get that of their number, as
         does the padding of labels, which are of the target.
-
-        Raises:
-            InputError: if these are neither, or have no text.
         """
         row = self._row_of(tokens, side)
         if row is None or not row or isinstance(row[0], str):
@@ -120,11 +108,7 @@ class ModelInputs:
         return checked_tokens(listed, side)
 
     def written(self, mask: Keep | None) -> tuple[tuple[str, ...] | None, Keep | None]:
-        """Return what the positions of a pass write, and the mask less the padding of labels.
-
-        Raises:
-            InputError: if the labels are padding alone.
-        """
+        """Return what the positions of a pass write, and the mask less the padding of labels."""
         texts = self.texts(self.target_ids, "target")
         if texts is None or texts[-1:] != (str(_IGNORED),):
             return texts, mask
@@ -216,11 +200,7 @@ class ModelInputs:
 
 
 def _table(values: Any, name: str) -> npt.NDArray[Any]:
-    """Convert to rows of one length; a flat list is one row.
-
-    Raises:
-        InputError: if their lengths differ.
-    """
+    """Convert to rows of one length; a flat list is one row."""
     try:
         return np.atleast_2d(np.asarray(values.tolist() if hasattr(values, "tolist") else values))
     except ValueError as error:

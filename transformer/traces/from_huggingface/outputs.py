@@ -66,9 +66,6 @@ class Outputs:
         """The number of sentences, or of sequences that were generated.
 
         An encoder's first axis comes last: it may count the windows of an image, too.
-
-        Raises:
-            InputError: if the layers are of different numbers of them.
         """
         if self.sequences is not None:
             return len(self.sequences)
@@ -90,11 +87,7 @@ class Outputs:
         return max(1, cross[2] // own[2]) if even else 1
 
     def numbered(self, numbers: Sequence[int]) -> "Outputs":
-        """Put the layers of each stack at these numbers, from 0, with None between them.
-
-        Raises:
-            InputError: if they are no rising numbers, one for each layer that has weights.
-        """
+        """Put the layers of each stack at these numbers, from 0, with None between them."""
 
         def placed(layers: Layers) -> Layers:
             there = [layer for layer in layers if layer is not None]
@@ -122,9 +115,6 @@ def read(outputs: Any, numbers: Any = None) -> Outputs:
     Args:
         outputs: of a model, or of `generate`.
         numbers: of the layers that have weights, from 0; those of the cache unless given.
-
-    Raises:
-        InputError: if there are none, or they lie deeper, in several places.
     """
     attentions = _read(outputs)
     if attentions is None:
@@ -254,11 +244,7 @@ def windowed(layers: Sequence[Weights], keep: Keep | None) -> bool:
 
 
 def row_of(layer: Any, row: int, name: str) -> Weights:
-    """Return one sentence of a batch, `[head, query, key]`.
-
-    Raises:
-        InputError: if this is no `[batch, head, query, key]`, or has no such row.
-    """
+    """Return one sentence of a batch, `[head, query, key]`."""
     sentences = shape_of_layer(layer, name)[0]
     if row >= sentences:
         raise InputError(
@@ -269,11 +255,7 @@ def row_of(layer: Any, row: int, name: str) -> Weights:
 
 
 def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:
-    """Return the shape `[batch, head, query, key]`.
-
-    Raises:
-        InputError: if there are not four axes.
-    """
+    """Return the shape `[batch, head, query, key]`."""
     if layer is None:
         raise InputError(NONE_THERE)
     shape = shape_of(layer, name)
@@ -387,11 +369,7 @@ def _is_absent(member: Any) -> bool:
 
 
 def rows_of_ids(ids: Any, name: str) -> list[list[int]]:
-    """Convert a tensor, an array or lists to rows of ids, `[row, token]`; a flat list is one row.
-
-    Raises:
-        InputError: if these are no whole numbers.
-    """
+    """Convert a tensor, an array or lists to rows of ids, `[row, token]`; a flat list is one row."""
     listed = _plain(ids)
     rows = [*listed] if isinstance(listed, Iterable) and not isinstance(listed, str) else []
     rows = [_plain(row) for row in rows]

@@ -23,9 +23,6 @@ def self_attention(
 
     `rows` are the rows of each step's batch through which the sequence came; `mask` marks the
     tokens of the prompt that are no padding, whose rows are ignored.
-
-    Raises:
-        InputError: if the steps do not fit each other.
     """
     prompt = prompt_length(steps, rows, title)
     size = prompt + len(rows) - 1
@@ -118,9 +115,6 @@ def cross_attention(
     """Join the cross-attention of all positions that the decoder read, `[head, query, key]` each.
 
     Of several streams of rows, the first is that of what the positions read.
-
-    Raises:
-        InputError: if the steps do not fit each other.
     """
     layers: list[Weights | None] = []
     for layer, first in enumerate(steps[0]):

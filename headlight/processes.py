@@ -46,12 +46,7 @@ _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 class Process:
-    """A server of the app, started again whenever it ends or hangs.
-
-    Args:
-        arguments: the program and its arguments.
-        port: where it listens.
-    """
+    """Server of the app on a port, started again whenever it ends or hangs."""
 
     def __init__(self, arguments: Sequence[str], port: int) -> None:
         self.arguments = arguments
@@ -116,27 +111,19 @@ def joined(host: str, port: int) -> str:
 
 
 def balancer(listen: str, servers: Sequence[str]) -> str:
-    """Return the configuration of HAProxy in front of servers.
+    """Return the configuration of HAProxy that listens for `listen`, as `127.0.0.1:8501`.
 
-    Args:
-        listen: the address that people open, such as `127.0.0.1:8501`.
-        servers: the lines that name the servers, such as `server app1 127.0.0.1:8502`.
+    `servers` are the lines that name the servers, such as `server app1 127.0.0.1:8502`.
     """
     template = Template(TEMPLATE.read_text("utf-8"))
     return template.substitute(listen=listen, servers="\n    ".join(servers))
 
 
 def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) -> int:
-    """Run a process on each port until Ctrl-C or SIGTERM; SIGHUP restarts one after another.
+    """Run a process on each of `ports` until Ctrl-C or SIGTERM; SIGHUP restarts one after another.
 
-    Args:
-        host: the address of the balancer.
-        port: the port of the balancer.
-        ports: those of the processes.
-        options: further options of `headlight app`.
-
-    Returns:
-        The exit status: 1 if a process did not start, which ends all.
+    `host` and `port` are the balancer's. Return the exit status: 1 if a process did not start,
+    which ends all.
     """
     cores = usable_cores()
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // len(ports))))  # torch reads it

@@ -97,10 +97,7 @@ def set_up_distributed() -> ProcessInfo:
 
 
 def inference_device() -> torch.device:
-    """Return the device for evaluation and translation: the first GPU, if there is one.
-
-    Attention there is kept off cuDNN, as in training.
-    """
+    """Return the device for evaluation and translation: the first GPU, if any, without cuDNN."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     _avoid_planned_attention()
@@ -245,14 +242,9 @@ def _wait_for_address() -> None:
 
 
 def require_agreement(world_size: int, outcome: Mapping[str, object] | Exception) -> None:
-    """Compare what the processes of a run are about to do; all of them call this together.
+    """Compare settings by name, or the error of its checks, with those of the other processes.
 
-    Args:
-        world_size: the number of processes.
-        outcome: the settings of this process by name, or the error of its checks.
-
-    Raises:
-        Exception: in all processes, the error of the first one that has one.
+    All of them call this together, and all of them raise the error of the first one that has one.
     """
     outcomes = [outcome]
     if world_size > 1:
@@ -303,11 +295,7 @@ def is_first_to_log(message: str) -> bool:
 
 
 class StopRequest:
-    """Request to stop a run; all of its processes stop at the same step.
-
-    Attributes:
-        agreed: all processes have agreed to stop.
-    """
+    """Request to stop a run; all of its processes stop at the same step, once all have `agreed`."""
 
     def __init__(self, process: ProcessInfo) -> None:
         self.process = process

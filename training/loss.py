@@ -16,15 +16,9 @@ LOGITS = 2**24
 
 
 def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Append the bias to the projection as a column, and a 1 to the decoder output.
+    """Append the bias, `[vocab_size]`, to the projection as a column, and a 1 to `decoded`.
 
-    Args:
-        decoded: `[..., d_model]`.
-        projection: `[vocab_size, d_model]`.
-        bias: `[vocab_size]` of each piece, which the paper's model does not have.
-
-    Returns:
-        `[..., d_model + 1]` and `[vocab_size, d_model + 1]`; without a bias what was given.
+    Return `[..., d_model + 1]` and `[vocab_size, d_model + 1]`; without a bias what was given.
     """
     if bias is None:
         return decoded, projection
@@ -38,20 +32,11 @@ def label_smoothed_loss(
     epsilon_ls: float,
     chunk: int | None = None,
 ) -> Tensor:
-    """Sum over the real positions of the cross-entropy against smoothed labels.
+    """Sum over the real positions of the cross-entropy against smoothed labels, in nats.
 
     The label has probability 1 - ε + ε/V, each other piece ε/V (Szegedy et al. 2016, the
-    paper's [36]); padding is not counted.
-
-    Args:
-        decoded: `[..., d_model]`, the decoder's output.
-        projection: `[vocab_size, d_model]`, the shared matrix.
-        labels: `[...]`, the pieces to be predicted.
-        epsilon_ls: ε.
-        chunk: positions projected at one time; as the device likes it, unless given.
-
-    Returns:
-        A scalar in nats, float32 (float64 if `decoded` is).
+    paper's [36]); padding is not counted. The shapes are `decoded` `[..., d_model]`, `projection`
+    `[vocab_size, d_model]` and `labels` `[...]`; `chunk` positions are projected at one time.
     """
     if not torch.is_grad_enabled():
         # a parameter asks for its gradient even there, and that is two thirds of the products
@@ -80,19 +65,10 @@ def r_drop_loss(
 ) -> Tensor:
     """Compute the loss of R-Drop (Wu et al. 2021, arXiv:2106.14448). Not in the paper.
 
-    The mean loss of two passes plus how far they disagree:
+    The mean loss of two passes plus how far they disagree, in nats:
     (L_1 + L_2) / 2 + weight · (KL(P_1 ‖ P_2) + KL(P_2 ‖ P_1)) / 4, which is the published
     loss halved, so that one sentence weighs what it weighs without R-Drop.
-
-    Args:
-        decoded_twice: `[2 * batch, target, d_model]`, the same batch under two dropout masks.
-        projection: `[vocab_size, d_model]`, the pre-softmax projection.
-        labels: `[batch, target]`.
-        epsilon_ls: label smoothing ε_ls.
-        weight: α of R-Drop.
-
-    Returns:
-        A scalar in nats, float32.
+    `decoded_twice`, `[2 * batch, target, d_model]`, is the same batch under two dropout masks.
     """
     halves = decoded_twice.unflatten(0, (2, -1)).flatten(1, 2)  # [2, position, d_model]
     flat = labels.flatten()

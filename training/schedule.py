@@ -2,13 +2,7 @@
 
 
 def cooldown_left(step: int, steps: int, cooldown: int) -> float:
-    """Return 1, falling linearly to 0 over the last `cooldown` steps of a run. Not in the paper.
-
-    Args:
-        step: the update that is about to be made, counted from 1.
-        steps: updates of the whole run.
-        cooldown: number of last updates over which the rate falls; 0 for none.
-    """
+    """Return 1, falling linearly to 0 over the last `cooldown` steps of a run. Not in the paper."""
     return min(1.0, (steps - step + 1) / cooldown) if cooldown else 1.0
 
 
@@ -20,13 +14,9 @@ def shortened_cooldown(cooldown: int, planned: int, steps: int) -> int:
 def learning_rate(
     step: int, d_model: int, warmup: int = 4000, factor: float = 1.0, until_end: float = 1.0
 ) -> float:
-    """Compute lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
+    """Compute lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), steps counted from 1.
 
-    Args:
-        step: the update that is about to be made, counted from 1.
-        d_model: width of the model.
-        warmup: number of steps on the way up.
-        factor: multiplies the whole; 1 in the paper.
-        until_end: part of the cooldown that is still to come; not in the paper, where it stays 1.
+    Not in the paper: `factor` multiplies the whole, and so does `until_end`, the part of the
+    cooldown that is still to come.
     """
     return float(factor * until_end * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))

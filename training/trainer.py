@@ -98,7 +98,7 @@ class Trainer:
     def run(self) -> bool:
         """Train until the last step, until patience runs out, or until a signal asks to stop.
 
-        The result is whether the run is complete.
+        Return whether the run is complete.
         """
         with self.stop_request.listening():
             try:
@@ -291,8 +291,7 @@ class Trainer:
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
     """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
 
-    Returns:
-        The first half, quarter, … of its tokens that fits; 0 if not even one of its rows does.
+    Return 0 if not even one of its rows does.
     """
     largest = max(batches, key=_tokens)
     tokens = _tokens(largest)

@@ -81,7 +81,7 @@ class Updater:
         )
 
     def update(self, step: int, micro_batches: Sequence[Batch], tokens: int) -> None:
-        """Make one update.
+        """Make update `step`, counted from 1, of `tokens` target tokens on all processes.
 
         Where a loss or gradient is not finite in any process, `first_bad_step` is set in all of
         them, and neither this nor a later update changes the weights.
@@ -89,11 +89,6 @@ class Updater:
         Dropout draws from the seed, the step and the number of the process. A run that goes on
         with as many processes repeats its draws to the bit; with another number it is the same
         run to within rounding where P_drop is 0, and a similar one elsewhere.
-
-        Args:
-            step: counted from 1.
-            micro_batches: those of this process.
-            tokens: target tokens in the micro-batches of all processes, padding not counted.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(step)

@@ -16,15 +16,9 @@ from transformer.masks import causal_mask
 
 
 def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Compute QKᵀ / √d_k, with -∞ where masked (§3.2.1).
+    """Compute QKᵀ / √d_k, `[batch, head, query, key]`, with -∞ where the mask is False (§3.2.1).
 
-    Args:
-        q: `[batch, head, query, d_k]`.
-        k: `[batch, head, key, d_k]`.
-        mask: broadcasts to `[batch, head, query, key]`, True where the query may see the key.
-
-    Returns:
-        `[batch, head, query, key]`.
+    `q` is `[batch, head, query, d_k]`, and `k` is `[batch, head, key, d_k]`.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     return scores if mask is None else scores.masked_fill(~mask, -math.inf)
@@ -66,16 +60,10 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Attend from each query position to the key positions.
+        """Attend from each query position to the key positions, where the mask is True.
 
-        Args:
-            queries: `[batch, query, d_model]`.
-            keys: `[batch, key, d_model]`, projected to keys and values.
-            mask: broadcasts to `[batch, head, query, key]`, True where seen.
-            is_causal: no query sees a later key.
-
-        Returns:
-            `[batch, query, d_model]`.
+        `queries` and the result are `[batch, query, d_model]`, `keys`, projected to keys and
+        values, `[batch, key, d_model]`; the mask broadcasts to `[batch, head, query, key]`.
         """
         return self.attend(queries, *self.keys_and_values(keys), mask, is_causal)
 

@@ -55,12 +55,7 @@ FIRST_ROOM = 32  # positions; doubled whenever they are full
 
 
 class BeamCache:
-    """Keys and values of all layers, side by side in one tensor.
-
-    Args:
-        rows: the number of rows of the first step.
-        like: a tensor of the type and device that keys and values have.
-    """
+    """Keys and values of all layers, side by side in one tensor."""
 
     def __init__(self, config: TransformerConfig, rows: int, like: Tensor) -> None:
         config = config.decoder
@@ -74,8 +69,7 @@ class BeamCache:
     def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the new positions of one layer, `[row, position, h * (d_k + d_v)]`.
 
-        Returns:
-            K and V of all positions, each `[row, head, key, d_k or d_v]`.
+        Return K and V of all positions, each `[row, head, key, d_k or d_v]`.
         """
         new = keys_and_values.size(1)
         self._written[layer].narrow(1, self.length, new).copy_(keys_and_values)

@@ -12,13 +12,10 @@ from transformer.hooks import HookPoint
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Tensor:
-    """Compute the sinusoidal positional encoding (§3.5).
+    """Compute the sinusoidal positional encoding, `[length, d_model]`, in float64 (§3.5).
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)): sine
     and cosine of one frequency are neighbours.
-
-    Returns:
-        `[length, d_model]`, computed in float64 and given as float32.
     """
     position = torch.arange(length, dtype=torch.float64)[:, None]  # [length, 1]
     two_i = torch.arange(0, d_model, 2, dtype=torch.float64)  # [d_model / 2]
@@ -29,9 +26,8 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
 class Embedding(nn.Module):
     """Dropout(embedding · √d_model + position), the input of each stack (§3.4, §3.5, §5.4).
 
-    Args:
-        table: `[vocab_size, d_model]`, the matrix that both stacks and the projection share
-            (§3.4), or the encoder's own where the source has a vocabulary of its own.
+    `table`, `[vocab_size, d_model]`, is the matrix that both stacks and the projection share
+    (§3.4), or the encoder's own where the source has a vocabulary of its own.
     """
 
     positions: Tensor
@@ -54,10 +50,7 @@ class Embedding(nn.Module):
         self.hook_sum = HookPoint()  # [batch, position, d_model], what the first layer reads
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Embed token ids `[batch, position]` as `[batch, position, d_model]`.
-
-        `start` is the position of the first one, above 0 when decoding from a cache.
-        """
+        """Embed ids `[batch, position]`, the first at `start`, as `[batch, position, d_model]`."""
         end = start + tokens.size(1)
         self.require_positions(end)
         embedded = self.hook_tokens(nn.functional.embedding(tokens, self.table) * self.scale)

@@ -133,10 +133,7 @@ class CTranslate2Translator(Translator):
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002
     ) -> list[list[Hypothesis]]:
-        """Search as `Translator.search`; a hypothesis may have log P alone, not that of each token.
-
-        `should_stop` is not asked, for the engine cannot be stopped.
-        """
+        """Search as `Translator.search`, without a stop; a hypothesis may have log P alone."""
         if settings.prefix or settings.forbidden or settings.tree:
             raise InputError(
                 "CTranslate2 has no search with a forced prefix, forbidden words or a tree: "

@@ -172,10 +172,7 @@ class Hooked(nn.Module):
     def run_with_cache(
         self, *inputs: Tensor, names: Callable[[str], bool] | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Run the model on its inputs; return the output, and the value at each hook point by name.
-
-        Where `names` is given, the values of the points are kept for whose names it returns True.
-        """
+        """Run the model; return the output, and by name the value at each hook point in `names`."""
         if names is not None and not callable(names):
             raise HookError(
                 f"The names are {quoted(names)}: give a function that says which to keep."

@@ -89,14 +89,9 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """Decode positions that may see themselves, earlier positions, and the source.
 
-        Args:
-            x: `[batch, target, d_model]`; with a cache, only the new positions.
-            memory: `[batch, source, d_model]`, the encoder's output.
-            memory_mask: `[batch, 1, 1, source]`, True at real tokens.
-            cache: keys and values of earlier positions, extended here by the new ones.
-
-        Returns:
-            `[batch, target, d_model]`.
+        `x` is `[batch, target, d_model]`, with a cache, which is extended, only the new positions;
+        `memory`, the encoder's output, `[batch, source, d_model]`, and `memory_mask`, True at real
+        tokens, `[batch, 1, 1, source]`.
         """
         k, v = self.self_attention.keys_and_values(x)
         if cache is not None:

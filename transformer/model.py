@@ -145,14 +145,10 @@ class Transformer(Hooked):
             )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Compute the logits of each next piece, given all pieces before it.
+        """Compute the logits of each next piece, `[batch, target, vocab_size]`.
 
-        Args:
-            source: `[batch, source]` token ids, padded on the right.
-            target: `[batch, target]` token ids, beginning with `<s>`, padded on the right.
-
-        Returns:
-            `[batch, target, vocab_size]`.
+        `source` and `target`, `[batch, position]`, are token ids, padded on the right; a target
+        begins with `<s>`.
         """
         mask = padding_mask(source)
         return self.logits(self.decode(target, self.encode(source, mask), mask))

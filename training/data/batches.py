@@ -110,13 +110,10 @@ class TokenBatches:
 def cut(
     rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
 ) -> list[Counts]:
-    """Cut rows into as few batches as their size allows.
+    """Cut rows into as few batches as their size allows; `lengths` are those of their longer sides.
 
-    Args:
-        rows: numbers of sentence pairs, in order.
-        lengths: `[row]`, the longer side of each of them.
-        most_tokens: of a batch, padding included, unless a single row has more.
-        multiple: of which padded lengths are multiples.
+    A batch has at most `most_tokens`, padding to multiples of `multiple` included, unless a single
+    row has more.
     """
     batches: list[Counts] = []
     start = 0
@@ -137,10 +134,7 @@ def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
 
 
 def division(recipe: Recipe, processes: int) -> str:
-    """Describe how an update is divided: each process takes every n-th row, in micro-batches.
-
-    Their number of tokens is on each side, padding included; about, since rows are whole.
-    """
+    """Describe how an update is divided: each process takes every n-th row, in micro-batches."""
     share = -(-recipe.batch_tokens // processes)
     count = -(-share // recipe.micro_batch_tokens)
     tokens = min(share, recipe.micro_batch_tokens)

@@ -36,10 +36,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
-    r"""Yield the lines of a file, `CHUNK` at a time, as `transformer.files.lines` has them.
-
-    A file whose name has an ending of `PACKED` is unpacked.
-    """
+    r"""Yield the lines of a file, unpacked by its ending of `PACKED`, `CHUNK` at a time."""
     lines: list[str] = []
     number = 0  # of the lines that were read
     for block in _whole_lines(path, at_most):

@@ -118,7 +118,7 @@ def encode(
     *,
     target_tokenizer: Tokenizer | None = None,
 ) -> EncodedText:
-    """Encode every pair; empty sides and those of `max_pieces` and more are left out, and counted."""
+    """Encode every pair; empty sides and those of `max_pieces` and more are left out."""
     encoded = joined(encode_chunks(text, (tokenizer, target_tokenizer or tokenizer), max_pieces))
     refuse_empty(len(encoded), max_pieces)
     return encoded

@@ -32,10 +32,7 @@ def read_run_data(
     vocabulary: tuple[Tokenizer, Path] | None,
     process: ProcessInfo,
 ) -> RunData:
-    """Read the data of a run, whose vocabulary may be in a folder already.
-
-    All folders are of the same languages.
-    """
+    """Read the data of a run, all folders in the same languages; its vocabulary may be learnt."""
     endings = folders[0].endings
     if prepared := prepared_among(folders):
         content = open_prepared(prepared)
@@ -84,10 +81,7 @@ def encode_texts(
     max_pieces: int,
     progress: bool = False,
 ) -> TrainingText:
-    """Encode the text of each folder, line numbers counted on from one to the next.
-
-    Pairs with an empty side, or `max_pieces` and more, are left out.
-    """
+    """Encode the text of each folder, line numbers counted on from one to the next."""
     encoded, first_line = [], 0
     for text in texts:
         chunks = encode_chunks(

@@ -23,10 +23,7 @@ _BLANKS = re.compile(r"[ \t\r\n]+")
 def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
     """Yield the pair of each unit; a language that it lacks is an empty side.
 
-    Args:
-        path: the file; it is unpacked where its name ends so.
-        codes: of the two languages. `fr` takes `fr-CA`, too, `fr_CA` takes `fr` and `fr-CA`.
-        at_most: bytes that are read.
+    Of the codes `fr` takes `fr-CA`, too, and `fr_CA` takes `fr` and `fr-CA`.
     """
     units = _Units(path, codes)
     try:

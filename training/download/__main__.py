@@ -78,10 +78,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
-    """Download, check and unpack what is missing, and write one sentence a line, UTF-8, NFC.
-
-    The result is how many pairs each split has.
-    """
+    """Download, check and unpack what is missing; return how many pairs each split has."""
     with new_folder(out / ARCHIVES) as archives:
         recorded = _recorded_checksums(archives / CHECKSUMS)
         if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):

@@ -171,11 +171,7 @@ BATCH_SIZE = 16
 
 
 class Comet:
-    """A COMET model (Rei et al. 2020) of a local folder; nothing is downloaded.
-
-    Args:
-        path: the `checkpoints/model.ckpt` of a folder that also holds its `hparams.yaml`.
-    """
+    """COMET model (Rei et al. 2020) of a local `checkpoints/model.ckpt`; nothing is downloaded."""
 
     def __init__(self, path: Path) -> None:
         try:

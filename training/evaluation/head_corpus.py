@@ -96,14 +96,7 @@ def bleu_statistics(
 
 
 def bleu(statistics: Floats) -> Floats:
-    """Compute corpus BLEU, smoothed as sacreBLEU's default, from sums of `bleu_statistics`.
-
-    Args:
-        statistics: `[..., 10]`.
-
-    Returns:
-        `[...]`, 0 to 100.
-    """
+    """Compute corpus BLEU, 0 to 100, smoothed as sacreBLEU's default, from sums of statistics."""
     matches, totals = statistics[..., :4], statistics[..., 4:8]
     written, wanted = statistics[..., 8], statistics[..., 9]
     # each n-gram length without a match counts half as much as the one before (Chen & Cherry 2014)

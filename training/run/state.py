@@ -167,9 +167,7 @@ def load_state(
 ) -> tuple[Progress, str]:
     """Put weights, optimiser and the summed loss back; the number of processes may be another.
 
-    Returns:
-        The progress, and a warning to print when the last state was damaged and its backup was
-        loaded; empty otherwise.
+    Return the progress, and a warning if the last state was damaged and its backup was loaded.
     """
     warning = ""
     try:

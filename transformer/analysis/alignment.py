@@ -84,10 +84,7 @@ def aligned_shares(
     *,
     words: Words = "pieces",
 ) -> Floats:
-    """Compute the shares from which `align` takes the strongest, `[target word, source word]`.
-
-    The arguments are those of `align`.
-    """
+    """Compute the shares from which `align` takes the strongest, `[target word, source word]`."""
     require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
     for name, number, count in (
@@ -107,11 +104,9 @@ def cross_values(
 ) -> Floats:
     """Compute cross-attention through a lens, by head or by whole layers.
 
-    The norm of a whole layer is that of the heads' summed vectors (Kobayashi et al. 2020, §5);
-    other values of heads are summed over the heads.
-
-    Returns:
-        `[layer, head, query, key]`, with a single head where the layer is taken whole.
+    `[layer, head, query, key]`, with a single head where the layer is taken whole: the norm is then
+    that of the heads' summed vectors (Kobayashi et al. 2020, §5); other values of heads are summed
+    over the heads.
     """
     if name == "norm" and not heads:
         measure = block_measure(norms_of_layer)
@@ -188,13 +183,8 @@ def _is_visible(piece: Piece) -> bool:
 def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
     """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
-    Args:
-        values: `[query, key]`, of any lens.
-        source: the word of each key, or `NO_WORD`, whose share is left out.
-        target: the word of each piece that is written; position i writes piece i and reads piece
-            i − 1.
-        row: the row that stands for a target word. The last piece of a translation that has no
-            `</s>` is read by no row.
+    `values` are `[query, key]`, of any lens. `source` has the word of each key, or `NO_WORD`, whose
+    share is left out; `target` that of each written piece, which position i writes and i + 1 reads.
     """
     rows = as_rows(values)[1 if row == "reads" else 0 :]
     queries = _one_hot(target)[: len(rows)]  # [query, target word]
@@ -212,12 +202,10 @@ def _one_hot(words: Sequence[int]) -> Floats:
 
 @check_choices
 def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
-    """Pair each target word with the source word of the largest share, if any is above 0.
+    """Pair each target word with the source word of the largest of its shares, if any is above 0.
 
-    Args:
-        shares: `[target word, source word]`.
-        links: `mutual` keeps the pairs in which the target word is also the one that has the
-            largest share of the source word: the intersection of both directions (Och & Ney 2003).
+    `mutual` keeps the pairs in which the target word is also the one that has the largest share of
+    the source word: the intersection of both directions (Och & Ney 2003).
     """
     if not shares.size:
         return ()

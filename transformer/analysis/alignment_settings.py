@@ -105,12 +105,9 @@ class WrongValueError(Exception):
 
 
 def read_file(path: Path, names: str, convert: Callable[[Any], _Settings]) -> _Settings:
-    """Read a file of settings.
+    """Read a JSON file of settings by `convert`, which raises `WrongValueError`.
 
-    Args:
-        path: a regular file that holds JSON.
-        names: the values that it must have, as an error lists them.
-        convert: the function that makes settings of the values; it raises `WrongValueError`.
+    An error lists the `names` of the values that it must have.
     """
     try:
         return convert(json.loads(read_bytes(path, MOST_BYTES)))

@@ -158,9 +158,9 @@ def apart_note(trace: AttentionTrace) -> str:
 def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:
     """Drop `<s>`, `</s>` and their like from rows and columns; no weight that stays is changed.
 
-    Returns:
-        What is left, and for each head what the dropped columns absorb: the share of the remaining
-        rows' weight that went there, `[layer, head]`, 0 to 1. A row sums to 1 less its own share.
+    Return what is left, and for each head what the dropped columns absorb: the share of the
+    remaining rows' weight that went there, `[layer, head]`, 0 to 1. A row sums to 1 less its own
+    share.
     """
     rows, columns = (
         np.array([token not in axes.special.tokens for token in tokens], dtype=bool)

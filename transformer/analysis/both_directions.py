@@ -65,11 +65,9 @@ class BothSettings:
 
 
 def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
-    """Read the settings of a checkpoint folder for a model of the other direction.
+    """Read what was measured with just this model of the other direction.
 
-    Returns:
-        What was measured with just this model; else the intersection of the links that each model
-        makes by its own settings.
+    Without it, the intersection of the links that each model makes by its own settings.
     """
 
     def convert(values: Any) -> BothSettings:

@@ -35,10 +35,8 @@ class OutsideLinkError(ValueError):
 def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
     """Parse the links of one line; return them with the number of dropped ones.
 
-    Args:
-        line: `1-2` for a sure link, `1p2` for a possible one, with blanks between them.
-        words: the number of words of both sides, as `str.split()` counts.
-        notation: how the links are written.
+    `1-2` is a sure link, `1p2` a possible one, with blanks between them. `words` has the number of
+    words of both sides, as `str.split()` counts.
 
     Raises:
         ValueError: what is wrong with it, as a sentence without its end; `OutsideLinkError` where

@@ -33,14 +33,7 @@ def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionT
     """Set the weights on sinks to 0, and scale what is left of each row to the sum that it had.
 
     So what a decoder gives to the source stays, where both kinds share one softmax. A row with
-    nothing left stays 0. The trace may be that of a lens.
-
-    Args:
-        trace: the trace, ours or anybody's.
-        kind: the only kind to change; all of them unless given.
-
-    Returns:
-        The trace with a note that says so.
+    nothing left stays 0. A note of the new trace says so.
     """
     kinds = trace.kinds if kind is None else (kind,)
     tokens = dict.fromkeys(token for name in kinds for token in sink_tokens(trace, name))
@@ -83,12 +76,9 @@ def sink_tokens(trace: AttentionTrace, kind: Kind) -> tuple[str, ...]:
 def share_on_sinks(
     trace: AttentionTrace, kind: Kind, rows: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """Compute the share of each head's weight on sinks, mean over the rows that count.
+    """Compute each head's share of weight on sinks, `[layer, head]`, the mean of the first `rows`.
 
-    Of the rows, the first `rows` are averaged; all unless given.
-
-    Returns:
-        `[layer, head]`, 0 to 1; NaN where there is no head. A row of zeros counts as 0.
+    NaN where there is no head. A row of zeros counts as 0.
     """
     queries, keys = trace.labels(kind)
     causal = kind == "decoder_self" and trace.causal

@@ -65,10 +65,7 @@ def source_shares(
 
 
 def by_words(shares: SourceShares, trace: AttentionTrace) -> SourceShares:
-    """Merge tokens to words: the sum over a source word's tokens, the mean over a written word's.
-
-    `</s>` is a word of its own, on both sides.
-    """
+    """Merge tokens to words: the sum over a source word's tokens, the mean over a written one's."""
     keys, queries = first_pieces(trace.source_pieces), first_pieces(trace.target_pieces)
     counts = np.diff([*queries, len(trace.target_pieces)])
 

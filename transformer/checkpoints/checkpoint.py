@@ -69,14 +69,9 @@ def save(
 ) -> None:
     """Write a checkpoint folder; loading gives float32 whatever `dtype` is on disk.
 
-    Args:
-        folder: a checkpoint that is there already is replaced atomically, if each of its files is
-            as it was written and has a successor.
-        model: the model to write.
-        tokenizer: its tokenizer.
-        languages: source and target; a manifest without them means English and German.
-        dtype: type of the weights on disk.
-        extra: further text files by name, such as a model card; they get a checksum too.
+    A checkpoint that is there already is replaced atomically, if each of its files is as it was
+    written and has a successor. `extra` are further text files by name, such as a model card; they
+    get a checksum too.
     """
     extra = extra or {}
     with replace_folder(folder, folder_kind(extra)) as new:

@@ -83,7 +83,7 @@ def say(sentence: str) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Write the text of a command to a file; a character that is none, such as half an emoji, as ?."""
+    """Write the text of a command to a file; a character that cannot be written is ?."""
     try:
         sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))

@@ -59,10 +59,7 @@ def _cut(file: IO[bytes], name: str, most_letters: int) -> Iterator[str]:
 
 
 class Progress:
-    """One line on standard error, if that is a terminal and the results do not go to the same one.
-
-    `beside_output` says whether the results are written to standard output, and not to a file.
-    """
+    """One line on standard error, if that is a terminal that does not get the results, too."""
 
     def __init__(self, *, beside_output: bool = True) -> None:
         shares = beside_output and _is_terminal(sys.stdout)

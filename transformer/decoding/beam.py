@@ -34,8 +34,7 @@ class StepDecoder(Protocol):
     def start(self, written: Tensor) -> Tensor:
         """Read the first pieces, `[sentence, position]`, the same in all rows of a sentence.
 
-        Returns:
-            Logits after each of them, `[sentence, position, vocab]`.
+        Return logits after each of them, `[sentence, position, vocab]`.
         """
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
@@ -108,7 +107,7 @@ def beam_search(
     constraints: Constraints | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[Hypothesis]]:
-    """Extend the `beam_size` best prefixes until as many hypotheses are finished.
+    """Extend the `beam_size` best prefixes until as many hypotheses are finished, best score first.
 
     Args:
         model: the model, in evaluation mode.
@@ -122,9 +121,6 @@ def beam_search(
         constraints: a forced prefix and forbidden words.
         should_stop: a callback after each step; once it returns True, the prefixes that the search
             has then stand as hypotheses, as at the length limit.
-
-    Returns:
-        For each sentence its hypotheses, best score first.
     """
     search = BeamSearch(
         model,

@@ -110,10 +110,7 @@ class Bans:
         return written.place < self._end
 
     def refuses(self, written: PrefixState, piece: int, left: int) -> bool:
-        """Return whether a piece departs from the text prefix, or completes a forbidden word.
-
-        `left` is the number of pieces that the length limit allows after it.
-        """
+        """Return whether a piece departs from the text prefix, or completes a forbidden word."""
         departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)
 
@@ -140,10 +137,7 @@ class Bans:
     ) -> bool:
         """Return whether the model would sooner end than extend a forbidden word in these pieces.
 
-        Args:
-            tokens: a prefix and its next piece, which `refuses` allows.
-            before: the prefix without that piece.
-            left: pieces that the length limit allows after it.
+        The last of them is one that `refuses` allows, and `before` is the prefix without it.
         """
         if self._look_ahead is None or left == 0:
             return False

@@ -301,8 +301,7 @@ def _encode(
 ) -> Tensor:
     """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set.
 
-    The mask is `[sentence, 1, 1, source]`, True at real tokens, or None where all are; `patterns`
-    gets the weights of each layer, `[sentence, head, source, source]`.
+    `mask` is None where all tokens are real; `patterns` gets the weights of each layer.
     """
     x: Tensor = embedding(source)
     for layer, silent in zip(layers, silenced, strict=True):
@@ -337,10 +336,7 @@ class _Layer:
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
     ) -> Tensor:
-        """Decode `[row, position, d_model]` as `DecoderLayer.forward`, `beams` rows a sentence.
-
-        `index` is that of the layer in the cache; the mask is as in `_encode`.
-        """
+        """Decode `[row, position, d_model]` as `DecoderLayer.forward`, `beams` rows a sentence."""
         rows, new, _ = x.shape
 
         own = self.weights.self_attention
@@ -376,19 +372,10 @@ def attend(
 ) -> Tensor:
     """Compute softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
 
-    Args:
-        q: `[row, head, query, d_k]`.
-        k: `[row, head, key, d_k]`.
-        v: `[row, head, key, d_v]`.
-        mask: `[row, head, query, key]` or broadcast to it, True where seen.
-        is_causal: whether no query sees a later key; then there are as many keys as queries, and no
-            mask.
-        patterns: a list to which the weights are added, `[row, head, query, key]`; without it they
-            are never a tensor.
-        silenced: the heads whose output is 0.
-
-    Returns:
-        `[row, query, head * d_v]`.
+    `q`, `k` and `v` are `[row, head, query or key, d_k or d_v]`, the mask, True where seen, `[row,
+    head, query, key]` or broadcast to it; with `is_causal` there is none, and there are as many
+    keys as queries. `patterns` gets the weights, which without it are never a tensor. The output,
+    `[row, query, head * d_v]`, is 0 for `silenced` heads.
     """
     if patterns is None:
         z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)

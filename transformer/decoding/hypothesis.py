@@ -66,12 +66,8 @@ BLOCK = 128
 def rank(log_p: Tensor, totals: Tensor, count: int) -> list[list[Continuation]]:
     """Find the `count` most probable continuations of each sentence, best first.
 
-    Those of log P = -∞ are left out.
-
-    Args:
-        log_p: `[sentence, row, vocab]`, log P of each piece; -∞ if it must not follow.
-        totals: `[sentence, row]`, log P of each prefix.
-        count: the number of continuations of a sentence.
+    Those of log P = -∞ are left out. `log_p` is `[sentence, row, vocab]`, and `totals`, log P of
+    each prefix, `[sentence, row]`.
     """
     every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))

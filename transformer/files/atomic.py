@@ -83,10 +83,7 @@ def is_leftover(path: Path) -> bool:
 
 
 def remove_leftovers(parent: Path, names: Collection[str] = ()) -> None:
-    """Remove the temporary folders that killed writers left in a folder of this program.
-
-    `names` are the files of the folders that `replace_folder` was to replace there.
-    """
+    """Remove temporary folders that killed writers left; `names` are a replaced folder's files."""
     for folder in filter(is_leftover, parent.glob(f"*{MARK}*")):
         for part in (_NEW, _OLD):
             _remove_files(folder / part, names.__contains__)
@@ -113,10 +110,7 @@ def backup_path(folder: Path) -> Path:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder with its parents; a context manager.
-
-    When its block fails, those that were made and are empty are removed.
-    """
+    """Make a folder with its parents, which leave again if the block fails; a context manager."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         try:
@@ -133,10 +127,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file, which is there whole or not at all; a pipe that nobody reads is not waited for.
+    """Write a file, which is there whole or not at all, or raise OSError.
 
-    Raises:
-        OSError: if it cannot be written.
+    A pipe that nobody reads is not waited for.
     """
     if is_stream(path):
         if (given := _descriptor(path)) is not None:
@@ -281,10 +274,7 @@ def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
-    """Make a folder with a new name, and remove what was written there; a context manager.
-
-    An error names the parent and this name, which the caller knows.
-    """
+    """Make a folder with a new name, and remove what was written there; a context manager."""
     try:
         # a name has at most 255 bytes, and a character at most four
         while True:

@@ -30,10 +30,7 @@ BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
 
 
 def checkpoint_folder(folder: str | Path | None) -> Path:
-    """Return a checkpoint folder, by its path or by the name of a bundled one.
-
-    A folder that exists under such a name is taken instead of the bundled checkpoint.
-    """
+    """Return a checkpoint folder, by its path or else by the name of a bundled one."""
     if folder is None:
         return BUNDLED
     path = Path(folder)

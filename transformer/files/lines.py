@@ -60,12 +60,7 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
 
 
 def utf16_refusal(start: bytes, name: object) -> str | None:
-    """Return a sentence on a text that begins as UTF-16 does; None for any other.
-
-    Args:
-        start: its first line, and of the second one at least a byte where there is one.
-        name: what the sentence calls it.
-    """
+    """Return a sentence on the text `name` if it begins as UTF-16 does; None for any other."""
     first, _, second = start.partition(b"\n")
     # without a mark, half of each letter is NUL, and so is half of the line feed
     if start.startswith(_WIDE_MARKS) or b"\0" in first or second.startswith(b"\0"):

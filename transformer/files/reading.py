@@ -13,11 +13,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """Read the content of a regular file of at most so many bytes.
-
-    Raises:
-        OSError: as `opened` does.
-    """
+    """Read the content of a regular file of at most so many bytes, or raise OSError as `opened`."""
     with opened(path, at_most) as (file, size):
         content = file.read(size + 1)
         if len(content) != size:
@@ -26,11 +22,7 @@ def read_bytes(path: Path, at_most: int) -> bytes:
 
 
 def sha256_of(path: Path, at_most: int) -> str:
-    """Compute the checksum of a regular file, which is not held in memory.
-
-    Raises:
-        OSError: as `opened` does.
-    """
+    """Compute the checksum of a regular file, not held in memory, or raise OSError as `opened`."""
     with opened(path, at_most) as (file, _):
         return hashlib.file_digest(file, "sha256").hexdigest()
 

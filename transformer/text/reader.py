@@ -40,10 +40,7 @@ class InputReader:
         return not text.strip() and len(text) <= self.most_letters
 
     def text(self, text: str, name: str = "text") -> list[Piece]:
-        """Read a sentence as pieces, `</s>` last; unknown characters are pieces, too.
-
-        An error calls it by the name, "text" or "translation".
-        """
+        """Read a sentence as pieces, `</s>` last; an error calls it "text" or "translation"."""
         self._refuse_empty(text, name)
         pieces = self._cut(text, name)
         if len(pieces) > self.max_length - 1:  # </s> takes one position
@@ -51,10 +48,7 @@ class InputReader:
         return with_end(pieces)
 
     def target(self, target: str | Sequence[str]) -> list[Piece]:
-        """Read a translation that a search could have written.
-
-        A text ends with `</s>`; pieces as the tokenizer writes them end where they end.
-        """
+        """Read a translation that a search could have written; a text, not pieces, gets `</s>`."""
         if isinstance(target, str):
             pieces = self.text(target, "translation")
             _require_written(pieces[:-1], target, "translation")

@@ -36,10 +36,7 @@ class SpecialTokens:
     def among(
         cls, tokens: Iterable[str], known: Iterable[str] = (), ends: Iterable[str] = ()
     ) -> "SpecialTokens":
-        """Select the tokens that are written as special ones, or that a tokenizer knows as such.
-
-        Of these, the `ends` end a sentence.
-        """
+        """Select the tokens that are written as special ones, or that a tokenizer knows as such."""
         every, known_ends = frozenset(tokens), frozenset(ends)
         special = {t for t in every if looks_special(t)} | (every & frozenset(known))
         return cls(

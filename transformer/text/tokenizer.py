@@ -43,11 +43,7 @@ class Piece:
 
 
 class Tokenizer:
-    """A joint vocabulary of byte-pair-encoded pieces.
-
-    Args:
-        model: the serialised SentencePiece model, as `tokenizer.model` holds it.
-    """
+    """A joint vocabulary of byte-pair-encoded pieces, from a serialised SentencePiece model."""
 
     def __init__(self, model: bytes) -> None:
         self.model = model
@@ -121,10 +117,7 @@ class Tokenizer:
         return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))
 
     def pieces(self, text: str) -> list[Piece]:
-        """Cut a text into pieces with their word's number; an unknown piece keeps its typed text.
-
-        Punctuation is a word of its own.
-        """
+        """Cut a text into pieces with their word's number; unknown pieces keep their typed text."""
         # SentencePiece gives an unknown piece in its own characters, maybe those of a special one
         texts = self._processor.EncodeAsPieces(text)
         ids = self._processor.PieceToId(texts)
@@ -150,10 +143,7 @@ class Tokenizer:
         return ForbiddenWords.from_words(words, self._texts)
 
     def text_prefix(self, text: str) -> TextPrefix:
-        """Return a text that a search must begin with, as `decoding.Constraints` takes it.
-
-        The text is as the pieces write it, a space as `▁`.
-        """
+        """Return a text that a search must begin with, as `decoding.Constraints` takes it."""
         return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
 
     @cached_property

@@ -71,10 +71,7 @@ def _special(first: str) -> SpecialTokens:
 def _pass(
     model: Transformer, source: Tensor, read: Tensor
 ) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
-    """Compute logits, `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
-
-    `source` and `read`, the decoder's input, are token ids, `[1, source]` and `[1, target]`.
-    """
+    """Compute logits, `[1, target, vocab]`, and each layer's weights, `[1, head, query, key]`."""
     if FastDecoder.serves(model):
         patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}
         return FastDecoder(model, source, 1, patterns).start(read), patterns

@@ -37,10 +37,7 @@ _JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
-    """Check the tokens, and return them as a tuple.
-
-    `owner` names the text in an error message. Bytes of a text are written as such, `<0xE5>`.
-    """
+    """Check the tokens of the text `owner` and return a tuple, bytes written as `<0xE5>`."""
     if isinstance(tokens, str):
         raise InputError(
             f"The tokens of the {owner} are one text, {quoted(tokens)}: give a list of its tokens."

@@ -247,10 +247,7 @@ def _too_many(name: str, count: int) -> str:
 
 
 def _layers_of(given: Any, kind: Kind, shapes: Sequence[Shape]) -> list[Weights]:
-    """Convert the layers of one kind, each `[head, query, key]`, to float32.
-
-    One without weights has no head.
-    """
+    """Convert the layers of one kind, each `[head, query, key]`, to float32."""
     title = KIND_TITLES[kind]
     if isinstance(given, (list, tuple)):
         layers = [

@@ -14,13 +14,10 @@ TOLERANCE = 5e-3
 
 
 def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
-    """Write a sentence on each kind whose weights are unusual.
+    """Write a sentence on each kind whose weights, `[head, query, key]` of each layer, are unusual.
 
     That is where rows do not sum to 1, values lie below 0, layers have no weights, or the decoder
     looks ahead. Layers and heads count from 1.
-
-    Args:
-        layers: the weights of each kind, `[head, query, key]` for each layer.
     """
     notes = []
     shared = share_rows(layers.get("decoder_self", ()), layers.get("cross", ()))

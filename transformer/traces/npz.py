@@ -180,9 +180,7 @@ class TooLargeError(ValueError):
 
 
 def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
-    """Read the named arrays, unpacked.
-
-    `max_bytes` bounds the file, and all arrays together.
+    """Read the named arrays, unpacked; `max_bytes` bounds the file, and all arrays together.
 
     Raises:
         OSError: if the file cannot be read, is no regular file or is larger.

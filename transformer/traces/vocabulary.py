@@ -14,9 +14,8 @@ _SPECIAL_NAMES = ("unk", "mask", "bos", "eos", "pad", "sep", "cls")
 class Vocabulary:
     """A tokenizer of transformers or of another library: all that is asked of it.
 
-    Args:
-        tokenizer: an object with `convert_ids_to_tokens`, a processor that has such a tokenizer, a
-            tokenizers.Tokenizer, SentencePieceProcessor or tiktoken.Encoding, or None.
+    An object with `convert_ids_to_tokens`, a processor that has such a tokenizer, a
+    tokenizers.Tokenizer, SentencePieceProcessor or tiktoken.Encoding, or None.
     """
 
     def __init__(self, tokenizer: Any = None) -> None:

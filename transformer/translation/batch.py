@@ -60,10 +60,7 @@ class LineSearch(Generic[T]):
     def results(
         self, lines: Iterable[str], first: int = 1
     ) -> Generator[list[Result[T]], None, None]:
-        """Translate block by block, in order; memory is bounded however many lines there are.
-
-        No result depends on the number of threads. An error names its line, counted from `first`.
-        """
+        """Translate block by block, in order and in bounded memory; an error names its line."""
         stop = threading.Event()
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         try:
@@ -130,10 +127,7 @@ class LineSearch(Generic[T]):
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
-    """Group sequences by their lengths into batches of indices, longest sequences first.
-
-    A batch has at most `most_tokens`, rows × longest; a longer sequence is a batch of its own.
-    """
+    """Group sequences by lengths into batches of `most_tokens`, rows × longest, longest first."""
     groups: list[list[int]] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):

@@ -48,12 +48,9 @@ class LoadedModel:
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[list[Hypothesis]]:
-        """Search for translations of sentences, token ids ending with `</s>`, as one batch.
+        """Search for translations of sentences, ids ending with `</s>`, as one batch, best first.
 
         Once `should_stop`, called after each step, returns True, the search stops.
-
-        Returns:
-            For each sentence its hypotheses, best first.
         """
         if not rows:
             return []
@@ -105,12 +102,9 @@ class LoadedModel:
     ) -> tuple[str, ...]:
         """Return the warnings that the reader of a translation should see, as plain sentences.
 
-        Args:
-            text: the source as it was typed.
-            pieces: its pieces, and those of a translation that was typed.
-            best: the translation; None where it is expected that the model is unsure of it.
-            settings: the settings of the search that found it; None where it was given.
-            stopped_after: pieces of the search's prefixes when it was stopped; None unless it was.
+        `pieces` are those of the source and of a typed translation. `best` is None where it is
+        expected that the model is unsure of it, `settings` where it was given. `stopped_after`
+        counts the pieces of the search's prefixes when it was stopped.
         """
         warnings = [self.languages.notice(text)]
         # whatever their direction, the quotes stay outside

@@ -94,11 +94,7 @@ def score(
 
 @torch.inference_mode()
 def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """Compute log P of every piece at each place of a translation, by one teacher-forced pass.
-
-    Returns:
-        `[target, vocab]`, at least float32.
-    """
+    """Compute log P of every piece at each place, `[target, vocab]`, in one teacher-forced pass."""
     model.require_no_dropout()
     read = torch.tensor([[BOS, *target[:-1]]], device=model.device)
     logits = model(torch.tensor([source], device=model.device), read)[0]
@@ -111,13 +107,10 @@ def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence
 def most_probable_others(
     tokenizer: Tokenizer, log_p: Tensor, written: Sequence[int], count: int
 ) -> list[tuple[Choice, ...]]:
-    """List at each place the most probable pieces beside the one that is written.
+    """List at each place the `count` most probable pieces beside the one that is written.
 
     Pieces that a search never writes, such as `<pad>`, are left out; a small vocabulary may have
-    fewer than `count` others. `log_p` is `[target, vocab]`, and `written`, `[target]`, token ids.
-
-    Returns:
-        `[target][count]`, by falling probability.
+    fewer others. `log_p` is `[target, vocab]`, and `written`, `[target]`, token ids.
     """
     others = log_p.clone()
     others[:, list(NEVER_WRITTEN)] = -torch.inf

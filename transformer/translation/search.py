@@ -67,11 +67,7 @@ class TextSearch:
         self._note_finished()
 
     def stop(self, place: int) -> None:
-        """End the search of a text, after a step, with what it has found.
-
-        It goes on if all its prefixes would end with a forbidden word or before the end of the text
-        prefix.
-        """
+        """End the search of a text, after a step, with what it has, as `BeamSearch.stop` does."""
         sentence = self._beams.sentences[place]
         self._beams.stop(sentence)
         if not sentence.live:

@@ -76,10 +76,7 @@ class SentenceMeasures:
 def measure_sentence(
     axes: LabelledWeights, kind: Kind, key_counts: Sequence[int]
 ) -> SentenceMeasures:
-    """Measure all heads of one kind on one sentence.
-
-    `key_counts` has the number of times that each key token stands in the corpus.
-    """
+    """Measure all heads of one kind; `key_counts` has how often each key stands in the corpus."""
     given, axes = axes, in_shares(axes)
     first = first_row(axes, kind)
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]

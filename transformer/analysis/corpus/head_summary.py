@@ -120,9 +120,8 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
 def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
     """Average the weight at each relative position, key minus query, over the rows that count.
 
-    Returns:
-        `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at
-        0, …, at REACH, and all that lies farther on. It sums to what a row sums to.
+    `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at 0, …,
+    at REACH, and all that lies farther on. It sums to what a row sums to.
     """
     first = first_row(axes, kind)
     profiles = []
@@ -139,10 +138,7 @@ def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
 
 
 def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> Floats:
-    """Compute the distance of each head's rows from the mean rows of all others, `[layer, head]`.
-
-    It is the total variation, 0 to 1; 0 where there is no other head.
-    """
+    """Compute the total variation of each head's rows and the mean rows of all others, or 0."""
     unlike: Floats = np.zeros(axes.weights.shape[:2])
     others = sum(counts) - 1
     if not others:
@@ -175,9 +171,7 @@ class CorpusSummary:
         self._extremes: dict[str, _Extremes] = {name: _Extremes() for name in MEASURES}
 
     def add(self, number: int, heads: SentenceHeads) -> None:
-        """Count one sentence.
-
-        `number` is that of the sentence, for the lowest and the highest.
+        """Count one sentence, whose number is for the lowest and the highest.
 
         Raises:
             ValueError: if there are other heads.

@@ -46,10 +46,9 @@ def effect(
     should_stop: Callable[[], bool] = lambda: False,
     **search: Unpack[SearchArguments],
 ) -> Effect:
-    """Translate and trace a sentence once more with these heads removed.
+    """Translate and trace a sentence once more, as `Translator.translate`, without these heads.
 
-    `donor` is the trace of the second sentence, for the replacements "z" and "weights"; the further
-    arguments are those of `Translator.translate`.
+    `donor` is the trace of the second sentence, for the replacements "z" and "weights".
     """
     require_heads(translator.model, [removal.place for removal in removals])
     for removal in removals:
@@ -84,8 +83,7 @@ def fitting_removals(
 ) -> tuple[list[Removal], str]:
     """Return the removals that fit this sentence, and a message on the first other one, or "".
 
-    `donor` is the trace of the second sentence, where there is one; `measured` says whether the
-    mean output of each head is known.
+    `measured` says whether the mean output of each head is known.
     """
     fitting: list[Removal] = []
     problem = ""

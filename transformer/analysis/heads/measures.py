@@ -53,16 +53,11 @@ def in_shares(axes: LabelledWeights, *, fill: bool = True) -> LabelledWeights:
 
 @check_choices
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
-    """Compute a number for each head, `[layer, head]`, mean over the rows that count.
+    """Compute a number for each head, `[layer, head]`, the mean over the rows that have weight.
 
-    A row without any weight does not.
-
-    Args:
-        axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
-            which `attention_notes` names, let entropy and confidence leave their range.
-        kind: the kind of attention.
-        name: a name of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map
-            that is not square runs from corner to corner, its distances are in key tokens.
+    Each row is measured as shares of its sum. Weights below 0, which `attention_notes` names, let
+    entropy and confidence (Voita et al. 2019, §4) leave their range. The diagonal of a map that is
+    not square runs from corner to corner, its distances are in key tokens.
     """
     require_choice("name", name, MEASURES)
     axes = in_shares(axes)
@@ -96,13 +91,7 @@ class Summary:
 def summarise(
     weights: npt.NDArray[np.floating], *, causal: bool = False, sinks: Cells | None = None
 ) -> Summary:
-    """Sum up one map over the rows that have weight.
-
-    Args:
-        weights: `[query, key]`, each row sums to 1, or to 0 where it has nothing left.
-        causal: whether a query sees no later key.
-        sinks: `[key]`, the keys that no query sees; none unless given.
-    """
+    """Sum up one map, `[query, key]`, over the rows with weight; no query sees the `sinks`."""
     first = first_counted_row(len(weights), causal=causal, sinks=sinks)
     p = weights[first:].astype(np.float64)
     keys = np.ones(p.shape[1], dtype=bool) if sinks is None else ~sinks
@@ -158,13 +147,7 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
 
 
 def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
-    """Compute the total variation distance of each row, ½ Σ_j |p_j − q_j|.
-
-    Both maps are `[..., query, key]`, with rows that sum to 1.
-
-    Returns:
-        `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
-    """
+    """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 is no key in common."""
     distance: Floats = np.abs(first.astype(np.float64) - second).sum(-1) / 2
     return distance
 
@@ -174,11 +157,8 @@ def total_variation(
 ) -> Floats:
     """Average ½ Σ_j |a_ij - b_ij| of two rows over the rows: `[..., query, key]` to `[...]`.
 
-    0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
-    key to another counts once.
-
-    Rows sum to 1. Where a query sees no later key (`causal`), the first row does not count: it is
-    the same in every head.
+    0 where both heads look at the same, 1 where they share no key. Rows sum to 1. Where a query
+    sees no later key (`causal`), the first row does not count: it is the same in every head.
     """
     counted = first_counted_row(first.shape[-2], causal=causal)
     return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
@@ -186,17 +166,12 @@ def total_variation(
 
 @check_choices
 def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
-    """Compute the `total_variation` of each head, or of each layer.
+    """Compute the `total_variation` of each head, or of each layer, `[layer, head]`.
 
     Where the two have not the same heads in each layer, as where one has a single head, all heads
-    together, the means over their heads are compared.
-
-    Rows sum to 1, and both maps have as many layers and the same tokens. The first row of a causal
-    decoder sees one key alone, in every lens, and does not count.
-
-    Returns:
-        `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
-        same.
+    together, the means over their heads are compared. NaN where a layer has no such head. Rows sum
+    to 1, and both maps have as many layers and the same tokens. The first row of a causal decoder
+    sees one key alone, in every lens, and does not count.
     """
     there = first.has_head
     if np.array_equal(there, second.has_head):

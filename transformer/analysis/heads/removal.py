@@ -114,10 +114,7 @@ def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
 
 
 def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int, int]) -> Removal:
-    """Make the removal that sets some rows of a head's weights.
-
-    Each painted row has one key at least; `shape` has the queries and keys of the map.
-    """
+    """Make the removal that sets some rows of a head's weights on a map of this shape."""
     return Removal(*place, how="rows", rows=tuple(sorted(rows.items())), shape=shape)
 
 
@@ -180,10 +177,7 @@ def removed(
 
 @contextmanager
 def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> Iterator[None]:
-    """Give heads the output z `[query, d_v]` that they have on another sentence.
-
-    Rows beyond those of the donor stay as they are.
-    """
+    """Give heads the output z, `[query, d_v]`, that they have on another sentence, row by row."""
     require_heads(model, heads)
     with _installed(model, _patches(model, donor, heads)):
         yield

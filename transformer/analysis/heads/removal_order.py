@@ -29,19 +29,12 @@ def removal_order(
     candidates: int = CANDIDATES,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> list[Head]:
-    """Order heads by how much log P of a translation falls when they are removed in turn.
+    """Order `length` heads by how much log P of a translation falls when they are removed in turn.
 
     Each of the first `greedy` heads is the one of the `candidates` with the largest gradient
     |∂L/∂ξ_h| of its gate (Michel et al. 2019, §4.1) whose removal, with all heads before it
     removed, lowers log P most. The others follow by their gradients with these heads removed.
-
-    Args:
-        model: the model, in evaluation mode.
-        trace: the sentence and its translation.
-        length: the number of heads in the order, at most all of the model.
-        greedy: how many are chosen by removing them.
-        candidates: how many heads are tried for each place.
-        progress: called with the number of places filled and of all.
+    `progress` is called with the number of places filled and of all.
     """
     pair = forced_pair(model, trace)
     heads = all_heads(model.config)

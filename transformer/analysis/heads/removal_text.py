@@ -75,8 +75,7 @@ def format_removals(removals: Sequence[Removal]) -> str:
 def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
     """Parse a text into removals, and a message on the first head that is left out, or "".
 
-    An empty text is no head. The model must have the heads, each named once; None leaves that
-    unchecked.
+    The model, if there is one, must have the heads, each named once.
     """
     if len(text) > MOST_LETTERS:
         return [], (

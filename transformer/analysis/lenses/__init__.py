@@ -98,10 +98,7 @@ def lens_of_kinds(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[Kind, Floats]:
-    """Compute several kinds of attention through one lens, from one pass over the sentence.
-
-    The arguments are those of `lens`; the kinds are those of the trace unless given.
-    """
+    """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
         return _weight_lens(name, trace, kinds, progress)
@@ -153,13 +150,7 @@ def _weight_lens(
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:
-    """Scale absolute values by their row's sum, as a map draws them.
-
-    A row of zeros stays one, and what is 0, such as the keys that a mask hides, stays 0.
-
-    Args:
-        values: `[..., query, key]`, of any lens.
-    """
+    """Scale absolute values, `[..., query, key]`, by their row's sum; what is 0 stays 0."""
     size = np.abs(values).astype(np.float64)
     largest = size.max(-1, keepdims=True)  # tiny values would have a sum of 0 in float32
     size = np.divide(size, largest, out=np.zeros_like(size), where=largest > 0)

@@ -18,11 +18,8 @@ def contributions(block: AttentionBlock) -> Tensor:
     """Compute c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁), the share of T_ij in the output y_i (ALTI).
 
     T_ij is what key j brings to query i in all heads, with x_i on the diagonal, after the
-    linearised LayerNorm. In cross-attention x_i, all that was read before, is one more column,
-    the last.
-
-    Returns:
-        `[query, key]`, in cross-attention `[target, source + 1]`; each row sums to 1.
+    linearised LayerNorm: `[query, key]`. In cross-attention x_i, all that was read before, is one
+    more column, the last. Each row sums to 1.
     """
     y = block.output
     length = y.abs().sum(-1)[:, None]  # [query, 1]
@@ -45,10 +42,8 @@ def whole_model(
 ) -> Array:
     """Compute the share of each source and read token in each written word (ALTI+).
 
-    Returns:
-        `[target, source + target]`: first the source, then what the decoder reads, `<s>` first.
-        Row i is the position that writes token i. Each row sums to 1; feed-forward networks, which
-        mix no positions, leave it as it is.
+    `[target, source + target]`: first the source, then what the decoder reads, `<s>` first. Row i
+    writes token i and sums to 1; feed-forward networks, which mix no positions, leave it as it is.
     """
     by_kind = measure_layers(block_measure(contributions), model, trace, progress=progress)
     encoder, decoder, cross = map(torch.from_numpy, by_kind.values())

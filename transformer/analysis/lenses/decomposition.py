@@ -66,10 +66,8 @@ class AttentionBlock:
     def transformed(self) -> Iterator[Tensor]:
         """Yield T_ij, the part of each key after the linearised norm, with x_i on the diagonal.
 
-        In cross-attention, where no key is the query, x_i comes last as one more column.
-
-        Returns:
-            `[query, key, d_model]` in chunks of the keys.
+        `[query, key, d_model]` in chunks of the keys. In cross-attention, where no key is the
+        query, x_i comes last as one more column.
         """
         for keys in self.chunks():
             parts = self.from_keys(keys)
@@ -81,10 +79,7 @@ class AttentionBlock:
             yield self.linearised(self.residual[:, None])
 
     def linearised(self, x: Tensor) -> Tensor:
-        """Apply the norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation.
-
-        `x` is `[query, d_model]`, or `[query, key, d_model]` with parts of that sum.
-        """
+        """Apply the norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation."""
         deviation = self.deviation.view(-1, *[1] * (x.dim() - 1))
         return (x - x.mean(-1, keepdim=True)) * (self.gain / deviation)
 
@@ -152,10 +147,7 @@ def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
 
 @check_choices
 def residual_point(kind: Kind, layer: int) -> str:
-    """Name the hook point that the sub-layer projects to queries and adds to its output.
-
-    The layer counts from 0; N stands for the output of a stack of N layers.
-    """
+    """Name the hook point that a sub-layer, from 0, reads; layer N is the output of the stack."""
     if kind == "cross":
         return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
     stack = kind.removesuffix("_self")
@@ -193,9 +185,7 @@ def norms_of_layer(block: AttentionBlock) -> Tensor:
 def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
     """Compute the norms of `norms_of_layer` after the linearised LayerNorm, x_i included (2021).
 
-    Returns:
-        `[query, key]`; in cross-attention, where no key is the query, x_i is one more column, the
-        last.
+    `[query, key]`; in cross-attention, where no key is the query, x_i is one more column, the last.
     """
     return _lengths(block.transformed())
 

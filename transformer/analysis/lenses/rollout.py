@@ -30,15 +30,11 @@ def rollout(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
 
     Each sub-layer of attention keeps half of the residual stream and takes the other half by the
     mean of its heads: Â = ½ A + ½ I. In self-attention R_l = Â_l R_{l−1}, with R_0 = I.
-
     Cross-attention is followed on both sides. Its keys are the encoder's output, each the rollout
     R of the whole encoder; and what a position has taken from the source reaches later positions
     by the decoder's self-attention: S_l = ½ C_l R + ½ Â_l S_{l−1}, with the mean C_l of the cross
     heads and S_0 = 0. The rest of a row, 2^−l in layer l (from 1), comes from the decoder's own
-    input; it is left out, and the rows are scaled to sum to 1.
-
-    Returns:
-        `[query, key]` of each layer; each row sums to 1.
+    input; it is left out, and the rows of each layer, `[query, key]`, are scaled to sum to 1.
     """
     means = {
         member: torch.stack(patterns(model, cache, member)).mean(1) for member in _followed(kind)
@@ -48,12 +44,7 @@ def rollout(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
 
 @check_choices
 def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
-    """Compute `rollout` from the weights of a trace, without the model that made them.
-
-    Returns:
-        `[query, key]` of each layer; each row sums to about 1, those of the weights being taken as
-        shares, unless a row has no weight at all.
-    """
+    """Compute `rollout` from the weights of a trace, as shares of their rows, without the model."""
     kinds = _followed(kind)
     absent = [member for member in kinds if member not in trace.kinds]
     if absent:

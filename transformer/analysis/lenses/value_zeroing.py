@@ -26,12 +26,9 @@ def points(model: Transformer, kind: Kind) -> set[str]:
 def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
     """Compute 1 − cos(y_i, y_i with v_j = 0 in all heads), the effect of key j on the layer (§3).
 
-    The weights of this attention stay as they are. All that follows in the layer is computed
-    anew: norms, the feed-forward network, and after the decoder's self-attention its
-    cross-attention, weights included.
-
-    Returns:
-        `[query, key]` of each layer, from 0 to 2; 0 above the diagonal of `decoder_self`.
+    The weights of this attention stay as they are. All that follows in the layer is computed anew:
+    norms, the feed-forward network, and after the decoder's self-attention its cross-attention,
+    weights included. `[query, key]` of each layer, from 0 to 2.
     """
     stack = model.config.stack(kind)
     for layer in range(stack.N):
@@ -52,15 +49,10 @@ def _changes(
     widest: int,
     whole: bool,
 ) -> Tensor:
-    """Compute 1 − cos of the layer's output with and without a key, `[query, key]`.
+    """Compute 1 − cos of the layer's `output`, `[query, d_model]`, with and without a key.
 
-    Args:
-        block: the attention sub-layer.
-        output: `[query, d_model]`, the output of the layer.
-        rest: the function from the sum before the norm to the output of the layer, `[batch, query,
-            d_model]`.
-        widest: the number of values that `rest` needs at once for each query.
-        whole: whether `rest` gets all queries of a sentence, not only those that see the key.
+    `rest` goes from the sum before the norm to that output, and needs `widest` values for each
+    query; it gets the `whole` sentence, or only the queries that see the key.
     """
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
@@ -82,10 +74,7 @@ def _changes(
 def _rest_of_layer(
     model: Transformer, kind: Kind, layer: int, kv: Sequence[Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Return the function from the sum of residual and attention to the output of the layer.
-
-    `kv`, each `[1, head, source, d]`, are keys and values of the cross-attention that follows.
-    """
+    """Return the function from the sum of residual and attention to the output of the layer."""
     module: Any = model.get_submodule(attention_name(kind, layer).rpartition(".")[0])
     attention = "cross_attention" if kind == "cross" else "self_attention"
 

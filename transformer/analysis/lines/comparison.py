@@ -25,12 +25,10 @@ def common_rows(first: MeasuredLines, second: MeasuredLines) -> tuple[list[int],
 def compared_heads(
     first: MeasuredLines, second: MeasuredLines, name: str, seed: int = 0
 ) -> pd.DataFrame:
-    """Compare a measure of every head, the largest difference first.
+    """Compare a measure of every head, second less first, the largest difference first.
 
-    Returns:
-        Columns `kind`, `layer`, `head` (from 1), `first`, `second`, `difference` (second less
-        first) and its interval `low`, `high`: paired over the common lines, each counted by its
-        rows in the first model.
+    Its interval, `low` to `high`, is paired over the common lines, each counted by its rows in the
+    first model.
     """
     if first.heads != second.heads:
         raise InputError(
@@ -59,12 +57,7 @@ def compared_heads(
 
 
 def compared_sentences(first: MeasuredLines, second: MeasuredLines) -> pd.DataFrame:
-    """Compare the translations of the common lines, the least alike first.
-
-    Returns:
-        Columns `line`, `source`, `first`, `second`, `alike` (chrF of the second beside the first,
-        0 to 100), and of each measure of a sentence that both have its growth.
-    """
+    """Compare the translations of the common lines, the least alike (chrF, 0 to 100) first."""
     rows = common_rows(first, second)
     metric = CHRF()
     table = []

@@ -86,18 +86,12 @@ def measure_lines(
     sources: bool = True,
     progress: Progress = lambda _done, _total, _now: None,
 ) -> MeasuredLines:
-    """Measure all heads on lines and their translations.
+    """Measure all heads on lines and their translations: `targets`, or the model's own.
 
-    Args:
-        translator: the model.
-        lines: sentences, of which empty and unreadable ones are left out.
-        targets: translations to force, a line each; the model's own unless given.
-        references: translations by people, a line each.
-        gold: word links by people between lines and given translations, a line each, as
-            `read_links` reads them.
-        costs: whether the gradient and the loss without each head are measured, most of the time.
-        sources: whether the shares of the source are measured.
-        progress: told after each step, of less than a second.
+    Empty and unreadable lines are left out. `references` and the word links of `gold`, for given
+    translations, are by people, a line each. `costs`, the gradient and the loss without each head,
+    take most of the time; `sources` are the shares of the source. `progress` is told after each
+    step, of less than a second.
     """
     for name, texts in (
         ("translations", targets),
@@ -148,10 +142,7 @@ def measure_pairs(
     sources: bool = True,
     step: Step = lambda _part, _lines: None,
 ) -> MeasuredLines:
-    """Measure all heads on lines whose translations are known; see `measure_lines`.
-
-    `gold` has the links by people of each line, by its number.
-    """
+    """Measure all heads on lines whose translations are known; `gold` has the links of a line."""
     heads = tuple(all_heads(translator.model.config))
     absent = {GRADIENT, COST} if not costs else set()
     absent |= {ALIGNMENT_ERROR} if not gold else set()
@@ -222,12 +213,7 @@ def sentence_measures(
     sources: bool,
     step: Step,
 ) -> dict[str, float]:
-    """Compute the measures of a sentence, by the names of `SENTENCE_MEASURES`.
-
-    Those that are not defined where a side has no word are left out.
-
-    `settings` name the map of cross-attention that links words.
-    """
+    """Compute the measures of a sentence that are defined, by the names of `SENTENCE_MEASURES`."""
     lettered, written = (
         {p.word for p in pieces if p.id != EOS and has_letter(p.text)}
         for pieces in (trace.source_pieces, trace.target_pieces)
@@ -258,10 +244,7 @@ def sentence_measures(
 def alignment_errors(
     translator: Translator, trace: AttentionTrace, settings: AlignmentSettings, gold: GoldLinks
 ) -> Floats:
-    """Compute the alignment error of every head of cross-attention on a sentence, `[head]`.
-
-    Links are read off the weights by the row and the rule of the settings.
-    """
+    """Compute the alignment error of every head of cross-attention on a sentence, `[head]`."""
     source, target = word_numbers(translator, trace, "typed")
     return np.array(
         [

@@ -111,10 +111,7 @@ def _piece_texts(translator: Translator, lines: MeasuredLines) -> list[str]:
 
 
 def deciles(values: npt.ArrayLike) -> list[npt.NDArray[np.int64]]:
-    """Group the rows by tenths of their values, the smallest first; fewer rows give fewer groups.
-
-    Within a group the rows nearest to its middle come first.
-    """
+    """Group the rows by tenths of their values, in each the rows nearest to its middle first."""
     numbers = np.asarray(values, dtype=np.float64)
     order = np.argsort(numbers, kind="stable")
     order = order[~np.isnan(numbers[order])]

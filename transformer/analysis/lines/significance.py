@@ -21,14 +21,7 @@ def permutation_p(
 
     Under the hypothesis that nothing changes, each sentence's difference is as probable with the
     other sign. The observed signs count as one permutation more (Phipson & Smyth 2010).
-
-    Args:
-        differences: `[sentence, ...]`, sums over what is counted, such as nats of a translation.
-        seed: of the signs, the same for all columns.
-        permutations: the number of exchanges.
-
-    Returns:
-        `[...]`, at least 1 / (permutations + 1).
+    `differences` are `[sentence, ...]`; p is `[...]`, at least 1 / (permutations + 1).
     """
     values = np.asarray(differences, dtype=np.float64)
     flat = values.reshape(len(values), -1)
@@ -45,11 +38,7 @@ def permutation_p(
 
 
 def holm(p: npt.ArrayLike) -> Floats:
-    """Correct the p of several hypotheses so that any false one is rare (Holm 1979).
-
-    Returns:
-        `[hypothesis]`, at most 1, in the order that was given.
-    """
+    """Correct the p of several hypotheses so that any false one is rare, at most 1 (Holm 1979)."""
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     stepped = values[order] * np.arange(len(values), 0, -1)

@@ -42,10 +42,7 @@ class Contrast:
 
 
 def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
-    """Compare the piece that was written at one step with another one.
-
-    `step` is the position in the translation, from 0; `other` is the token id of the other piece.
-    """
+    """Compare the piece that was written at one step, from 0, with the one of another token id."""
     pair = _until(model, trace, step, other)
     names = {
         kind: [f"{attention_name(kind, n)}.hook_v" for n in range(model.config.stack(kind).N)]
@@ -83,14 +80,9 @@ def erase(
     """Compute the fall of the log-odds without each source token, in nats: the check of `contrast`.
 
     The token is masked as padding is: no head of the encoder and none of the cross-attention sees
-    it. What came before in the translation stays.
-
-    `step` and `other` are those of `contrast`. `progress` counts one run for each token, and one
-    with all of them, several at once.
-
-    Returns:
-        `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks
-        for what was written.
+    it. What came before in the translation stays. `[source]`; above 0, the token speaks for what
+    was written. `progress` counts one run for each token, and one with all of them, several at
+    once.
     """
     pair = _until(model, trace, step, other)
     source = pair.source.size(1)

@@ -50,15 +50,7 @@ def decoder_lens(
     should_stop: Callable[[], bool] = lambda: False,
     **search: Unpack[SearchArguments],
 ) -> LayerReading:
-    """Translate a sentence, and score its traced translation, from one encoder layer.
-
-    Args:
-        translator: the model that made the trace.
-        trace: the sentence and its translation.
-        layer: the number of encoder layers that the source goes through, 0 to N.
-        should_stop: asked after each step of the search, see `Translator.translate`.
-        search: the further arguments of `Translator.translate`.
-    """
+    """Translate a sentence, and score its traced translation, after 0 to N encoder layers."""
     forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
     written = [piece.id for piece in trace.target_pieces]
     with reading_layer(translator.model, layer):

@@ -121,10 +121,7 @@ def direct_logits(
 
 
 def _before_norm(direction: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Pull a direction back through the linearised norm.
-
-    Both are `[target, d_model]`; `added` is what the norm reads.
-    """
+    """Pull a direction, `[target, d_model]`, back through the linearised norm of what it reads."""
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
     scaled = direction * norm.weight / deviation
     return scaled - scaled.mean(-1, keepdim=True)

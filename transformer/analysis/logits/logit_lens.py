@@ -30,9 +30,8 @@ class LayerPredictions:
 def layer_predictions(
     translator: Translator, trace: AttentionTrace, k: int = 5
 ) -> LayerPredictions:
-    """Project the output of each decoder layer to the vocabulary, as is done with the last.
+    """Project the output of each decoder layer, normed as in post-norm models, to the vocabulary.
 
-    In a post-norm model each layer ends in a norm, so its output is what the projection expects.
     Pieces that a search never writes, such as `<pad>`, are left out of the most probable ones.
     """
     model = translator.model
@@ -74,7 +73,6 @@ def alternatives(
 
     One teacher-forced pass gives what each step of the search saw; pieces that a search never
     writes, such as `<pad>`, are left out.
-    The others come by falling probability.
     """
     forced_pair(model, trace)
     written = [piece.id for piece in trace.target_pieces]

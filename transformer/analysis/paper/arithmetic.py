@@ -47,10 +47,7 @@ def sublayer_values(
     layer: int,
     edits: Mapping[str, Hook] | None = None,
 ) -> SublayerValues:
-    """Run the model over a sentence pair and keep all of one attention sub-layer.
-
-    The layer counts from 0; `edits` are hooks that change the pass, such as `rescale`.
-    """
+    """Run the model, edited by hooks such as `rescale`, and keep all of one attention sub-layer."""
     count = model.config.stack(kind).N
     if not 0 <= layer < count:
         raise HookError(f"There is no layer {layer}: the model has {count}, from 0.")
@@ -100,10 +97,7 @@ class Arithmetic:
 
 
 def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
-    """Select the values of one row of one head; positions and heads count from 0.
-
-    `scale` is the factor of q·k in the pass, 1/√d_k in the paper.
-    """
+    """Select the values of one row of one head; `scale` is the factor of q·k in the pass."""
     q, k, v = values.q[head, query], values.k[head], values.v[head]
     weights = values.weights[head, query]
     products = q * k

@@ -73,10 +73,7 @@ def meta_model(config: TransformerConfig) -> Transformer:
 
 
 def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
-    """List the parameters of one module with their names there and their shapes.
-
-    The dotted name is that of a module, such as `encoder.layers.0.self_attention`, or of a
-    parameter.
+    """List names and shapes in a module, `encoder.layers.0.self_attention`, or of one parameter.
 
     Raises:
         AttributeError: if the model has neither.
@@ -124,10 +121,7 @@ class Sizes:
 
 
 def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Count the operations of one layer, up to a constant factor: the first column of Table 1.
-
-    `layer` is of `LAYERS`, and `n`, `[length]`, has the tokens of the sequence.
-    """
+    """Count the operations of one of `LAYERS` for each n, but for a factor: column 1 of Table 1."""
     n = np.asarray(n, dtype=np.float64)
     d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)
     formulas: dict[str, Callable[[], Floats]] = {
@@ -143,8 +137,8 @@ def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """Count the values that one layer stores for the backward pass: its input, and the weights.
 
-    Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. Up
-    to a constant factor, as the work: queries, keys and values are as large as the input.
+    Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. Queries,
+    keys and values are as large as the input.
     """
     n = np.asarray(n, dtype=np.float64)
     seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
@@ -153,10 +147,9 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:
-    """Compute the length at which self-attention does as much work as another layer.
+    """Compute the length above which another layer does less work than self-attention (§4).
 
-    Above it, the other one does less (§4). At r, restricted self-attention begins to
-    leave tokens out.
+    At r, restricted self-attention begins to leave tokens out.
     """
     return {
         RECURRENT: float(sizes.d),

@@ -36,8 +36,7 @@ and where padding is on the right, the causal mask hides it from every real quer
 def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causal"]) -> Bools:
     """Mark the keys that a query may see, `[sentence, query, key]`.
 
-    Cross-attention has no causal mask, since a word of one language is neither before nor after
-    one of the other: there "causal" hides nothing.
+    Cross-attention has no causal mask: no word of one language is before or after one of the other.
     """
     keys = batch.target if kind == "decoder_self" else batch.source
     queries = batch.source if kind == "encoder_self" else batch.target
@@ -53,10 +52,7 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causa
 
 @check_choices
 def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
-    """Name the mask that hides each key from each query, a `MaskReason`, `[sentence, query, key]`.
-
-    A key that comes later and is padding has "both" reasons only where both masks are applied.
-    """
+    """Name the mask that hides each key from each query, "both" where both are applied and do."""
     padded, later = ~visible_keys(batch, kind, "padding"), ~visible_keys(batch, kind, "causal")
     reasons = {
         "padding": np.where(padded, "padding", "seen"),
@@ -70,10 +66,7 @@ def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[
 
 @check_choices
 def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
-    """Return the tokens along both axes of each sentence's mask, `<pad>` included.
-
-    Decoder positions have the names that `AttentionTrace.labels` gives them.
-    """
+    """Return the tokens along both axes of each sentence's mask, `<pad>` included."""
     queries, keys = {
         "encoder_self": (batch.source_tokens, batch.source_tokens),
         "decoder_self": (batch.decoder_tokens, batch.decoder_tokens),

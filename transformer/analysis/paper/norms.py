@@ -30,9 +30,7 @@ class NormValues:
 
 @torch.inference_mode()
 def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
-    """Run the model over a batch and keep what one norm reads and writes.
-
-    The name is that of the module, such as `encoder.layers.0.self_attention_norm`.
+    """Keep what one norm, such as `encoder.layers.0.self_attention_norm`, reads and writes.
 
     Raises:
         AttributeError: if the model has no such module.
@@ -57,10 +55,7 @@ def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
 
 
 def layer_norm(x: Floats, eps: float) -> Floats:
-    """Normalise each token: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1).
-
-    `x` is `[sentence, position, d_model]`; `eps` is added to the biased variance.
-    """
+    """Normalise each token: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1)."""
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
     normalised: Floats = (x - mean) / np.sqrt(variance + eps)
     return normalised
@@ -78,11 +73,7 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
 
 
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
-    """Compute the standard deviation of each token, `[token]`, and of each feature, `[d_model]`.
-
-    `x` is `[sentence, position, d_model]`; `counts`, `[sentence, position]`, has the tokens to
-    take.
-    """
+    """Compute the standard deviation of each token in `counts`, `[token]`, and of each feature."""
     rows = x[counts]
     return rows.std(1), rows.std(0)
 

@@ -43,10 +43,7 @@ def wavelengths(d_model: int) -> Floats:
 
 
 def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
-    """Compute the encoding, `[position, d_model]`, in float64; the model's own table is float32.
-
-    The positions, `[position]`, are whole or between two whole ones.
-    """
+    """Compute the encoding, `[position, d_model]`, in float64; the model's own table is float32."""
     angle = positions[:, None] * frequencies(d_model)  # [position, d_model / 2]
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
 
@@ -68,9 +65,7 @@ def rotation(k: int, d_model: int) -> Floats:
     """Compute M_k with PE(pos + k) = M_k PE(pos) for each pos: a rotation by ω_i k of each pair.
 
     sin(a + b) = cos b sin a + sin b cos a and cos(a + b) = -sin b sin a + cos b cos a, so the block
-    of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
-
-    `k` is a number of positions; negative is back. `[d_model, d_model]`.
+    of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]]. `[d_model, d_model]`.
     """
     angle = k * frequencies(d_model)
     sine = np.arange(0, d_model, 2)  # index of the sine of each pair
@@ -185,10 +180,7 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
 
 @torch.inference_mode()
 def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    """Compute the log-probability of each piece of a translation under an edit, `[target]`.
-
-    The pieces are those that the model wrote, or was given, without the edit.
-    """
+    """Compute log P of each piece, written or given without the edit, under an edit, `[target]`."""
     pair = forced_pair(model, trace)
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]

@@ -26,10 +26,9 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
 
 
 def rescale(by: float, head: int | None = None) -> Hook:
-    """Make a hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
+    """Make a hook for `hook_attn_scores` that multiplies the scores of one head, or of all.
 
-    The factor is above 0, so that what is masked stays at -∞; without a head, counted from 0, it is
-    for all.
+    The factor is above 0, so that what is masked stays at -∞.
     """
 
     def hook(scores: Tensor, name: str) -> Tensor:
@@ -64,10 +63,7 @@ class Saturation(NamedTuple):
 
 
 def saturation(dots: Floats, factors: Floats) -> Saturation:
-    """Apply the softmax to a row of dot products, multiplied by each of the factors.
-
-    `dots`, `[key]`, are q·k of the keys that are seen, and `factors` are `[scale]`.
-    """
+    """Apply the softmax to a row of dot products, `[key]`, multiplied by each of the factors."""
     weights = softmax(factors[:, None] * dots)  # [scale, key]
     return Saturation(
         largest=weights.max(-1),
@@ -87,9 +83,8 @@ class DotVariance(NamedTuple):
 def dot_variance(q: Floats, k: Floats) -> DotVariance:
     """Measure how the variance of q·k grows with the width (footnote of §3.2.1).
 
-    For independent components of mean 0 and variance 1 the prediction is the width itself.
-
-    `q` is `[query, d_k]`, and `k` is `[key, d_k]`.
+    For independent components of mean 0 and variance 1 the prediction is the width itself. `q` is
+    `[query, d_k]`, and `k` is `[key, d_k]`.
     """
     mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
     cov_q, cov_k = _covariance(q), _covariance(k)  # [d_k, d_k]

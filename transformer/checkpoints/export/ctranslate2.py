@@ -80,10 +80,7 @@ def load_to_export(folder: Path) -> Checkpoint:
 
 
 def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> None:
-    """Write a model for CTranslate2; an export that is there already is replaced atomically.
-
-    The weights are stored as one of `QUANTIZATIONS`; `none` is float32.
-    """
+    """Write a model for CTranslate2; an export that is there already is replaced atomically."""
     with new_export(folder, checkpoint, ENGINE, quantization=quantization) as new:
         spec = _specification(checkpoint.model, checkpoint.tokenizer)
         spec.validate()
@@ -177,10 +174,7 @@ class _Projection(NamedTuple):
 
 
 def _attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
-    """Fill in the linears of `to`: the projections of one input each, one below another.
-
-    W_Q, W_K and W_V are `[h * width, d_model]`, W_O is `[d_model, h * width]`.
-    """
+    """Fill in the linears of `to`: the projections of one input each, one below another."""
     h = attention.h
     linears = (attention.W_Q, attention.W_K, attention.W_V)
     d_k = attention.W_Q.out_features // h

@@ -26,7 +26,7 @@ class AddedTokens:
 
     @classmethod
     def read(cls, folder: Path, values: Any, digest: "hashlib._Hash") -> "AddedTokens":
-        """Read the tokens of `tokenizer_config.json`, whose content is given, or of the older file."""
+        """Read the tokens of `tokenizer_config.json`, given as values, or of the older file."""
         path, values = folder / TOKENIZER_CONFIG, values if isinstance(values, dict) else {}
         numbers: Any = {}
         if (listed := values.get(ADDED_DECODER)) is not None:
@@ -46,10 +46,7 @@ class AddedTokens:
         return cls(path, numbers, frozenset(special))
 
     def joined_to(self, known: dict[str, int], rows: int, *, optional: bool) -> dict[str, int]:
-        """Return the numbers of a vocabulary with these tokens, where it has so many rows.
-
-        Where they are `optional`, those without a row are left out.
-        """
+        """Return the numbers of a vocabulary with these tokens; `optional` ones need no row."""
         texts = {number: text for text, number in known.items()}
         added = {t: n for t, n in self.numbers.items() if n < rows or not optional}
         for text, number in added.items():

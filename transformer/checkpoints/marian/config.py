@@ -93,10 +93,7 @@ class MarianConfig:
         return value
 
     def ours(self, target_size: int, source_size: int, *, separate: bool) -> TransformerConfig:
-        """Return the configuration in the paper's symbols, with sinusoidal positions.
-
-        `separate` is whether each language has a vocabulary of its own.
-        """
+        """Return the configuration in the paper's symbols, with sinusoidal positions."""
         try:
             ours = TransformerConfig(
                 vocab_size=target_size,

@@ -58,16 +58,10 @@ class MarianVocabulary:
         start: int | None = None,
         second: bool = False,
     ) -> "MarianVocabulary":
-        """Read a `vocab.json`.
+        """Read a `vocab.json`; each of the `rows` of the embedding is a piece, even without a name.
 
-        Args:
-            path: the file.
-            digest: the checksum to update.
-            added: the tokens of the tokenizer, which a `second` vocabulary may lack.
-            rows: the rows of the embedding, of which each is a piece: one without a name can be
-                written, too.
-            start: the number with which a decoder begins that reads it.
-            second: whether it is that of the target alone.
+        A `second` vocabulary, that of the target alone, may lack the `added` tokens of the
+        tokenizer. A decoder that reads it begins with the number `start`.
         """
         numbers = added.joined_to(_numbers(path, digest), rows, optional=second)
         cut = added.numbers.keys() & numbers.keys() - {*SPECIAL, "<s>"}

@@ -264,9 +264,8 @@ def _generated(
 ) -> tuple[Keep | None, dict[Kind, Rows], Texts, Texts]:
     """Read the steps of `generate`; a position reads a token and writes the next one.
 
-    Returns:
-        Which positions are no padding of the prompt, the layers of each kind, what each position
-        reads and what it writes.
+    Return which positions are no padding of the prompt, the layers of each kind, what each position
+    reads and what it writes.
     """
     assert outputs.sequences is not None
     number, sequence = inputs.number, outputs.sequences[inputs.number]

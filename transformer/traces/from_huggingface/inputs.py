@@ -182,11 +182,7 @@ class ModelInputs:
         return positions
 
     def second_start(self, encodes: bool) -> Any:
-        """Count the tokens, padding aside, before the second text of a pair.
-
-        Args:
-            encodes: whether the tokens are read by an encoder; others have types of other uses.
-        """
+        """Count the tokens of an encoder, padding aside, before the second text of a pair."""
         start = self.options.second_start
         types = field_of(self.options.tokens, "token_type_ids") if encodes else None
         if start is None and types is not None:

@@ -112,9 +112,7 @@ class Outputs:
 def read(outputs: Any, numbers: Any = None) -> Outputs:
     """Find the attentions by their names, or in a tuple by their places.
 
-    Args:
-        outputs: of a model, or of `generate`.
-        numbers: of the layers that have weights, from 0; those of the cache unless given.
+    `numbers` are those, from 0, of the layers that have weights; those of the cache unless given.
     """
     attentions = _read(outputs)
     if attentions is None:
@@ -224,10 +222,6 @@ def windowed(layers: Sequence[Weights], keep: Keep | None) -> bool:
 
     Longformer and LED have columns of tokens that all look at, and then a column for each offset:
     those that lie before the text or behind it are 0, and each row looks at itself in the middle.
-
-    Args:
-        layers: `[head, query, key]` of a stack that looks both ways.
-        keep: the tokens that are no padding.
     """
     seen = np.any([layer.any(0) for layer in layers], axis=0)  # [query, key]
     size = len(seen)
@@ -369,7 +363,7 @@ def _is_absent(member: Any) -> bool:
 
 
 def rows_of_ids(ids: Any, name: str) -> list[list[int]]:
-    """Convert a tensor, an array or lists to rows of ids, `[row, token]`; a flat list is one row."""
+    """Convert a tensor, array or lists to rows of ids, `[row, token]`; a flat list is one row."""
     listed = _plain(ids)
     rows = [*listed] if isinstance(listed, Iterable) and not isinstance(listed, str) else []
     rows = [_plain(row) for row in rows]

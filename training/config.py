@@ -19,50 +19,28 @@ LARGEST_INTEGER = 10**9  # accepted in a configuration
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Training settings; the defaults are the paper's values (§5).
+    """Training settings; the defaults are the paper's values (§5)."""
 
-    Args:
-        steps: updates of the weights.
-        batch_tokens: padded source tokens, and padded target tokens, in one update: those of all
-            processes together.
-        micro_batch_tokens: how many of them one process computes at one time, at most: what the
-            memory of its device allows. It changes neither the order of the text nor, beyond
-            rounding and the draws of dropout, what is learnt.
-        warmup: steps on which the learning rate rises (§5.3).
-        lr_factor: multiplies the paper's learning rate; 1 in the paper.
-        cooldown: last steps, on which the rate falls linearly to 0; 0, as in the paper, for none.
-        max_pieces: longer training sentences are left out, and counted.
-        bf16: run the matrix products in bfloat16 by autocast.
-        seed: of the weights, the order of the text and dropout.
-        log_every: steps between lines of the run log.
-        save_every: steps between checkpoints.
-        validate_every: steps between measurements on the validation text.
-        validate_sentences: how many validation sentences are translated for BLEU.
-        average: how many of the last checkpoints are averaged in the end (§6.1).
-        patience: stop after this many validations without a lower loss; 0 never does.
-        compile: let torch.compile fuse each layer; worth the compile time on a GPU.
-        r_drop: α of R-Drop, which is not in the paper; 0 for none.
-        depth_scaled: divide the first weights of layer l by √l; not in the paper.
-    """
-
-    steps: int = 100_000
-    batch_tokens: int = 25_000
+    steps: int = 100_000  # updates of the weights
+    batch_tokens: int = 25_000  # padded, on each side, in one update of all processes
+    # What one process computes at one time, at most, as the memory of its device allows. It changes
+    # neither the order of the text nor, beyond rounding and the draws of dropout, what is learnt.
     micro_batch_tokens: int = 25_000
-    warmup: int = 4_000
-    lr_factor: float = 1.0
-    cooldown: int = 0
-    max_pieces: int = 128
-    bf16: bool = True
-    seed: int = 1
-    log_every: int = 50
-    save_every: int = 1_000
-    validate_every: int = 1_000
-    validate_sentences: int = 500
-    average: int = 5
-    patience: int = 0
-    compile: bool = False
-    r_drop: float = 0.0
-    depth_scaled: bool = False
+    warmup: int = 4_000  # steps on which the learning rate rises (§5.3)
+    lr_factor: float = 1.0  # multiplies the paper's learning rate
+    cooldown: int = 0  # last steps, on which the rate falls linearly to 0; not in the paper
+    max_pieces: int = 128  # longer training sentences are left out, and counted
+    bf16: bool = True  # matrix products in bfloat16 by autocast
+    seed: int = 1  # of the weights, the order of the text and dropout
+    log_every: int = 50  # steps between lines of the run log
+    save_every: int = 1_000  # steps between checkpoints
+    validate_every: int = 1_000  # steps between measurements on the validation text
+    validate_sentences: int = 500  # validation sentences that are translated for BLEU
+    average: int = 5  # of so many last checkpoints in the end (§6.1)
+    patience: int = 0  # stop after so many validations without a lower loss; 0 never does
+    compile: bool = False  # fuse each layer by torch.compile; worth the compile time on a GPU
+    r_drop: float = 0.0  # α of R-Drop, which is not in the paper; 0 for none
+    depth_scaled: bool = False  # divide the first weights of layer l by √l; not in the paper
 
     def __post_init__(self) -> None:
         """Refuse values without a meaning, such as a number too large to compute with."""

@@ -43,10 +43,8 @@ class SummedLoss(nn.Module):
 class Updater:
     """Adam on the mean loss of all micro-batches of an update, on all processes.
 
-    Attributes:
-        bf16: whether the matrix products run in bfloat16; never where it would be emulated.
-        first_bad_step: the first step, counted from 1, whose loss or gradient was not finite in
-            any process; 0 if none. A tensor on the device: reading it waits for the device.
+    `first_bad_step` is the first step, from 1, whose loss or gradient was not finite in any
+    process; 0 if none. A tensor on the device: reading it waits for the device.
     """
 
     def __init__(self, model: Transformer, config: RunConfig, process: ProcessInfo) -> None:

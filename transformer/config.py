@@ -33,55 +33,29 @@ MAXIMA = {
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Hyper-parameters of one encoder-decoder Transformer (Table 3).
+    """Hyper-parameters of one encoder-decoder Transformer (Table 3)."""
 
-    Args:
-        vocab_size: size of the vocabulary that both languages share (§5.1), or of the target's.
-        N: layers in each stack (§3.1).
-        d_model: width of the residual stream (§3.1).
-        d_ff: inner width of the feed-forward networks (§3.3).
-        h: attention heads (§3.2.2).
-        d_k: width of one head's queries and keys; `None` means d_model / h.
-        d_v: width of one head's values; `None` means d_model / h.
-        P_drop: dropout rate (§5.4).
-        epsilon_ls: label smoothing (§5.4).
-        positions: sinusoidal, or learned as in row (E) (§3.5).
-        max_length: longest sequence, in pieces, that the model accepts.
-        activation: of the feed-forward networks; ReLU in the paper (§3.3), often swish, x · σ(x),
-            in MarianMT.
-        attention_bias: whether W^Q, W^K, W^V and W^O have biases; in the paper they have none.
-        output_bias: whether each piece has a bias before the softmax; in the paper none has.
-        source_vocab_size: size of the source's, with an embedding of its own; none in the paper,
-            where one matrix serves both languages (§3.4).
-        decoder_N: layers of the decoder; `None` means N.
-        decoder_d_ff: inner width of the decoder's feed-forward networks; `None` means d_ff.
-        decoder_h: heads of the decoder, together as wide as the encoder's; `None` means h.
-        scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
-        own_projection: whether the projection before the softmax has a matrix of its own; in the
-            paper it is that of the embeddings (§3.4).
-    """
-
-    vocab_size: int
-    N: int = 6
-    d_model: int = 512
-    d_ff: int = 2048
-    h: int = 8
+    vocab_size: int  # of both languages together (§5.1), or of the target's
+    N: int = 6  # layers in each stack (§3.1)
+    d_model: int = 512  # width of the residual stream (§3.1)
+    d_ff: int = 2048  # inner width of the feed-forward networks (§3.3)
+    h: int = 8  # attention heads (§3.2.2)
     # None only as an argument: __post_init__ replaces it
     d_k: int = None  # type: ignore[assignment]
     d_v: int = None  # type: ignore[assignment]
-    P_drop: float = 0.1
-    epsilon_ls: float = 0.1
-    positions: Positions = "sinusoidal"
-    max_length: int = 1024
-    activation: Activation = "relu"
-    attention_bias: bool = False
-    output_bias: bool = False
-    source_vocab_size: int | None = None
-    decoder_N: int | None = None
-    decoder_d_ff: int | None = None
-    decoder_h: int | None = None
-    scale_embedding: bool = True
-    own_projection: bool = False
+    P_drop: float = 0.1  # dropout rate (§5.4)
+    epsilon_ls: float = 0.1  # label smoothing (§5.4)
+    positions: Positions = "sinusoidal"  # or learned, as in row (E) (§3.5)
+    max_length: int = 1024  # longest sequence, in pieces, that the model accepts
+    activation: Activation = "relu"  # in the paper (§3.3); often swish, x · σ(x), in MarianMT
+    attention_bias: bool = False  # whether W^Q, W^K, W^V and W^O have biases
+    output_bias: bool = False  # whether each piece has a bias before the softmax
+    source_vocab_size: int | None = None  # with its own embedding; shared in the paper (§3.4)
+    decoder_N: int | None = None  # None means N
+    decoder_d_ff: int | None = None  # None means d_ff
+    decoder_h: int | None = None  # heads together as wide as the encoder's; None means h
+    scale_embedding: bool = True  # multiply embeddings by √d_model (§3.4)
+    own_projection: bool = False  # in the paper it is that of the embeddings (§3.4)
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):

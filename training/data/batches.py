@@ -174,13 +174,10 @@ class UpdateBatches:
 class BatchStream:
     """Cuts the text into updates, epoch after epoch, reproducibly.
 
-    An update is one batch of `TokenBatches`, whatever the number of processes and the size of
-    their micro-batches: process r of W takes its rows r, r + W, r + 2 W and so on. So a run may go
-    on with another number of processes in the same order of the text.
-
-    Attributes:
-        length_multiple: what lengths are padded to multiples of: that of the device, unless the run
-            began on another one. The order of the text depends on it.
+    An update is one batch of `TokenBatches`, whatever the number of processes and the size of their
+    micro-batches: process r of W takes its rows r, r + W, r + 2 W and so on. So a run may go on
+    with another number of processes in the same order of the text, if `length_multiple` stays as it
+    was on the device on which it began.
     """
 
     def __init__(self, text: TrainingText, recipe: Recipe, process: ProcessInfo) -> None:

@@ -28,12 +28,8 @@ StoredIds = NDArray[np.int32] | NDArray[np.uint16]
 class Sentences(Sequence[list[int]]):
     """Token ids of many sentences: two or four bytes a piece, where a list takes up to 36.
 
-    Args:
-        sentences: the ids of each; read once.
-
-    Attributes:
-        stored: the ids of all sentences, one behind the other.
-        ends: `[sentence + 1]`, where each begins among them and, last, where the last one ends.
+    `stored` has them one behind the other; `ends`, `[sentence + 1]`, has where each begins and,
+    last, where the last one ends.
     """
 
     def __init__(self, sentences: Iterable[Sequence[int]] = ()) -> None:
@@ -94,18 +90,12 @@ def stored_type(vocab_size: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class EncodedText:
-    """Parallel text as token ids, without special pieces.
-
-    Args:
-        source, target: the ids of each sentence.
-        lines: the line of the text, from 0, that each pair was.
-        left_out: how many pairs were empty or too long.
-    """
+    """Parallel text as token ids, without special pieces."""
 
     source: Sentences
     target: Sentences
-    lines: Sequence[int] | Counts = ()
-    left_out: int = 0
+    lines: Sequence[int] | Counts = ()  # of the text, from 0, that each pair was
+    left_out: int = 0  # pairs that were empty or too long
 
     def __len__(self) -> int:
         return len(self.source)

@@ -80,8 +80,7 @@ def bleu_statistics(
 ) -> Floats:
     """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
 
-    Returns:
-        `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
+    `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
     """
     with removed(model, [Removal(*place) for place in heads]):
         translations = translate_all(

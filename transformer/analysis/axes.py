@@ -21,36 +21,18 @@ from transformer.traces.fields import Weights
 
 
 class LabelledWeights(NamedTuple):
-    """The weights of one kind with the tokens along their axes.
+    """The weights of one kind with the tokens along their axes."""
 
-    Args:
-        weights: `[layer, head, query, key]`, float32.
-        labels: the tokens of `query` and of `key`.
-        reads: `[query]`, what the decoder has just read where it writes the row's token; only for
-            cross-attention, whose rows are named by what is written.
-        writes: `[query]`, what the decoder writes where it has read the row's token; only for its
-            self-attention, whose rows are named by what is read. Both are None where they are not
-            known.
-        special: the tokens that stand for no text.
-        head_counts: the heads of each layer; None where every layer has all.
-        causal: whether a position of the decoder sees only itself and what stands before it.
-        second_start: the row and column of encoder self-attention at which the second text of a
-            pair begins; None where there is one text.
-        all_queries: the number of rows of the whole map of cross-attention, where only its first
-            ones are here; None where all are.
-        sinks: whether sinks have their weight; False for weights that `without_sinks` rescaled.
-    """
-
-    weights: Weights
+    weights: Weights  # `[layer, head, query, key]`, float32
     labels: Labels
-    reads: tuple[str, ...] | None = None
-    writes: tuple[str, ...] | None = None
-    special: SpecialTokens = special_tokens.OURS
-    head_counts: tuple[int, ...] | None = None
-    causal: bool = True
-    second_start: int | None = None
-    all_queries: int | None = None
-    sinks: bool = True
+    reads: tuple[str, ...] | None = None  # `[query]` of cross-attention, where a row is written
+    writes: tuple[str, ...] | None = None  # `[query]` of decoder_self, where a row is read
+    special: SpecialTokens = special_tokens.OURS  # tokens that stand for no text
+    head_counts: tuple[int, ...] | None = None  # of each layer; None where every layer has all
+    causal: bool = True  # whether a decoder position sees no later one
+    second_start: int | None = None  # row and column of the second text of a pair, in an encoder
+    all_queries: int | None = None  # rows of the whole map, where only its first are here
+    sinks: bool = True  # False for weights that `without_sinks` rescaled
 
     @check_choices
     def is_causal(self, kind: Kind) -> bool:

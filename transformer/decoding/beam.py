@@ -149,10 +149,8 @@ class BeamSearch:
     """A beam search that a caller takes step by step; the arguments are those of `beam_search`.
 
     Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it. With
-    `record` it keeps the whole tree of each sentence.
-
-    Attributes:
-        sentences: the search of each: its `hypotheses()`, `settled()` and `tree()`.
+    `record` it keeps the whole tree of each sentence. `sentences` has the search of each, with its
+    `hypotheses()`, `settled()` and `tree()`.
     """
 
     @torch.inference_mode()

@@ -21,21 +21,14 @@ LookAhead = Callable[[tuple[int, ...]], Tensor]
 
 @dataclass(frozen=True)
 class Constraints:
-    """The same for each sentence of a search.
+    """The same for each sentence of a search."""
 
-    Args:
-        prefix: pieces with which each translation begins; their own log-probabilities count.
-        words: the words that it must not contain; maybe none, with the texts of the pieces.
-        text: the text with which it must begin; only with `words`.
-        looks_ahead: with it a piece that writes the last letter of a forbidden word is refused
-            where the model would sooner end the word than make it longer; without it the search
-            sees that only one piece later, when all that is left may be a word that the model
-            hardly finds possible.
-    """
-
-    prefix: tuple[int, ...] = ()
-    words: ForbiddenWords | None = None
-    text: TextPrefix | None = None
+    prefix: tuple[int, ...] = ()  # pieces with which each translation begins; their own log P count
+    words: ForbiddenWords | None = None  # maybe of no word, for the texts of the pieces
+    text: TextPrefix | None = None  # with which it must begin; only with `words`
+    # Whether a piece that writes the last letter of a forbidden word is refused at once where the
+    # model would sooner end the word than make it longer. Otherwise the search sees that one piece
+    # later, when all that is left may be a word that the model hardly finds possible.
     looks_ahead: bool = False
 
     def __post_init__(self) -> None:

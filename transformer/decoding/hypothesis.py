@@ -17,17 +17,11 @@ BEAM_SIZE, ALPHA, MAX_EXTRA = 4, 0.6, 50
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation that a search found.
+    """One translation that a search found."""
 
-    Args:
-        tokens: token ids, ending with `</s>` unless the length limit or the caller cut it.
-        log_probs: natural logarithm of the probability of each token.
-        score: log P(y | x) divided by the length penalty.
-    """
-
-    tokens: tuple[int, ...]
-    log_probs: tuple[float, ...]
-    score: float
+    tokens: tuple[int, ...]  # ending with `</s>` unless the length limit or the caller cut it
+    log_probs: tuple[float, ...]  # of each token, in nats
+    score: float  # log P(y | x) divided by the length penalty
 
     @property
     def log_prob(self) -> float:

@@ -49,17 +49,9 @@ class Prefix:
 
 
 class SentenceSearch:
-    """Live prefixes and hypotheses of one sentence.
+    """Live prefixes and hypotheses of one sentence, all of which begin with the `forced` pieces.
 
-    Args:
-        forced: the pieces that each translation begins with, and log P of each.
-        K: the beam size; the search ends with so many hypotheses.
-        n_best: the number of translations that are wanted; the search also ends when no live prefix
-            can become one of so many best.
-        limit: most pieces of a hypothesis.
-        alpha: α of the length penalty.
-        bans: the continuations that are forbidden.
-        record: whether to keep the whole tree.
+    The search ends with K hypotheses, or when no live prefix can become one of the `n_best`.
     """
 
     def __init__(

@@ -68,18 +68,11 @@ def code_of_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Languages:
-    """The languages that a model translates.
+    """The languages that a model translates."""
 
-    Args:
-        source: the English name of the source language, "" where it is not known.
-        target: the name of the target language, likewise; "" where there are several.
-        codes: the target languages of a model that has several, `fra` for `>>fra<<`, with which a
-            text begins that is to be translated into that one.
-    """
-
-    source: str
-    target: str
-    codes: tuple[str, ...] = ()
+    source: str  # English name, "" where it is not known
+    target: str  # likewise; "" where there are several
+    codes: tuple[str, ...] = ()  # of several targets, `fra` for `>>fra<<` before a text
 
     @classmethod
     def from_record(cls, manifest: Mapping[str, Any]) -> "Languages":

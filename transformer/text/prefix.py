@@ -6,16 +6,12 @@ from collections.abc import Iterator, Sequence
 
 
 class TextPrefix:
-    """The characters with which a translation must begin.
+    """The characters with which a translation must begin, as the pieces write them.
 
-    A place is the number of these characters that are written. Every way to cut them into pieces
-    is allowed, and the last piece may go on beyond them: “Ein Ma” may become “Ein Mann” or “Ein
-    Maler”. A space at the end counts: after “Ein Mann ” another word begins.
-
-    Args:
-        text: as the pieces write it, a space before its first word.
-        texts: the text of each piece of the vocabulary, a space as a space.
-        never: token ids of the pieces that do not write their text, such as `</s>`.
+    A place is the number of these characters that are written. Every way to cut them into pieces is
+    allowed, and the last piece may go on beyond them: “Ein Ma” may become “Ein Mann” or “Ein
+    Maler”. A space at the end counts: after “Ein Mann ” another word begins. Pieces that `never`
+    write their `texts`, such as `</s>`, are left out.
     """
 
     def __init__(self, text: str, texts: Sequence[str], never: Sequence[int] = ()) -> None:

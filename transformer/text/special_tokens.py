@@ -22,15 +22,10 @@ _LOOKS_LIKE_END = re.compile(
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The special tokens of one trace, as they stand along its axes.
+    """The special tokens of one trace, as they stand along its axes."""
 
-    Args:
-        tokens: all of them. An unknown word or a mask, which stands for text, is none.
-        ends: of these, the ones that end a sentence or separate two: `</s>`, `[SEP]`.
-    """
-
-    tokens: frozenset[str]
-    ends: frozenset[str]
+    tokens: frozenset[str]  # no unknown word and no mask, which stand for text
+    ends: frozenset[str]  # those that end a sentence or separate two: `</s>`, `[SEP]`
 
     @classmethod
     def among(

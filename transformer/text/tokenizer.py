@@ -28,18 +28,11 @@ SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
 
 @dataclass(frozen=True)
 class Piece:
-    """One token as the model reads it and as a person wrote it.
+    """One token as the model reads it and as a person wrote it."""
 
-    Args:
-        id: row of the embedding.
-        text: the piece, a leading space written as `▁`; an unknown one in its own characters,
-            normalised as all text is (NFKC), and not as `<unk>`.
-        word: index of the word it belongs to, in reading order.
-    """
-
-    id: int
-    text: str
-    word: int
+    id: int  # row of the embedding
+    text: str  # a leading space is `▁`; an unknown one has its own characters (NFKC), not `<unk>`
+    word: int  # index of the word it belongs to, in reading order
 
 
 class Tokenizer:

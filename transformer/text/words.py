@@ -116,15 +116,10 @@ class ForbiddenWords:
     the model would sooner end it; another word that begins alike may still be written. Letters of a
     script without spaces are forbidden wherever they stand, in longer words, too: “桌子” forbids
     “桌子腿”.
-
-    Args:
-        words: the words, each as `words_in` finds it, or several without a space that are all
-            letters; upper case counts.
-        texts: the text of each piece of the vocabulary, a space as a space.
     """
 
-    words: frozenset[str]
-    texts: tuple[str, ...]
+    words: frozenset[str]  # each as `words_in` finds it, or several letters without a space
+    texts: tuple[str, ...]  # of each piece of the vocabulary, a space as a space
 
     @classmethod
     def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> "ForbiddenWords":

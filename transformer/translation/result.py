@@ -12,19 +12,12 @@ from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
 
 @dataclass(frozen=True)
 class ScoredWord:
-    """A word of a translation, and how probable the model finds it.
+    """A word of a translation, and how probable the model finds it."""
 
-    Args:
-        text: without the space before it.
-        first: number of its first piece.
-        end: number of the piece after its last one.
-        log_prob: log P of its pieces, given all before them, in nats.
-    """
-
-    text: str
-    first: int
-    end: int
-    log_prob: float
+    text: str  # without the space before it
+    first: int  # number of its first piece
+    end: int  # number of the piece after its last one
+    log_prob: float  # of its pieces, given all before them, in nats
 
     @property
     def probability(self) -> float:
@@ -107,19 +100,12 @@ class Translation:
 
 @dataclass(frozen=True)
 class Partial:
-    """State of a search after one of its steps.
+    """State of a search after one of its steps."""
 
-    Args:
-        text: the beginning of the translation, which can no longer change.
-        pieces: those of `text`.
-        tentative: the most probable text so far; it begins with `text`, the rest can still change.
-        translation: of the last one alone: all that was found.
-    """
-
-    text: str
-    pieces: tuple[Piece, ...]
-    tentative: str
-    translation: Translation | None = None
+    text: str  # the beginning of the translation, which can no longer change
+    pieces: tuple[Piece, ...]  # those of `text`
+    tentative: str  # begins with `text`; the rest can still change
+    translation: Translation | None = None  # of the last one alone: all that was found
 
     @property
     def done(self) -> bool:

@@ -56,19 +56,15 @@ LARGEST_OFFSET = 40
 
 @dataclass(frozen=True, eq=False)
 class SentenceMeasures:
-    """The heads of one kind on one sentence.
+    """The heads of one kind on one sentence."""
 
-    Args:
-        rows: the number of rows that were counted.
-        values: means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional"
-            is missing, since the most frequent offset is known after the last sentence.
-        offset_counts: `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at
-            each offset from -LARGEST_OFFSET on; rows in which it is tied, or that see one key
-            alone, have no direction and are in no bin.
-    """
-
-    rows: int
+    rows: int  # that were counted
+    # Means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional" is
+    # missing, since the most frequent offset is known after the last sentence.
     values: Mapping[str, Floats]
+    # `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at each offset from
+    # -LARGEST_OFFSET on; rows in which it is tied, or that see one key alone, have no direction and
+    # are in no bin.
     offset_counts: npt.NDArray[np.int16]
 
 

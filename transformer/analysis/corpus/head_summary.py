@@ -72,25 +72,14 @@ class OverSentences:
 
 @dataclass(frozen=True, eq=False)
 class HeadSummary:
-    """One head over all sentences.
-
-    Args:
-        place: its kind, layer and number.
-        role: its role by its means over all rows, as on the Roles page; rare words are not counted,
-            since only after the last sentence is it known which these are.
-        roles: the number of sentences on which it has each role; "" where nothing dominates.
-        values: its measures, by the names of `MEASURES`.
-        profile: `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives.
-        varies: the distance of a sentence's profile from this one, √E‖p − p̄‖²: 0 where all are the
-            same, below 1 always.
-    """
+    """One head over all sentences."""
 
     place: Head
-    role: str
-    roles: Mapping[str, int]
-    values: Mapping[str, OverSentences]
-    profile: Floats
-    varies: float
+    role: str  # by its means over all rows, without rare words: which these are is known too late
+    roles: Mapping[str, int]  # sentences with each role; "" where nothing dominates
+    values: Mapping[str, OverSentences]  # by the names of `MEASURES`
+    profile: Floats  # `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives
+    varies: float  # √E‖p − p̄‖² of a sentence's profile: 0 where all are the same, below 1 always
 
 
 @check_choices

@@ -69,28 +69,18 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredLines:
-    """All heads of one model on many lines.
+    """All heads of one model on many lines."""
 
-    Args:
-        checksum: SHA-256 of the weights.
-        pairs: the lines that were measured.
-        left_out: the lines that were not.
-        heads: all heads of the model, by kind, layer and number.
-        rows: of each kind `[sentence]`, the rows that were counted.
-        head_values: by the names of `HEAD_MEASURES`, `[sentence, head]`, NaN where the kind has no
-            such measure; those of `ON_DEMAND` only where they were asked for.
-        sentence_values: by the names of `SENTENCE_MEASURES`, `[sentence]`.
-        offset_counts: `[head, 2 · LARGEST_OFFSET + 1]`, rows by the offset of their largest weight.
-    """
-
-    checksum: str
+    checksum: str  # SHA-256 of the weights
     pairs: tuple[LinePair, ...]
     left_out: tuple[LeftOut, ...]
-    heads: tuple[Head, ...]
-    rows: Mapping[Kind, Floats]
+    heads: tuple[Head, ...]  # of the model, by kind, layer and number
+    rows: Mapping[Kind, Floats]  # that were counted, `[sentence]`
+    # By the names of `HEAD_MEASURES`, `[sentence, head]`, NaN where the kind has no such measure;
+    # those of `ON_DEMAND` only where they were asked for.
     head_values: Mapping[str, Singles]
-    sentence_values: Mapping[str, Floats]
-    offset_counts: npt.NDArray[np.int64]
+    sentence_values: Mapping[str, Floats]  # by the names of `SENTENCE_MEASURES`, `[sentence]`
+    offset_counts: npt.NDArray[np.int64]  # `[head, 2 · LARGEST_OFFSET + 1]`, of the largest weight
 
     def __len__(self) -> int:
         return len(self.pairs)

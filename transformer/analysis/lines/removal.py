@@ -39,44 +39,26 @@ _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 @dataclass(frozen=True, eq=False)
 class LinesWithout:
-    """Lines before and after some heads were removed.
-
-    Args:
-        heads: the heads that were removed.
-        changes: log P of the old translations after the removal less before, `[sentence]`, nats.
-        translations: what the model writes without these heads.
-        control_heads: random sets of as many heads of each kind.
-        control_changes: the same change for each of these sets, `[control, sentence]`.
-    """
+    """Lines before and after some heads were removed."""
 
     heads: tuple[Head, ...]
-    changes: Floats
-    translations: tuple[str, ...]
-    control_heads: tuple[tuple[Head, ...], ...]
-    control_changes: Floats
+    changes: Floats  # log P of the old translations after less before, `[sentence]`, nats
+    translations: tuple[str, ...]  # what the model writes without these heads
+    control_heads: tuple[tuple[Head, ...], ...]  # random sets of as many heads of each kind
+    control_changes: Floats  # the same change for each of these sets, `[control, sentence]`
 
 
 @dataclass(frozen=True, eq=False)
 class RemovalSummary:
-    """Costs of the removal of some heads.
+    """Costs of the removal of some heads."""
 
-    Args:
-        change: change of log P per subword, with its interval.
-        p: of the hypothesis that nothing changes, by exchanging signs.
-        control_changes: the change per subword of each random set, `[control]`.
-        control_p: share of the random sets that cost as much, the removed one among them.
-        changed: share of the translations that differ, with its interval.
-        lost: words that the translations lose, and how often, most often first.
-        won: words that they win.
-    """
-
-    change: Interval
-    p: float
-    control_changes: Floats
-    control_p: float
-    changed: Interval
-    lost: tuple[tuple[str, int], ...]
-    won: tuple[tuple[str, int], ...]
+    change: Interval  # of log P per subword
+    p: float  # of the hypothesis that nothing changes, by exchanging signs
+    control_changes: Floats  # per subword of each random set, `[control]`
+    control_p: float  # share of the random sets that cost as much, the removed one among them
+    changed: Interval  # share of the translations that differ
+    lost: tuple[tuple[str, int], ...]  # words that the translations lose, most often first
+    won: tuple[tuple[str, int], ...]  # words that they win
 
 
 def lines_without(

@@ -23,20 +23,13 @@ _WATCHED = frozenset((
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """The values of one teacher-forced pass at the places of Figure 1.
+    """The values of one teacher-forced pass at the places of Figure 1."""
 
-    Args:
-        values: the values by hook point, without the axis of the batch: `[position, d_model]` in
-            the residual stream, `[head, query, key]` for the weights of attention, `[position,
-            d_ff]` inside the feed-forward network; for `LOGITS` and `PROBABILITIES`, `[target,
-            column]`, with the columns that `columns` names.
-        columns: the pieces of the vocabulary that the translation is made of, each once, in the
-            order in which they are written.
-        vocab_size: the size of the whole vocabulary.
-    """
-
+    # By hook point, without the axis of the batch: `[position, d_model]` in the residual stream,
+    # `[head, query, key]` for weights, `[position, d_ff]` in the feed-forward network; for `LOGITS`
+    # and `PROBABILITIES` `[target, column]`.
     values: dict[str, Floats]
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the pieces of the translation, each once, in the order of writing
     vocab_size: int
 
 

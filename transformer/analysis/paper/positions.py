@@ -101,19 +101,12 @@ def rotation_error(k: int, length: int, d_model: int) -> RotationError:
 @check_choices
 @dataclass(frozen=True)
 class Edit:
-    """A change of the positions that one or both stacks add to their tokens.
-
-    Args:
-        change: "moved" by `number` positions (sinusoids alone can be), "removed", or "shuffled",
-            as `shuffled_order` says for the seed `number`.
-        stacks: the stacks that are edited. A search writes the decoder's positions one by one, and
-            one alone has no order: "shuffled" changes nothing there.
-        number: the number of positions, or the seed.
-    """
+    """A change of the positions that one or both stacks add to their tokens."""
 
     change: Change
+    # A search writes the decoder's positions one by one: "shuffled" changes nothing there.
     stacks: tuple[Stack, ...]
-    number: int = 0
+    number: int = 0  # of positions by which they are "moved", or the seed of `shuffled_order`
 
     def hooks(self) -> dict[str, Hook]:
         """Return the hooks of the edit, for `model.hooks(...)`."""

@@ -31,35 +31,18 @@ NOT_TOKENS = (
 
 @dataclass(frozen=True)
 class Outputs:
-    """The attentions that a forward pass or `generate` returned; () for those that it did not.
-
-    Args:
-        encoder: the layers of the encoder's self-attention.
-        decoder: the layers of the decoder's self-attention, for each step of a generation; one step
-            of a forward pass.
-        cross: the layers of cross-attention, likewise.
-        single: the layers of a model with one stack, in a forward pass.
-        sequences: `[sequence, token]` ids that were generated, the prompt among them; None for a
-            forward pass.
-        beams: `[sequence, step]`, the row of each step that a sequence came through, -1 after its
-            end; None without a beam.
-        fused: stacks of an encoder-decoder that kept no weights while another did.
-        one_stack: whether `decoder` is the generation of a model with one stack, by the name under
-            which the weights came.
-        batch: sentences in the batch, where the outputs say it beside the weights.
-        layer_count: layers of a model of one stack, where the outputs say it beside the weights.
-    """
+    """The attentions that a forward pass or `generate` returned; () for those that it did not."""
 
     encoder: Layers = ()
-    decoder: Sequence[Layers] = ()
-    cross: Sequence[Layers] = ()
-    single: Layers = ()
-    sequences: list[list[int]] | None = None
-    beams: list[list[int]] | None = None
-    fused: tuple[str, ...] = ()
-    one_stack: bool = False
-    batch: int | None = None
-    layer_count: int = 0
+    decoder: Sequence[Layers] = ()  # of each step of a generation; one step of a forward pass
+    cross: Sequence[Layers] = ()  # likewise
+    single: Layers = ()  # of a model with one stack, in a forward pass
+    sequences: list[list[int]] | None = None  # `[sequence, token]` ids; not of a forward pass
+    beams: list[list[int]] | None = None  # `[sequence, step]`, its row there, -1 after its end
+    fused: tuple[str, ...] = ()  # stacks that kept no weights while another did
+    one_stack: bool = False  # whether `decoder` is the generation of a model with one stack
+    batch: int | None = None  # sentences, where the outputs say it beside the weights
+    layer_count: int = 0  # of a model of one stack, where the outputs say it beside the weights
 
     @property
     def batch_size(self) -> int:

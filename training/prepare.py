@@ -48,7 +48,7 @@ def _prepare(options: argparse.Namespace) -> None:
     except OSError as error:
         # what cannot be read raises a HeadlightError
         raise ConfigError(
-            f"{unwritable(error, options.out)} Make room, and give the same command to go on."
+            f"{unwritable(error, options.out)} Make room, and give the same command again."
         ) from error
 
 

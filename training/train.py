@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
 from training.data.batches import division
-from training.data.manifest import locked
 from training.data.prepared import prepared_among, prepared_endings
 from training.data.run_data import read_run_data
 from training.data.text_folders import (
@@ -194,6 +195,27 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
                 f"{ours[name]!r}: write there what the checkpoint has."
             )
     return given
+
+
+@contextmanager
+def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
+    """Hold a lock file, which the system frees when this process ends; a context manager.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise refusal from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that is open
+            if path.stat().st_size == 0:  # a file with content is not ours
+                path.unlink()  # while it is held, or another process could hold it by then
+        lock.release()
 
 
 @contextmanager

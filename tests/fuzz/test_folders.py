@@ -14,29 +14,25 @@ from headlight.__main__ import main
 from tests.fingerprint import fingerprint
 from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
 from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
-from training.data.preparation import BEGUN
 from training.data.prepared import MANIFEST as PREPARED
 from training.trainer import Trainer
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
 from transformer.checkpoints.export.manifest import EXPORT
 
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
-MANIFESTS = (MANIFEST, EXPORT, PREPARED, BEGUN)
+MANIFESTS = (MANIFEST, EXPORT, PREPARED)
 
 
 def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-BESIDE = (
-    ".new", ".before", ".tmp", ".unfinished", ".unfinished.new", ".unfinished.before",
-    ".unfinished.lock",
-)  # fmt: skip
+BESIDE = (".new", ".before", ".tmp", ".unfinished", ".lock")
 """Endings of names beside the target that a command has used, or might."""
 
 OUR_NAMES = (
     "train.en", "valid.de", "run.jsonl", "tokenizer.model", "line-0001.csv", "line-0002.npz",
-    "state.json", "vocab.json", "heads.json", "head_means.safetensors", "progress.json", "reasons",
+    "state.json", "vocab.json", "heads.json", "head_means.safetensors",
 )  # fmt: skip
 
 MINE = "Mine."
@@ -121,8 +117,6 @@ INPUTS = {
 }  # fmt: skip
 """Options that take a path and write nothing there."""
 
-# names that are those of the work of training.prepare, which is then refused
-WORK = {".unfinished", ".unfinished.lock"}
 REPLACING = ("average", "export ctranslate2", "export marian", "prepare", "train")
 pytestmark = [pytest.mark.usefixtures("_commands_run_here"), pytest.mark.slow]
 
@@ -176,13 +170,9 @@ def test_folders_at_the_output_stay(output: str, ending: str, tmp_path: Path) ->
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("kind", ["a checkpoint with a further file", "files with our names"])
 def test_folders_beside_the_output_stay(output: str, kind: str, tmp_path: Path) -> None:
-    apart = output == "prepare --out"  # which WORK stops
-    for number, endings in enumerate([set(BESIDE) - WORK, WORK] if apart else [BESIDE]):
-        status = _run_beside(kind, endings, output, tmp_path / str(number) / "out")
-        # no server answers, and no run has a log that a card could be made of
-        is_refused = output in ("download --out", "card --out")
-        is_refused |= apart and endings == WORK
-        assert status == (2 if is_refused else 0)
+    status = _run_beside(kind, BESIDE, output, tmp_path / "0" / "out")
+    # no server answers, and no run has a log that a card could be made of
+    assert status == (2 if output in ("download --out", "card --out") else 0)
 
 
 @pytest.mark.parametrize("command", REPLACING)

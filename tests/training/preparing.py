@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training.data import corpus, manifest, preparation
-from training.data.encoded_text import EncodedFiles, Numbers
-from training.data.preparation import unfinished
+from training.data import corpus, preparation
+from training.data.encoded_text import EncodedText
 from training.prepare import main
 
 # a pair that is empty, one that is too long, two that are dropped only if that is asked for
@@ -48,69 +44,20 @@ def prepared_text(folder: Path) -> Path:
     return folder / "out"
 
 
-def kill_at_each(events: list[int], pairs: int, arguments: list[str], report: Path) -> None:
-    """training.prepare, killed again and again; in a process of its own, of which it makes copies.
+def killed_at_chunk(chunk: int, arguments: list[str]) -> None:
+    """training.prepare, killed as it encodes this chunk, from 0; in a process of its own."""
+    encode_chunk = preparation.encode_chunk
+    chunks = iter(range(chunk))
 
-    Args:
-        events: how many times each of them writes before it is killed. When all of them were, it is
-            killed at every write after the last pair.
-        pairs: of the text.
-        report: what is written: for each, whether it was killed, and how many pairs were done.
-    """
-    out = Path(arguments[3])
-    progress = unfinished(out) / preparation.PROGRESS
-    results: list[tuple[bool, int]] = []
-    last = iter(range(1, 100))
-    while not out.exists():
-        done = results[-1][1] if results else 0
-        event = events[len(results)] if len(results) < len(events) else 20  # of 17 for each chunk
-        if done == pairs:
-            event = next(last)
-        if not (child := os.fork()):
-            _main_killed_at(event, arguments)
-        _, status = os.waitpid(child, 0)
-        if progress.exists():
-            done = json.loads(progress.read_text("utf-8"))["pairs"]
-        results.append((os.WIFSIGNALED(status), done))
-    report.write_text(json.dumps(results), "utf-8")
-
-
-def _main_killed_at(event: int, arguments: list[str]) -> None:
-    left = [event]
-
-    def count(*_: object) -> None:
-        left[0] -= 1
-        if not left[0]:
+    def killed(*given: Any) -> EncodedText:
+        if next(chunks, None) is None:
             os.kill(os.getpid(), signal.SIGKILL)
-
-    def around(function: Callable[..., Any]) -> Callable[..., Any]:
-        def counted(*arguments: Any, **named: Any) -> Any:
-            count()
-            result = function(*arguments, **named)
-            count()
-            return result
-
-        return counted
-
-    def halves(self: EncodedFiles, name: str, array: Numbers) -> None:
-        """Written in two halves, the first of which may be there alone."""
-        content = np.ascontiguousarray(array, self._types[name]).tobytes()
-        self._digests[name].update(content)
-        for half in (content[: len(content) // 2 + 1], content[len(content) // 2 + 1 :]):
-            count()
-            self._files[name].write(half)
-            self._files[name].flush()
+        return encode_chunk(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus, "CHUNK", 10)
-        patch.setattr(EncodedFiles, "_write", halves)
-        for owner, name in (
-            (preparation, "write_file"), (manifest, "write_file"),
-            (Path, "rename"), (Path, "write_bytes"), (Path, "unlink"),
-        ):  # fmt: skip
-            patch.setattr(owner, name, around(getattr(owner, name)))
-        patch.setattr(os, "fsync", count)  # the system outlives what is killed
-        os._exit(main(arguments))
+        patch.setattr(corpus, "CHUNK", 50)
+        patch.setattr(preparation, "encode_chunk", killed)
+        main(arguments)
 
 
 def contents(folder: Path) -> dict[str, str]:

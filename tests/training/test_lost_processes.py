@@ -20,8 +20,7 @@ from tests.training.conftest import TinyRun
 from tests.training.runs import forkserver
 from training import devices
 from training.data.corpus import CorpusError
-from training.data.manifest import locked
-from training.train import LOCK, main
+from training.train import LOCK, locked, main
 from training.update import Updater
 from training.validation import Score, Validation
 

@@ -4,11 +4,10 @@ import hashlib
 import json
 import math
 import mmap
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any, BinaryIO, overload
 
@@ -17,8 +16,6 @@ from numpy.typing import DTypeLike, NDArray
 from tqdm import tqdm
 
 from training.data.corpus import CHUNK, CorpusError, ParallelText
-from training.data.manifest import FileRecord
-from transformer.files.reading import MIB
 from transformer.text.tokenizer import Tokenizer
 
 Counts = NDArray[np.int64]
@@ -201,48 +198,6 @@ def checksums(text: EncodedText) -> dict[str, str]:
         name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name]).data).hexdigest()
         for name, array in arrays(text).items()
     }
-
-
-class EncodedFiles:
-    """The five files, open for writing and reading; what they hold already stays."""
-
-    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
-        self._files, self._types = files, types(pieces)
-        self._digests = {name: hashlib.sha256() for name in files}
-        for name, file in files.items():
-            file.seek(0)
-            for block in iter(partial(file.read, MIB), b""):
-                self._digests[name].update(block)
-        for name in (SOURCE_ENDS, TARGET_ENDS):
-            if not files[name].tell():
-                self._write(name, np.zeros(1, np.int64))
-
-    def append(self, text: EncodedText) -> None:
-        """Write further pairs behind those that are there."""
-        further = arrays(text)
-        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
-            there = self._files[pieces].tell() // self._types[pieces].itemsize
-            further[ends] = further[ends][1:] + there
-        for name, numbers in further.items():
-            self._write(name, numbers)
-
-    def records(self) -> dict[str, FileRecord]:
-        """Return the size and the checksum of each file."""
-        return {
-            name: {"bytes": file.tell(), "sha256": self._digests[name].hexdigest()}
-            for name, file in self._files.items()
-        }
-
-    def sync(self) -> None:
-        """Wait until all of it is on the disk."""
-        for file in self._files.values():
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _write(self, name: str, array: Numbers) -> None:
-        content = np.ascontiguousarray(array, self._types[name]).data
-        self._digests[name].update(content)
-        self._files[name].write(content)
 
 
 def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:

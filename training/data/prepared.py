@@ -1,31 +1,26 @@
 """Prepared text: one folder with the pieces of all pairs, which every process maps."""
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypedDict
 
 from training.config import RunConfig
-from training.data.corpus import (
-    MOST_BYTES_OF_STREAM,
-    CorpusError,
-    ParallelText,
-)
+from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, ParallelText
 from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
-from training.data.manifest import read_manifest, verify_files
 from training.data.text_folders import DataFolder, Endings, read_parallel
-from transformer.errors import unreadable
-from transformer.files.reading import opened, read_bytes
+from transformer.errors import quoted, unreadable
+from transformer.files.atomic import write_file
+from transformer.files.reading import MIB, opened, read_bytes, sha256_of
 from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
 # the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
-
-
-def prepared_files(endings: Endings) -> tuple[str, ...]:
-    """Return the names of the files of a prepared text in two languages."""
-    return (*NAMES, TOKENIZER, *(f"{VALIDATION}.{code}" for code in endings))
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +103,73 @@ def open_prepared(folder: Path) -> Prepared:
 def prepared_endings(folder: Path) -> Endings:
     """Return the languages of a prepared folder; CorpusError if its manifest is damaged."""
     return Endings.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])
+
+
+class FileRecord(TypedDict):
+    """Size and checksum of a file."""
+
+    bytes: int
+    sha256: str
+
+
+def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON with a version and a checksum of itself."""
+    sealed: dict[str, Any] = {"version": VERSION, **content}
+    sealed["sha256"] = _checksum(sealed)
+    write_file(path, (json.dumps(sealed, indent=2) + "\n").encode())
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read what `write_manifest` wrote."""
+    try:
+        content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+        if content["version"] != VERSION:
+            raise CorpusError(
+                f"{path} is of version {quoted(content['version'])}, but this program writes "
+                f"{VERSION}: prepare the text again."
+            )
+        is_whole = content.pop("sha256") == _checksum(content)
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise damaged(path) from error
+    if not is_whole:
+        raise damaged(path)
+    return content
+
+
+def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
+    """Return the size and the checksum of each of these files of a folder."""
+    return {
+        name: {
+            "bytes": (folder / name).stat().st_size,
+            "sha256": sha256_of(folder / name, MOST_BYTES_OF_STREAM),
+        }
+        for name in names
+    }
+
+
+def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
+    """Compare the files of a folder with their records."""
+    for name, record in records.items():
+        path = folder / name
+        try:
+            size = path.stat().st_size
+            if size != record["bytes"]:
+                raise CorpusError(
+                    f"{path} has {size:,} bytes, but {record['bytes']:,} were prepared: remove "
+                    f"{folder} and prepare the text again."
+                )
+            if sha256_of(path, MOST_BYTES_OF_STREAM) != record["sha256"]:
+                raise damaged(path)
+        except OSError as error:
+            raise CorpusError(unreadable(error, path)) from error
+
+
+def damaged(path: Path) -> CorpusError:
+    """Build the error of a file that is not what was written."""
+    return CorpusError(f"{path} is damaged: remove {path.parent} and prepare the text again.")
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -15,7 +15,6 @@ from training.data.batches import TokenBatches
 from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
-    EncodedFiles,
     EncodedText,
     Part,
     Sentences,
@@ -26,7 +25,8 @@ from training.data.encoded_text import (
     mapped_text,
     stored_type,
 )
-from training.data.manifest import record_files
+from training.data.preparation import EncodedFiles
+from training.data.prepared import record_files
 from training.data.run_data import encode_texts
 from training.data.text_folders import DataFolder
 from transformer.text.tokenizer import Tokenizer
@@ -104,26 +104,22 @@ def _encoded(pairs: list[tuple[list[int], list[int]]], dtype: type, first: int =
 @given(
     chunks=st.lists(st.lists(pairs, max_size=4), min_size=1, max_size=5).filter(any),
     dtype=st.sampled_from([np.uint16, np.int32]),
-    data=st.data(),
 )
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_files(
-    tmp_path: Path, chunks: list, dtype: type, data: st.DataObject
+    tmp_path: Path, chunks: list, dtype: type
 ) -> None:
     whole = _encoded([pair for chunk in chunks for pair in chunk], dtype)
     with ExitStack() as stack:
         paths = {name: tmp_path / name for name in NAMES}
         files = {name: stack.enter_context(path.open("w+b")) for name, path in paths.items()}
         written, first = EncodedFiles(files, dtype), 0
-        reopened = data.draw(st.integers(0, len(chunks)))
-        for number, chunk in enumerate(chunks):
-            if number == reopened:  # by a later process
-                written.sync()
-                written = EncodedFiles(files, dtype)
+        for chunk in chunks:
             written.append(_encoded(chunk, dtype, first))
             first += len(chunk)
-        written.sync()
-        mapped, records = mapped_text(files, dtype, left_out=7), written.records()
+        for file in files.values():
+            file.flush()
+        mapped, records = mapped_text(files, dtype, left_out=7), written.records
     assert mapped.left_out == 7
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
@@ -138,7 +134,8 @@ def test_a_mapped_text_is_read_only_and_half_a_number_is_refused(tmp_path: Path)
         files = {name: stack.enter_context((tmp_path / name).open("w+b")) for name in NAMES}
         written = EncodedFiles(files, np.uint16)
         written.append(_encoded([([5], [6, 7])], np.uint16))
-        written.sync()
+        for file in files.values():
+            file.flush()
         mapped = mapped_text(files, np.uint16, 0)
         with pytest.raises(ValueError, match="read-only"):
             mapped.source.stored[0] = 3

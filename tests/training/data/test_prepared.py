@@ -10,12 +10,13 @@ from tests.training.conftest import RECIPE
 from tests.training.preparing import prepared_text
 from training.config import RunConfig
 from training.data.corpus import CorpusError
+from training.data.encoded_text import NAMES
 from training.data.prepared import (
     MANIFEST,
+    TOKENIZER,
     is_prepared,
     open_prepared,
     prepared_among,
-    prepared_files,
 )
 from training.data.run_data import encode_texts
 from training.data.text_folders import (
@@ -53,7 +54,7 @@ def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
     assert prepared.text.encoded.source.stored.base is not None  # mapped, not copied
 
 
-@pytest.mark.parametrize("name", [*prepared_files(ENGLISH_GERMAN), MANIFEST])
+@pytest.mark.parametrize("name", [*NAMES, TOKENIZER, "valid.en", "valid.de", MANIFEST])
 def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     out: Path, tmp_path: Path, name: str
 ) -> None:

@@ -118,12 +118,6 @@ class RunConfig:
                 f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."
             )
         recipe = document.get("training", {})
-        if "accumulate" in recipe:
-            raise ConfigError(
-                "[training] accumulate is no field any more, since batch_tokens counts the whole "
-                "update: multiply batch_tokens by it and by the number of processes, and write as "
-                "micro_batch_tokens what batch_tokens was."
-            )
         for table, fields, kind in (
             ("model", model, TransformerConfig),
             ("training", recipe, Recipe),

@@ -88,9 +88,7 @@ class Trainer:
                 f"{self.out} is at step {self.progress.step:,} already, but {self.recipe.steps:,} "
                 f"steps are asked for: ask for more in the configuration or with --steps."
             )
-        multiple = self.progress.length_multiple or self.stream.length_multiple
-        self.progress = replace(self.progress, length_multiple=multiple)
-        self.stream.length_multiple = multiple
+        self.stream.length_multiple = self.progress.length_multiple
         journal.read(self.out / LOG)  # a damaged one is refused while everything is still there
         self.saver.remove_checkpoints_after(self.progress.step)
         return warning

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training.data import corpus, preparation
+from training.data import corpus, encoded_text, preparation
 from training.data.encoded_text import EncodedText
 from training.prepare import main
 
@@ -46,7 +46,7 @@ def prepared_text(folder: Path) -> Path:
 
 def killed_at_chunk(chunk: int, arguments: list[str]) -> None:
     """training.prepare, killed as it encodes this chunk, from 0; in a process of its own."""
-    encode_chunk = preparation.encode_chunk
+    encode_chunk = encoded_text.encode_chunk
     chunks = iter(range(chunk))
 
     def killed(*given: Any) -> EncodedText:

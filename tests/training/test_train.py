@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
     [
         ({"h": 3}, "d_model = 32 cannot be divided among h = 3 heads"),
         ({"vocab_size": 9_000}, "No vocabulary of 9000 pieces"),
-        ({"accumulate": 2}, "write as micro_batch_tokens what batch_tokens was"),
+        ({"accumulate": 2}, "[training] has no field 'accumulate'"),
         (
             {"N": 200, "d_ff": "200_000\nd_k = 16_000\nd_v = 16_000\npositions = 'learned'"},
             "but at most 1,073,741,824 are possible: choose smaller sizes.",

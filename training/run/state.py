@@ -15,13 +15,12 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
-from training.config import Recipe, RunConfig
+from training.config import RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, Endings
 from training.devices import ProcessInfo
 from training.update import Updater
 from transformer.checkpoints import checkpoint
-from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.errors import CheckpointError, ConfigError, unreadable
 from transformer.files.atomic import (
     FolderKind,
     backup_path,
@@ -37,7 +36,7 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 """The folders of a run that hold its state and its checkpoints."""
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
-PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
+PROGRESS_KEY = "place"  # in state.json
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
@@ -60,8 +59,8 @@ class Progress:
     unlogged_tokens: int = 0  # target tokens since the last loss in the log
     unlogged_seconds: float = 0.0  # time spent on their steps
     # what the lengths of its batches are padded to multiples of. The order of the text depends on
-    # it, so a run keeps it on whatever device it goes on; 0 in a state of earlier versions.
-    length_multiple: int = 0
+    # it, so a run keeps it on whatever device it goes on.
+    length_multiple: int = 1
     started_from: str = ""  # SHA-256 of the weights that it began with; empty if it drew its own
 
     def with_update(self, epoch: int, batch: int, tokens: int) -> "Progress":
@@ -204,30 +203,18 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
-    saved = written["config"]
-    # in earlier versions an update was so many batches of each process: of another order
-    batches = saved["training"].get("accumulate", 1) * saved.get("run", {}).get("processes", 1)
-    if batches != 1:
-        raise CheckpointError(
-            f"{folder} was written by an earlier version, with {batches} batches in each update, "
-            f"where this one has one: start a new run, with --start-from its last checkpoint."
-        )
-    # a field that is younger than the state was then what its default is
-    complete = {
-        "model": asdict(TransformerConfig.from_dict(dict(saved["model"]))),
-        "training": {**asdict(Recipe()), **saved["training"]},
-    }
-    current = {"model": asdict(identity.config.model), "training": asdict(identity.config.recipe)}
-    for table, fields in current.items():
-        for name, value in fields.items():
-            if name not in MAY_CHANGE and complete[table][name] != value:
-                before = quoted(complete[table][name])
+    saved = RunConfig.from_dict(written["config"])
+    for table, began, asked in (
+        ("model", saved.model, identity.config.model),
+        ("training", saved.recipe, identity.config.recipe),
+    ):
+        for name, value in asdict(asked).items():
+            if name not in MAY_CHANGE and (before := getattr(began, name)) != value:
                 raise CheckpointError(
-                    f"[{table}] {name} was {before} when the run began and is {value!r} now: "
+                    f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."
                 )
-    # runs of earlier versions have no fingerprint
-    if written.get("text", identity.text) != identity.text:
+    if written["text"] != identity.text:
         raise CheckpointError(
             f"The training text of --data is not the one that the run in {folder.parent} began "
             f"with: resume with the same folders, weights and files, or start a new run."

@@ -66,6 +66,8 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
     try:
         arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
         words = json.loads(str(arrays.pop("words")))
+        (source, target, codes), read_pieces = words["languages"], words["read_pieces"]
+        counts = {kind: words["head_counts"].get(kind) for kind in KINDS}
         fields = TraceFields(
             source=words["source"],
             target=words["target"],
@@ -75,7 +77,15 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
             decoder_self=arrays["decoder_self"],
             cross=arrays["cross"],
             log_probs=arrays["log_probs"],
-            **_added(words),
+            languages=Languages(source, target, tuple(codes)),
+            read_pieces=None if read_pieces is None else _pieces(read_pieces),
+            head_counts={
+                kind: tuple(map(int, count)) for kind, count in counts.items() if count is not None
+            },
+            special=SpecialTokens(*map(frozenset, words["special"])),
+            causal=words["causal"],
+            second_start=words["second_start"],
+            notes=tuple(words["notes"]),
         )
         _require_consistent(fields)
         return fields
@@ -85,24 +95,6 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
         raise CheckpointError(f"{path} cannot be read: {error}.") from error
     except _FORMAT_ERRORS as error:
         raise CheckpointError(f"{path} is not a trace that was saved here.") from error
-
-
-def _added(words: dict[str, Any]) -> dict[str, Any]:
-    """Read the fields that older files do not have."""
-    if "languages" not in words:
-        return {}
-    source, target, codes = words["languages"]
-    read_pieces = words["read_pieces"]
-    counts: dict[Kind, Any] = {kind: words["head_counts"].get(kind) for kind in KINDS}
-    return {
-        "languages": Languages(source, target, tuple(codes)),
-        "read_pieces": None if read_pieces is None else _pieces(read_pieces),
-        "head_counts": {kind: tuple(map(int, c)) for kind, c in counts.items() if c is not None},
-        "special": SpecialTokens(*map(frozenset, words["special"])),
-        "causal": words["causal"],
-        "second_start": words.get("second_start"),
-        "notes": tuple(words["notes"]),
-    }
 
 
 def _require_consistent(trace: TraceFields) -> None:

@@ -17,7 +17,7 @@ from training import train
 from training.data import preparation
 from training.data.preparation import EncodedFiles
 from training.data.prepared import open_prepared
-from training.data.scan import Scan
+from training.data.scan import Scan, scan
 from training.data.text_folders import Endings
 from training.prepare import main
 from transformer import Translator
@@ -218,7 +218,7 @@ def test_of_two_processes_the_first_to_finish_wins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, out = two_folders(tmp_path)
-    others, scan = iter([main]), preparation.scan
+    others = iter([main])
 
     def meanwhile(*given: Any) -> Scan:
         """The same command again, when nothing is written yet."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,7 +11,6 @@ from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
 from training.run.state import Identity, Progress, Snapshot, load_state
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError
 from transformer.model import Transformer
 
 CONFIG = RunConfig(
@@ -54,31 +51,3 @@ def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path
     assert _load(tmp_path / "state") == pytest.approx(0.6)
     losses = [_load(tmp_path / "state", rank=rank, processes=2) for rank in range(2)]
     assert losses == [pytest.approx(0.6), 0]
-
-
-def _as_earlier(folder: Path, processes: int, accumulate: int) -> None:
-    """Turn a state into one that versions before this one have written."""
-    path = folder / "state.json"
-    written: dict[str, Any] = json.loads(path.read_text())
-    del written["text"], written["config"]["model"]["output_bias"]
-    for name in ("micro_batch_tokens", "depth_scaled"):
-        del written["config"]["training"][name]
-    for name in ("length_multiple", "started_from"):
-        del written["place"][name]
-    written["config"]["training"]["accumulate"] = accumulate
-    written["config"]["run"] = {"processes": processes}
-    path.write_text(json.dumps(written))
-
-
-def test_a_state_of_an_earlier_version_is_taken_where_its_updates_were_one_batch(
-    tmp_path: Path,
-) -> None:
-    for processes, accumulate in ((1, 1), (2, 1), (1, 4)):
-        folder = tmp_path / f"{processes}-{accumulate}" / "state"
-        _save(folder, [0.5])
-        _as_earlier(folder, processes, accumulate)
-        if processes * accumulate == 1:
-            assert _load(folder) == 0.5
-            continue
-        with pytest.raises(CheckpointError, match=f"with {processes * accumulate} batches in each"):
-            _load(folder)

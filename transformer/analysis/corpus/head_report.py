@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.stored import Count, Figure, MeasureName, Report
+from transformer.analysis.corpus.stored import Count, Figure, Report
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.means import AGAIN, COMMAND
@@ -34,9 +34,9 @@ class HeadFigures:
     """One head."""
 
     place: Head = field(metadata={"key": "head"})  # the head
-    role: MeasureName  # most frequent on the corpus; "" where nothing dominates
+    role: str  # most frequent on the corpus; "" where nothing dominates
     offset: int  # most frequent offset of the largest weight, in tokens
-    measures: Mapping[MeasureName, Figure]  # by `corpus_roles.MEASURES` and `IMPORTANCE`
+    measures: Mapping[str, Figure]  # by `corpus_roles.MEASURES` and `IMPORTANCE`
     examples: tuple[Example, ...]  # highest scores of its role, or of its confidence
 
 

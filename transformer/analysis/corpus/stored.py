@@ -22,10 +22,6 @@ MOST_LETTERS = 2**16
 """Largest length of a text in such a file."""
 
 Count: TypeAlias = Annotated[int, "from 0"]
-MeasureName: TypeAlias = Annotated[str, "of a measure or role, under the name that it has now"]
-
-RENAMED = {"aligns": "one-to-one"}
-"""Names in files that were written earlier, and what they are called now."""
 
 
 class Figure(NamedTuple):
@@ -171,7 +167,6 @@ _CHECKS: dict[Any, Callable[[Any], Any]] = {
     int: _whole,
     Count: _count,
     str: _text,
-    MeasureName: lambda value: RENAMED.get(_text(value), value),
     bool: lambda value: value is True,
 }
 

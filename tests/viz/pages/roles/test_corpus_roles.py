@@ -210,22 +210,6 @@ def test_the_card_says_of_one_head_all_that_is_measured(
     assert not any("alignment error" in text for text in texts(app))
 
 
-def test_a_report_with_the_role_under_its_name_of_before_is_read(
-    trained_folder: Path, tmp_path: Path, translator: Translator
-) -> None:
-    place = Head("cross", 0, 1)
-    report = head_report_of(translator)
-    figures = made_figures(place, **{"one-to-one": 0.9})
-    heads = tuple(figures if head.place == place else head for head in report.heads)
-    folder = folder_with(trained_folder, tmp_path / "old", replace(report, heads=heads))
-    text = (folder / FILE).read_text()
-    (folder / FILE).write_text(text.replace('"one-to-one"', '"aligns"'))
-    result = head_report.read(folder, translator.model.config)
-    assert result is not None
-    assert result.head(place).role == "one-to-one"
-    assert result.head(place).measures["one-to-one"].value == pytest.approx(0.9)
-
-
 def test_in_order_is_said_with_the_share_that_is_in_order(translator: Translator) -> None:
     trace = translator.trace(SENTENCE)
     weights = np.full_like(trace.cross, 0.001)

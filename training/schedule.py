@@ -6,11 +6,6 @@ def cooldown_left(step: int, steps: int, cooldown: int) -> float:
     return min(1.0, (steps - step + 1) / cooldown) if cooldown else 1.0
 
 
-def shortened_cooldown(cooldown: int, planned: int, steps: int) -> int:
-    """Shorten the cooldown of a run that makes fewer steps than planned by the same share."""
-    return round(cooldown * min(1.0, steps / planned))
-
-
 def learning_rate(
     step: int, d_model: int, warmup: int = 4000, factor: float = 1.0, until_end: float = 1.0
 ) -> float:

@@ -33,7 +33,6 @@ from training.devices import (
 )
 from training.run.journal import LOG, TensorBoard
 from training.run.state import KIND, STATE, has_state, saved_endings
-from training.schedule import shortened_cooldown
 from training.trainer import AVERAGED, Trainer
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints import checkpoint, marian
@@ -170,7 +169,7 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
     refuse_too_large(config.model)
     if (steps := options.steps) is None:
         return config
-    cooldown = shortened_cooldown(config.recipe.cooldown, config.recipe.steps, steps)
+    cooldown = round(config.recipe.cooldown * min(1.0, steps / config.recipe.steps))
     recipe = dataclasses.replace(config.recipe, steps=steps, cooldown=cooldown)
     return dataclasses.replace(config, recipe=recipe)
 

@@ -1,11 +1,12 @@
 """The training loop: updates, the log, validation, checkpoints, and how it stops (§5)."""
 
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch import nn
 from tqdm import tqdm
 
 from training.average import write_average
@@ -14,7 +15,6 @@ from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
 from training.data.run_data import RunData
 from training.devices import ProcessInfo, StopRequest
-from training.initialisation import scale_by_depth
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
@@ -75,7 +75,7 @@ class Trainer:
     def start_from(self, given: Checkpoint) -> None:
         """Start from the weights of a checkpoint of the same shape."""
         self.model.load_state_dict(given.model.state_dict())
-        self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
+        self.progress.started_from = checksum_of_weights(given.folder)
 
     def resume(self) -> str:
         """Load the last undamaged state; return a warning if that was not the last one, else ""."""
@@ -142,7 +142,9 @@ class Trainer:
                 loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
                 self.saver.raise_if_failed(wait=False)
             self.stop_request.agree(may_communicate=self._due(self.recipe.log_every))
-            self.progress = self.progress.with_seconds(time.monotonic() - started)
+            seconds = time.monotonic() - started
+            self.progress.seconds += seconds
+            self.progress.unlogged_seconds += seconds
             bar.update()
             if self._due(self.recipe.log_every):
                 bar.set_postfix_str(self._log(journal, loss))
@@ -204,7 +206,9 @@ class Trainer:
                     f"continue with --resume."
                 )
             raise TrainingError(f"The memory of the GPU is full at step {step:,}: {advice}")
-        self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
+        self.progress.step = step
+        self.progress.epoch, self.progress.batch = update.epoch, update.batches_done
+        self.progress.unlogged_tokens += update.tokens
         # reading a value waits for a GPU: there only where the clock stands afterwards, for what is
         # queued would be computed meanwhile
         every = (self.recipe.log_every, self.recipe.save_every, self.recipe.validate_every)
@@ -254,7 +258,7 @@ class Trainer:
     def _log(self, journal: RunLog | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
         speed = self.progress.unlogged_tokens / self.progress.unlogged_seconds
-        self.progress = self.progress.with_loss_logged()
+        self.progress.unlogged_tokens, self.progress.unlogged_seconds = 0, 0.0
         if journal:
             journal.write(
                 step=self.progress.step,
@@ -269,7 +273,9 @@ class Trainer:
     def _validate(self, journal: RunLog | None, bar: tqdm) -> None:
         """Measure the loss in all processes, and translations in the main process."""
         loss = self.validation.loss()
-        self.progress = self.progress.with_validation(loss)
+        self.progress.without_gain += 1
+        if self.progress.best_loss is None or loss < self.progress.best_loss:
+            self.progress.best_loss, self.progress.without_gain = loss, 0
         if journal is None:
             return
         result = self.validation.score()
@@ -284,6 +290,21 @@ class Trainer:
             f"step {self.progress.step:,}: validation loss {loss:.3f}, "
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
+
+
+@torch.no_grad()
+def scale_by_depth(model: Transformer) -> None:
+    """Divide each matrix of layer l by √l, l = 1 ... N, in both stacks.
+
+    What a layer adds is then small beside what it is added to, and the gradient of a deep post-norm
+    model does not vanish on its way down (Zhang, Titov and Sennrich 2019, §4, with α = 1; arXiv
+    1908.11365). The paper does not say how its weights begin.
+    """
+    for stack in (model.encoder.layers, model.decoder.layers):
+        for l, layer in enumerate(stack, start=1):  # noqa: E741, the symbol of the article
+            for module in layer.modules():
+                if isinstance(module, nn.Linear):
+                    module.weight /= math.sqrt(l)
 
 
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:

@@ -9,26 +9,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sacrebleu
 import safetensors.torch
 import torch
+from torch import Tensor
 from tqdm import tqdm
 
-from training.bleu_tokens import tokens_of
-from training.data.corpus import CorpusError, read_files, read_lines
-from training.data.encoded_text import encode
-from training.evaluation.head_corpus import (
-    bleu,
-    bleu_statistics,
-    line_pairs,
-    mean_outputs,
-    sample,
-)
+from training.bleu_tokens import DEFAULT, tokens_of
+from training.data.corpus import CorpusError, ParallelText, read_files, read_lines
+from training.data.encoded_text import EncodedText, encode
 from training.evaluation.measurement import (
     corpus_options,
+    drawn_rows,
     load_translator,
     store_or_write,
     target_language,
 )
+from training.validation import translate_all
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
@@ -56,13 +53,19 @@ from transformer.analysis.corpus.stored import (
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lines.means import head_means
-from transformer.analysis.lines.measured import COST, GRADIENT, LOG_P, MeasuredLines
+from transformer.analysis.lines.measured import COST, GRADIENT, LOG_P, LinePair, MeasuredLines
 from transformer.analysis.lines.measuring import key_counts, measure_pairs
+from transformer.analysis.lines.passes import batches_of
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
+from transformer.config import EOS, PAD
+from transformer.decoding import greedy
 from transformer.errors import InputError
-from transformer.kinds import KINDS
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
+from transformer.text.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -134,6 +137,88 @@ def run(options: argparse.Namespace) -> None:
     }
     store_or_write(translator.folder, options.out, files)
     print(content.strip() if options.json else as_text(report))
+
+
+def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
+    """Draw at most `sentences` pairs with a seed, in the order of the text."""
+    rows = drawn_rows(len(text), sentences, seed)
+    return EncodedText(
+        text.source.take(rows),
+        text.target.take(rows),
+        np.asarray(text.lines)[rows],
+        text.left_out,
+    )
+
+
+def line_pairs(text: ParallelText, encoded: EncodedText) -> list[LinePair]:
+    """Return the pairs that were encoded, with `</s>` behind the token ids of both sides."""
+    return [
+        LinePair(line + 1, text.source[line], text.target[line], (*source, EOS), (*target, EOS))
+        for line, source, target in zip(
+            np.asarray(encoded.lines).tolist(), encoded.source, encoded.target, strict=True
+        )
+    ]
+
+
+@torch.inference_mode()
+def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Tensor]:
+    """Average the output z of every head over all positions, `[layer, head, d_v]`."""
+    points = {
+        kind: [
+            f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.stack(kind).N)
+        ]
+        for kind in KINDS
+    }
+    sums: dict[Kind, Tensor] = dict.fromkeys(KINDS, torch.zeros(()))
+    positions = dict.fromkeys(KINDS, 0)
+    for _, batch in batches_of(model, pairs):
+        _, cache = model.run_with_cache(
+            batch.source, batch.target, names=lambda name: name.endswith("hook_z")
+        )
+        for kind, names in points.items():
+            real = (batch.source if kind == "encoder_self" else batch.written) != PAD
+            z = torch.stack([cache[name] for name in names]).double()  # [layer, batch, head, q, v]
+            sums[kind] = sums[kind] + torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
+            positions[kind] += int(real.sum())
+    return {kind: (sums[kind] / positions[kind]).float() for kind in KINDS}
+
+
+def bleu_statistics(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    text: EncodedText,
+    references: Sequence[str],
+    heads: Sequence[Head],
+    tokenize: str = DEFAULT,
+) -> Floats:
+    """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
+
+    `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
+    """
+    with removed(model, [Removal(*place) for place in heads]):
+        translations = translate_all(
+            text.source[:], lambda batch: greedy(model, batch), tokenizer, model.device
+        )
+    metric = sacrebleu.BLEU(tokenize=tokenize, effective_order=True)
+    scores = [
+        metric.sentence_score(translation, [reference])
+        for translation, reference in zip(translations, references, strict=True)
+    ]
+    return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
+
+
+def bleu(statistics: Floats) -> Floats:
+    """Compute corpus BLEU, 0 to 100, smoothed as sacreBLEU's default, from sums of statistics."""
+    matches, totals = statistics[..., :4], statistics[..., 4:8]
+    written, wanted = statistics[..., 8], statistics[..., 9]
+    # each n-gram length without a match counts half as much as the one before (Chen & Cherry 2014)
+    smoothed = 0.5 ** (matches == 0).cumsum(-1)
+    precision = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
+    brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
+    score = 100 * brevity * np.exp(np.log(precision).mean(-1))
+    none = (totals == 0).any(-1) | (matches == 0).all(-1)
+    bleu_scores: Floats = np.where(none, 0, score)
+    return bleu_scores
 
 
 def _report(

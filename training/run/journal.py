@@ -136,9 +136,12 @@ def _record(line: str) -> Record:
     for name, least in COUNTS.items():
         if name in record:
             _check_count(record, name, least)
-    for name in record:
+    for name, value in record.items():
         if name in (*MEASURED, *POSITIVE, "seconds", "validation_bleu"):
-            _check_number(record, name)
+            if isinstance(value, str):
+                raise RunLogError(f"{name} is no number")
+            if name in POSITIVE and value <= 0:
+                raise RunLogError(f"{name} is not above 0")
     return record
 
 
@@ -154,14 +157,6 @@ def _check_count(record: Record, name: str, least: int) -> None:
     value = record.get(name)
     if not isinstance(value, int) or not least <= value <= MAX_STEP:
         raise RunLogError(f"{name} is no whole number from {least} to {MAX_STEP:.0e}")
-
-
-def _check_number(record: Record, name: str) -> None:
-    value = record[name]
-    if isinstance(value, str):
-        raise RunLogError(f"{name} is no number")
-    if name in POSITIVE and value <= 0:
-        raise RunLogError(f"{name} is not above 0")
 
 
 def _quoted(name: str) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,9 @@ _FOREIGN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass
 class Progress:
-    """From where a run began, and how far it has come."""
+    """From where a run began, and how far it has come; a run adds to it as it goes."""
 
     step: int = 0  # updates made
     epoch: int = 0  # the epoch it is in, from 0
@@ -62,34 +62,6 @@ class Progress:
     # it, so a run keeps it on whatever device it goes on.
     length_multiple: int = 1
     started_from: str = ""  # SHA-256 of the weights that it began with; empty if it drew its own
-
-    def with_update(self, epoch: int, batch: int, tokens: int) -> "Progress":
-        """Return the progress after one more update, of `tokens` target tokens."""
-        return replace(
-            self,
-            step=self.step + 1,
-            epoch=epoch,
-            batch=batch,
-            unlogged_tokens=self.unlogged_tokens + tokens,
-        )
-
-    def with_seconds(self, seconds: float) -> "Progress":
-        """Return the progress after `seconds` more spent on steps."""
-        return replace(
-            self,
-            seconds=self.seconds + seconds,
-            unlogged_seconds=self.unlogged_seconds + seconds,
-        )
-
-    def with_loss_logged(self) -> "Progress":
-        """Return the progress after a loss is logged."""
-        return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
-
-    def with_validation(self, loss: float) -> "Progress":
-        """Return the progress after a validation with this loss."""
-        if self.best_loss is None or loss < self.best_loss:
-            return replace(self, best_loss=loss, without_gain=0)
-        return replace(self, without_gain=self.without_gain + 1)
 
 
 @dataclass(frozen=True)
@@ -301,9 +273,9 @@ class Saver:
         copy, state = Transformer.unfilled(self.model.config), self._snapshot(progress, losses)
         weights = self.model.named_parameters()
         copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in weights)
+        folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
 
         def write() -> None:
-            folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
             checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.endings.languages)
             state.write(self.out / STATE)
             for old in checkpoints(self.out)[: -self.keep]:

@@ -3,7 +3,6 @@
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate, groupby
 
 from transformer.errors import InputError, quoted
@@ -139,7 +138,7 @@ def _speller(
     """
     some = [*tokens]
     if _is_byte_level(some, some if spelt is None else spelt, added):
-        return partial(_byte_level, added=added)
+        return lambda tokens: _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
     if _are_bytes(some, added):
         return _one_byte_each
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
@@ -252,10 +251,6 @@ def _one_byte_each(tokens: Sequence[str]) -> _Spelt:
             for token in tokens
         ]
     )
-
-
-def _byte_level(tokens: Sequence[str], added: Collection[str] | None) -> _Spelt:
-    return _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
 
 
 def _wordpiece(tokens: Sequence[str]) -> _Spelt:

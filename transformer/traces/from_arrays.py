@@ -92,7 +92,8 @@ def fields_of_arrays(
     if has_texts:
         sources = pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
-        sources = numbered(_keys_of_source(shapes))
+        both = (*shapes.get("encoder_self", ()), *shapes.get("cross", ()))
+        sources = numbered(both[0][2] if both else 0)
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
     layers = {kind: _layers_of(given[kind], kind, shapes[kind]) for kind in kinds}
@@ -209,7 +210,9 @@ def shape_of(given: Any, name: str) -> Shape:
     while isinstance(first, (list, tuple)) and len(shape) < _MOST_AXES:
         shape.append(len(first))
         first = first[0] if first else 0.0
-    if isinstance(first, (list, tuple)) or not (hasattr(first, "shape") or _is_number(first)):
+    if isinstance(first, (list, tuple)) or not (
+        hasattr(first, "shape") or isinstance(first, (Number, np.generic))
+    ):
         raise _no_array(name)
     shape += getattr(first, "shape", ())
     if (count := math.prod(shape)) > _MOST_NUMBERS:
@@ -226,10 +229,6 @@ def _is_even(given: Any, shape: Shape) -> bool:
     if not shape or len(given) != shape[0]:
         return False
     return len(shape) == 1 or all(_is_even(row, shape[1:]) for row in given)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (Number, np.generic))
 
 
 def _no_array(name: str) -> InputError:
@@ -320,13 +319,6 @@ def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
                     f"all: give what the softmax returns, without dropout, or normalized=False to "
                     f"draw other numbers."
                 )
-
-
-def _keys_of_source(layers: Mapping[Kind, Sequence[Shape]]) -> int:
-    for kind in ("encoder_self", "cross"):
-        for shape in layers.get(kind, ()):
-            return shape[2]
-    return 0
 
 
 def _axes(

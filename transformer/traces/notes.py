@@ -23,7 +23,9 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     shared = share_rows(layers.get("decoder_self", ()), layers.get("cross", ()))
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]
-        notes += _gaps(maps, title)
+        there = [str(number) for number, layer in enumerate(maps, start=1) if len(layer)]
+        if len(there) < len(maps):
+            notes.append(f"There is {title} in these layers alone: {', '.join(there)}.")
         if shared and kind == "cross":
             shares = np.concatenate([layer.sum(-1).ravel() for layer in maps])
             notes.append(
@@ -45,13 +47,6 @@ def share_rows(own: Sequence[Weights], cross: Sequence[Weights]) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         both = [a.sum(-1) + b.sum(-1) for a, b in zip(own, cross, strict=True)]
     return all((np.abs(rows - 1) <= TOLERANCE).all() for rows in both)
-
-
-def _gaps(layers: Sequence[Weights], title: str) -> list[str]:
-    there = [str(number) for number, layer in enumerate(layers, start=1) if len(layer)]
-    if len(there) == len(layers):
-        return []
-    return [f"There is {title} in these layers alone: {', '.join(there)}."]
 
 
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:

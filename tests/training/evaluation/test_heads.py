@@ -16,7 +16,7 @@ from training.data.corpus import ParallelText
 from training.data.encoded_text import encode
 from training.evaluate import main
 from training.evaluation import heads
-from training.evaluation.head_corpus import bleu, line_pairs
+from training.evaluation.heads import bleu, line_pairs
 from transformer import CheckpointError, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report

@@ -123,7 +123,9 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     padding: a sentence has the same loss alone and in a batch.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
-    edits: dict[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
+    edits: dict[str, Hook] = {}
+    if not masked:
+        edits = {f"{name}.hook_mask": lambda mask, _: torch.ones_like(mask) for name in names}
     if not masked and kind == "decoder_self":
         padded = ~padding_mask(batch.target.to(model.device))
         edits |= {
@@ -147,10 +149,6 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
         loss=_loss(logits, batch.written),
         hides=np.asarray((hidden & real).any((1, 2))),
     )
-
-
-def _unmask(mask: Tensor, _name: str) -> Tensor:
-    return torch.ones_like(mask)
 
 
 def _loss(logits: Tensor, written: Tensor) -> Floats:

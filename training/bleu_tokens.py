@@ -21,10 +21,7 @@ _EXTRAS = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 
 def tokens_of(language: str) -> tuple[str, str]:
-    """Choose the tokens for a target language, by its English name, else its code.
-
-    The second is a sentence on the choice, "" where it is the usual one.
-    """
+    """Choose the tokens for a language by its name or code, and a sentence on an unusual choice."""
     name = _OF_LANGUAGE.get(re.split("[-_]", language)[0], DEFAULT)
     if name == DEFAULT:
         return name, ""

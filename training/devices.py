@@ -281,10 +281,7 @@ def lost_process_as_error() -> Iterator[None]:
 
 
 def is_first_to_log(message: str) -> bool:
-    """Return whether no other process of the run has logged the same message.
-
-    No process waits for another: one may be wrong alone.
-    """
+    """Return whether no other process of the run, for which none waits, has logged the message."""
     if not distributed.is_initialized():
         return True
     key = "logged/" + hashlib.sha256(message.encode("utf-8", "surrogateescape")).hexdigest()

@@ -175,10 +175,7 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
 
 
 def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
-    """Load weights of this shape, of a folder or of a bundled checkpoint by its name.
-
-    Dropout and smoothing may differ.
-    """
+    """Load weights of this shape, but for dropout and smoothing, by a folder or a bundled name."""
     folder = checkpoint_folder(folder)
     if marian.is_marian(folder):
         raise ConfigError(

@@ -94,10 +94,7 @@ class Trainer:
         return warning
 
     def run(self) -> bool:
-        """Train until the last step, until patience runs out, or until a signal asks to stop.
-
-        Return whether the run is complete.
-        """
+        """Train to the last step, until patience runs out or a signal comes; return if complete."""
         with self.stop_request.listening():
             try:
                 self._run()
@@ -308,10 +305,7 @@ def scale_by_depth(model: Transformer) -> None:
 
 
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
-    """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
-
-    Return 0 if not even one of its rows does.
-    """
+    """Find the largest micro-batch that fits, in padded tokens, by halving; 0 if no row does."""
     largest = max(batches, key=_tokens)
     tokens = _tokens(largest)
     rows = len(largest.source)

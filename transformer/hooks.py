@@ -123,10 +123,7 @@ class Hooked(nn.Module):
         return self._points
 
     def silenced(self) -> Mapping[str, tuple[Silence, ...]] | None:
-        """Return the hooks that silence heads in the current context, by the name of their point.
-
-        None where any point of this model has a hook that does, or may do, anything else.
-        """
+        """Return the `Silence` hooks of the context by point; None where another hook is on any."""
         active = _active.get({})
         if not active:
             return {}
@@ -140,10 +137,7 @@ class Hooked(nn.Module):
 
     @contextmanager
     def hooks(self, hooks: Mapping[str, Hook]) -> Iterator[None]:
-        """Call these hooks inside the `with` block, in this thread or task alone.
-
-        Blocks nest; the outer block's hooks run first.
-        """
+        """Call these hooks inside the block, after those of outer blocks, in this context alone."""
         if not isinstance(hooks, Mapping):
             raise HookError(
                 f"The hooks are {quoted(hooks)}: give a dictionary of functions by the names of "

@@ -145,10 +145,7 @@ def division(recipe: Recipe, processes: int) -> str:
 
 
 def empty_batch(multiple: int = 1) -> Batch:
-    """Make a batch of one row without text, whose loss and gradients are 0.
-
-    A process without a sentence pair computes it, since all of them take part in an update.
-    """
+    """Make a batch without text, for a process that has no pair: its loss and gradients are 0."""
     shape = (1, round_up(1, multiple))
     source, target, labels = (torch.full(shape, PAD) for _ in range(3))
     source[0, 0], target[0, 0] = EOS, BOS
@@ -160,10 +157,7 @@ PREFETCH = 4  # updates whose batches are prepared in advance
 
 @dataclass(frozen=True)
 class UpdateBatches:
-    """Micro-batches of this process in one update; the target tokens are those of all processes.
-
-    `batches_done` updates of the epoch are done after this one.
-    """
+    """Micro-batches of this process in one update; the target tokens are those of all processes."""
 
     batches: list[Batch]
     tokens: int

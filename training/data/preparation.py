@@ -53,10 +53,7 @@ _EMPTY = FolderKind("empty folder", lambda _: {})
 
 @dataclass(frozen=True)
 class Request:
-    """Request for a prepared folder; the first folder of text also holds the validation text.
-
-    The vocabulary is learnt on at most `sample_lines`, unless a tokenizer is given.
-    """
+    """Request for a prepared folder; the first folder of text also holds the validation text."""
 
     folders: tuple[DataFolder, ...]
     vocab_size: int
@@ -192,11 +189,7 @@ def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
 def encode_into(
     out: Path, folders: Sequence[DataFolder], scan: Scan, tokenizer: Tokenizer, max_pieces: int
 ) -> tuple[list[int], int, dict[str, FileRecord]]:
-    """Write the files of `encoded_text` into a folder.
-
-    Return the rows of each folder of text, the number of pairs that were left out, and the records
-    of the files.
-    """
+    """Write the files of `encoded_text`; return each folder's rows, the pairs left out, records."""
     print(f"Cutting {len(scan.reasons):,} pairs into pieces.")
     rows, left_out, first = [0] * len(folders), 0, 0
     with ExitStack() as stack:

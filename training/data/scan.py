@@ -119,10 +119,7 @@ def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
 
 
 def drawn_pairs(scan: Scan, lines: int) -> NDArray[np.bool_]:
-    """Mark the pairs that the vocabulary is learnt on, `[pair]`.
-
-    These are the kept pairs, or, where they have more than `lines` lines, a random sample of them.
-    """
+    """Mark the pairs that the vocabulary is learnt on: those kept, or a sample of `lines` lines."""
     retained = np.flatnonzero(scan.reasons == KEPT)
     if 2 * len(retained) > lines:
         retained = np.random.default_rng(SEED).choice(

@@ -28,10 +28,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One public set of English-German text, its licence, and what to cite.
-
-    So many training pairs are held out as the validation text, where there is none.
-    """
+    """One public set of English-German text, its licence, and what to cite."""
 
     name: str
     archives: tuple[Archive, ...]

@@ -104,10 +104,7 @@ def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> 
 
 
 def store(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put files into a checkpoint folder and list them in its manifest; all of it or nothing.
-
-    A file of one of these names that was stored before is replaced.
-    """
+    """Put files into a checkpoint folder, or replace them, and list them; all of it or nothing."""
     require_place(folder, None, [*files])
     contents = [(folder / name, content) for name, content in files.items()]
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}

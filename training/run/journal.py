@@ -105,10 +105,7 @@ def parse(content: bytes) -> Log:
 
 
 def plan(records: Sequence[Record]) -> Record:
-    """Return the last record of the planned schedule; empty if the log has none.
-
-    `steps` and `cooldown` may change when a run is resumed; the plan is then written again.
-    """
+    """Return the last planned schedule, which a resumed run may change; empty if there is none."""
     return next((record for record in reversed(records) if "steps" in record), {})
 
 

@@ -214,19 +214,14 @@ def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
 
 
 def checkpoints(run: Path) -> list[Path]:
-    """List the complete checkpoints of a run, oldest first.
-
-    One that was not finished when the run was killed has a longer name.
-    """
+    """List the complete checkpoints of a run, oldest first; an unfinished one has a longer name."""
     return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
 
 class Saver:
-    """Saves checkpoints and states: copied at once, and written in the background.
+    """Saves states and the last `keep` checkpoints: copied at once, and written in the background.
 
     All processes of a run call its methods together; the main process writes.
-
-    The last `keep` checkpoints are kept.
     """
 
     def __init__(

@@ -76,10 +76,7 @@ def sink_tokens(trace: AttentionTrace, kind: Kind) -> tuple[str, ...]:
 def share_on_sinks(
     trace: AttentionTrace, kind: Kind, rows: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """Compute each head's share of weight on sinks, `[layer, head]`, the mean of the first `rows`.
-
-    NaN where there is no head. A row of zeros counts as 0.
-    """
+    """Compute each head's share of weight on sinks, `[layer, head]`; NaN where there is no head."""
     queries, keys = trace.labels(kind)
     causal = kind == "decoder_self" and trace.causal
     counted = slice(first_counted_row(len(queries[:rows]), causal=causal), rows)

@@ -27,10 +27,7 @@ fifteen has one."""
 
 @dataclass(frozen=True, eq=False)
 class SourceShares:
-    """Shares of the source in what is written, by tokens or by words.
-
-    A row of `source` and the same row of `prefix` sum to 1 together.
-    """
+    """Shares of the source in what is written; a row and that of `prefix` sum to 1 together."""
 
     source: Floats  # `[target, source]`: share of each source token in each written one, 0 to 1
     prefix: Floats  # `[target]`: share of `<s>` and of what was written before, 0 to 1

@@ -10,10 +10,7 @@ INTERRUPTED = 130
 
 
 def begin() -> None:
-    """End the process at once on Ctrl-C, until `command.run` takes the signal to clean up.
-
-    A KeyboardInterrupt in the middle of an import is a long traceback, or is swallowed.
-    """
+    """End the process on Ctrl-C, without a traceback of imports, until `command.run` takes over."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background
         signal.signal(signal.SIGINT, _stop)
 

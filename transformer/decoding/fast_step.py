@@ -236,11 +236,7 @@ class FastDecoder:
 
     @staticmethod
     def serves(model: Transformer) -> bool:
-        """Return whether no hook but `Silence` is set, and the modules compute only the formulas.
-
-        Heads may be silenced. Only hook points count: PyTorch's own hooks are not called in a
-        search.
-        """
+        """Return whether no hook but `Silence` is set, and modules compute only the formulas."""
         autocast = torch.is_autocast_enabled(model.device.type)
         return not (model.silenced() is None or autocast or model.training)
 

@@ -79,7 +79,7 @@ class SentenceSearch:
         self.live = [prefix]  # best first
 
     def ban(self, candidates: Sequence[Continuation]) -> dict[int, Tensor]:
-        """List the pieces that must not follow the rows that have a forbidden candidate, by row.
+        """List by row the pieces that must not follow, where a candidate is forbidden.
 
         They depart from the text prefix or complete a forbidden word; of the candidates also those
         that write one which the model would end.

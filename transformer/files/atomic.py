@@ -127,10 +127,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file, which is there whole or not at all, or raise OSError.
-
-    A pipe that nobody reads is not waited for.
-    """
+    """Write a file, which is there whole or not at all; no pipe without a reader is waited for."""
     if is_stream(path):
         if (given := _descriptor(path)) is not None:
             descriptor = os.dup(given)

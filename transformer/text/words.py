@@ -63,10 +63,7 @@ def has_unspaced(text: str) -> bool:
 
 
 def has_letter(text: str) -> bool:
-    """Return whether a letter, a digit, or a mark that continues a letter is in a part of a word.
-
-    A mark behind a symbol is the symbol's, as that of ❤️ is.
-    """
+    """Return whether a word's part has a letter, a digit, or a mark of one (not as that of ❤️)."""
     return any(map(str.isalnum, text)) or unicodedata.category(text[:1] or " ")[0] == "M"
 
 
@@ -177,10 +174,7 @@ class ForbiddenWords:
                     yield long
 
     def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
-        """Return whether this piece, maybe the last, completes a forbidden word.
-
-        `open_word` is the end of the prefix, as the method of this name returns it.
-        """
+        """Return whether this piece, maybe the last, completes the open word to a forbidden one."""
         if not self.words:
             return False
         if piece == EOS:

@@ -132,10 +132,7 @@ def _speller(
     spelt: Sequence[str] | None = None,
     added: Collection[str] | None = None,
 ) -> Callable[[Sequence[str]], _Spelt]:
-    """Choose the speller by the marks in these tokens.
-
-    `spelt` are the tokens that are to be spelt, if these are others of their vocabulary.
-    """
+    """Choose the speller by the marks in these tokens, of whose vocabulary `spelt` are."""
     some = [*tokens]
     if _is_byte_level(some, some if spelt is None else spelt, added):
         return lambda tokens: _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
@@ -291,10 +288,7 @@ def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
 
 
 def _characters(tokens: Sequence[bytes]) -> Iterator[tuple[str, list[int]]]:
-    """Yield the characters of a text in UTF-8, each with the number of the token of each byte.
-
-    A stray byte is half a character.
-    """
+    """Yield the characters of a text in UTF-8, each with the number of the token of each byte."""
     owner = [number for number, token in enumerate(tokens) for _ in token]
     at = 0
     for character in b"".join(tokens).decode(errors="surrogateescape"):

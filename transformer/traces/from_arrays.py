@@ -37,10 +37,7 @@ _SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions:
-    """All that is given beside the weights, as `AttentionTrace.from_huggingface` names it.
-
-    The source tokens of `AttentionTrace.from_arrays` are `tokens`.
-    """
+    """All that is given beside the weights, as `AttentionTrace.from_huggingface` names it."""
 
     tokens: Any = None
     decoder_tokens: Any = None
@@ -146,10 +143,7 @@ def _decoder_pieces(
 
 
 def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
-    """Return heads, rows and columns of each layer of a kind, before a number is read.
-
-    A layer without weights has no head, and the axes of the others.
-    """
+    """Return heads, rows and columns of each layer of a kind, before a number is read."""
     title = KIND_TITLES[kind]
     in_layers = isinstance(given, (list, tuple))
     whole = () if in_layers else shape_of(given, title)

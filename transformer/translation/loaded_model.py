@@ -22,9 +22,9 @@ LEAST_COPIED = 3
 
 
 class LoadedModel:
-    """A model with its tokenizers, languages and domain.
+    """A model with its tokenizers, languages and domain, in evaluation mode.
 
-    Keeps nothing of a call. The model must be in evaluation mode, as it is when loaded.
+    Keeps nothing of a call.
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -48,10 +48,7 @@ class LoadedModel:
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[list[Hypothesis]]:
-        """Search for translations of sentences, ids ending with `</s>`, as one batch, best first.
-
-        Once `should_stop`, called after each step, returns True, the search stops.
-        """
+        """Search for translations of a batch of ids, best first, until `should_stop` says so."""
         if not rows:
             return []
         try:

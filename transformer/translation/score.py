@@ -27,11 +27,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Scored:
-    """A translation that was given, as the model finds it.
-
-    The alternatives `[target][alternative]` are at each place the most probable other pieces, by
-    falling probability.
-    """
+    """A translation that was given, as the model finds it, with the most probable other pieces."""
 
     translation: Translation
     alternatives: tuple[tuple[Choice, ...], ...]

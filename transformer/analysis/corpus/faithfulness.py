@@ -204,10 +204,7 @@ def _erased(
 def uniform_changes(
     model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
 ) -> Floats:
-    """Measure the change of log P of each written piece with uniform weights, `[target]`.
-
-    `layers` count from 0; all unless given.
-    """
+    """Measure the change of log P of each written piece with uniform weights, `[target]`."""
     stack = model.config.stack(kind)
     chosen = range(stack.N) if layers is None else layers
     removals = [

@@ -29,10 +29,7 @@ def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tup
 def nearest_by_attention(
     trace: AttentionTrace, place: Head, count: int
 ) -> list[tuple[Head, float]]:
-    """Find the heads of the same kind with the nearest weights on one sentence, nearest first.
-
-    The distance is `total_variation`: 0 where they look at the same, 1 where they share no key.
-    """
+    """Find the heads of the same kind at the least `total_variation` on a sentence, and how far."""
     weights = trace.weights(place.kind)  # [layer, head, query, key]
     causal = place.kind == "decoder_self" and trace.causal
     apart = total_variation(weights, weights[place.layer, place.head], causal=causal)

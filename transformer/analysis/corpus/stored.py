@@ -185,10 +185,7 @@ class Interval(NamedTuple):
 
 
 def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Count the draws of each sentence in each resample; rows sum to `sentences`.
-
-    The same seed gives the same draw.
-    """
+    """Count the draws, by a seed, of each sentence in each resample; rows sum to `sentences`."""
     draw = np.random.default_rng(seed)
     share = np.full(sentences, 1 / sentences)
     return draw.multinomial(sentences, share, size=resamples).astype(np.float64)

@@ -81,10 +81,7 @@ def fitting_removals(
     *,
     measured: bool,
 ) -> tuple[list[Removal], str]:
-    """Return the removals that fit this sentence, and a message on the first other one, or "".
-
-    `measured` says whether the mean output of each head is known.
-    """
+    """Return the removals that fit this sentence, and a message on the first other one, or ""."""
     fitting: list[Removal] = []
     problem = ""
     for removal in removals:

@@ -91,10 +91,7 @@ def normalised_by_layer(importance: Floats) -> Floats:
 def losses_without(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[Head]
 ) -> Iterable[Tensor]:
-    """Compute `sentence_losses` without each of these heads, its output set to 0, one by one.
-
-    What stands before the head's layer is computed once for all.
-    """
+    """Compute `sentence_losses` without each of these heads; earlier layers run once for all."""
     mask = padding_mask(source)
     encoded = list(accumulate(model.encoder.layers, lambda x, layer: layer(x, mask),
                               initial=model.encoder.embedding(source)))  # fmt: skip

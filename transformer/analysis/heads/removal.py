@@ -200,10 +200,7 @@ def _note_position(scores: Tensor, _name: str) -> None:
 
 
 def _first_row(kind: Kind) -> int:
-    """Return the position of the first query of the pass under way.
-
-    A step of a search over a cache has one query; the encoder always has all of them.
-    """
+    """Return the first query's position: a step over a cache has one, the encoder always all."""
     return 0 if kind == "encoder_self" else _first_query.get()
 
 

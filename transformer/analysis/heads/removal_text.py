@@ -73,10 +73,7 @@ def format_removals(removals: Sequence[Removal]) -> str:
 
 
 def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
-    """Parse a text into removals, and a message on the first head that is left out, or "".
-
-    The model, if there is one, must have the heads, each named once.
-    """
+    """Parse a text into removals, and a message on the first head that is left out, or ""."""
     if len(text) > MOST_LETTERS:
         return [], (
             f"The list of heads has more than {MOST_LETTERS:,} characters: paint fewer patterns."

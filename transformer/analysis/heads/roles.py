@@ -68,11 +68,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
 
 @check_choices
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
-    """Score each head for each role, `[layer, head]` each.
-
-    Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
-    pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
-    """
+    """Score each head for each role, `[layer, head]` each, by `ROLE_THRESHOLDS` and its entropy."""
     first = first_row(axes, kind)
     seen = seen_cells(axes, kind)
     patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}

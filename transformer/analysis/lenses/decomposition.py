@@ -183,10 +183,7 @@ def norms_of_layer(block: AttentionBlock) -> Tensor:
 
 
 def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
-    """Compute the norms of `norms_of_layer` after the linearised LayerNorm, x_i included (2021).
-
-    `[query, key]`; in cross-attention, where no key is the query, x_i is one more column, the last.
-    """
+    """Compute the norms of `norms_of_layer` after the linearised LayerNorm, x_i included (2021)."""
     return _lengths(block.transformed())
 
 

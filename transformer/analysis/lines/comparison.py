@@ -25,11 +25,7 @@ def common_rows(first: MeasuredLines, second: MeasuredLines) -> tuple[list[int],
 def compared_heads(
     first: MeasuredLines, second: MeasuredLines, name: str, seed: int = 0
 ) -> pd.DataFrame:
-    """Compare a measure of every head, second less first, the largest difference first.
-
-    Its interval, `low` to `high`, is paired over the common lines, each counted by its rows in the
-    first model.
-    """
+    """Compare a measure of every head, second less first, over the common lines, largest first."""
     if first.heads != second.heads:
         raise InputError(
             f"The models have {len(first.heads)} and {len(second.heads)} heads in other places: "

@@ -30,10 +30,7 @@ class LayerPredictions:
 def layer_predictions(
     translator: Translator, trace: AttentionTrace, k: int = 5
 ) -> LayerPredictions:
-    """Project the output of each decoder layer, normed as in post-norm models, to the vocabulary.
-
-    Pieces that a search never writes, such as `<pad>`, are left out of the most probable ones.
-    """
+    """Project the output of each decoder layer, normed in a post-norm model, to the vocabulary."""
     model = translator.model
     most = model.config.vocab_size - len(NEVER_WRITTEN)
     if not 1 <= k <= most:
@@ -69,11 +66,7 @@ def layer_predictions(
 def alternatives(
     model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int
 ) -> list[tuple[Choice, ...]]:
-    """List for each target position the piece that was written, then the most probable others.
-
-    One teacher-forced pass gives what each step of the search saw; pieces that a search never
-    writes, such as `<pad>`, are left out.
-    """
+    """List for each target position the piece that was written, then the most probable others."""
     forced_pair(model, trace)
     written = [piece.id for piece in trace.target_pieces]
     log_p = forced_log_probs(model, [piece.id for piece in trace.source_pieces], written)

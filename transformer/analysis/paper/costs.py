@@ -147,10 +147,7 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:
-    """Compute the length above which another layer does less work than self-attention (§4).
-
-    At r, restricted self-attention begins to leave tokens out.
-    """
+    """Compute the length above which another layer does less work than self-attention (§4)."""
     return {
         RECURRENT: float(sizes.d),
         CONVOLUTIONAL: float(sizes.k * sizes.d),

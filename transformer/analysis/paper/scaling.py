@@ -26,10 +26,7 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
 
 
 def rescale(by: float, head: int | None = None) -> Hook:
-    """Make a hook for `hook_attn_scores` that multiplies the scores of one head, or of all.
-
-    The factor is above 0, so that what is masked stays at -∞.
-    """
+    """Make a hook that multiplies the scores by more than 0: −∞ stays where masked."""
 
     def hook(scores: Tensor, name: str) -> Tensor:
         del name

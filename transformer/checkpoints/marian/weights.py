@@ -397,10 +397,7 @@ def _output_bias(stored: Stored, config: MarianConfig, target: MarianVocabulary)
 
 @torch.no_grad()
 def marian_weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
-    """Yield our weights as `model.safetensors` names and orders them: contiguous, in float32.
-
-    Marian has biases where the paper has none: these are zero.
-    """
+    """Yield our weights, and biases of zero, as `model.safetensors` names and orders them."""
     yield "model.shared.weight", pairs_to_halves(model.shared_embedding, axis=1)
     bias = model.output_bias
     zeros = torch.zeros(1, model.config.vocab_size)

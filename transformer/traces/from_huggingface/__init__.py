@@ -108,10 +108,7 @@ def _require_there(kinds: Collection[Kind] | None, outputs: Outputs, sides: _Sid
 
 
 def _single(outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]) -> _Sides:
-    """Read a model of one stack: a decoder, or an encoder, whose positions see all later ones.
-
-    A decoder that reads all tokens as a whole looks like an encoder, unless that is not wanted.
-    """
+    """Read a model of one stack: an encoder, or a decoder, which may read all tokens as a whole."""
     notes = []
     writes, mask = inputs.written(inputs.mask)
     layers = _rows(_token_layers(outputs.single, inputs), inputs, "self-attention")
@@ -317,10 +314,7 @@ def _generated(
 
 
 def _rows_of_steps(outputs: Outputs, number: int, count: int) -> list[int]:
-    """Return the row of each step's batch through which a sequence came.
-
-    A beam search puts the prefixes that it keeps in another order at each step.
-    """
+    """Return the row of a sequence in each step's batch, in which a beam search reorders them."""
     assert outputs.sequences is not None
     first = first_layer((outputs.decoder or outputs.cross)[0])
     size = 0 if first is None else len(first)  # `steps` refuses a step without a layer

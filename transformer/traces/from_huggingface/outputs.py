@@ -46,10 +46,7 @@ class Outputs:
 
     @property
     def batch_size(self) -> int:
-        """The number of sentences, or of sequences that were generated.
-
-        An encoder's first axis comes last: it may count the windows of an image, too.
-        """
+        """The number of sentences; the encoder's axis, which may count windows, comes last."""
         if self.sequences is not None:
             return len(self.sequences)
         if self.batch is not None and self.single:
@@ -93,10 +90,7 @@ class Outputs:
 
 
 def read(outputs: Any, numbers: Any = None) -> Outputs:
-    """Find the attentions by their names, or in a tuple by their places.
-
-    `numbers` are those, from 0, of the layers that have weights; those of the cache unless given.
-    """
+    """Find the attentions by their names or places, of the layers in `numbers` or the cache."""
     attentions = _read(outputs)
     if attentions is None:
         deeper = [*_deeper(outputs)]
@@ -298,10 +292,7 @@ def _in_batch(layers: Any) -> Any:
 
 
 def _from_tuple(outputs: Sequence[Any]) -> Outputs:
-    """Find the attentions of a tuple: its members that are tuples of `[batch, head, query, key]`.
-
-    The library puts them in one order: decoder, cross, encoder.
-    """
+    """Find the attentions of a tuple in the library's one order: decoder, cross, encoder."""
     if _are_layers(outputs):
         return Outputs(single=outputs)
     groups = [member for member in outputs if _are_layers(member)]

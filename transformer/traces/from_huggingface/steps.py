@@ -86,10 +86,7 @@ def _keys_up_to_own(parts: Mapping[int, Sequence[Weights]]) -> dict[int, list[in
 
 
 def require_own_rows(steps: Sequence[Layers], rows: Sequence[int], title: str) -> None:
-    """Raise InputError if the second step has the first row of the prompt in place of its own.
-
-    So has assisted generation of transformers 5 where the model accepts the first candidates.
-    """
+    """Raise InputError if the second step has the prompt's first row, as in assisted generation."""
     if len(rows) < 2 or len(steps) < 2 or not isinstance(steps[1], (list, tuple)):
         return
     for layer, second in zip(*steps[:2], strict=False):

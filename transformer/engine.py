@@ -23,12 +23,7 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.checkpoints.export import ctranslate2 as exported_folder
 from transformer.checkpoints.export.ctranslate2 import engine, vocabulary
 from transformer.config import EOS
-from transformer.decoding import (
-    MAX_EXTRA,
-    NEVER_WRITTEN,
-    Hypothesis,
-    length_penalty,
-)
+from transformer.decoding import MAX_EXTRA, NEVER_WRITTEN, Hypothesis, length_penalty
 from transformer.decoding.hypothesis import forbid, rank
 from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings

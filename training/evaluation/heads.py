@@ -29,11 +29,7 @@ from training.validation import translate_all
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import (
-    LARGEST_OFFSET,
-    measure_sentence,
-    measures_of,
-)
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence, measures_of
 from transformer.analysis.corpus.head_report import (
     Curve,
     CurvePoint,

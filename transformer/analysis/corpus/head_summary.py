@@ -20,12 +20,7 @@ from transformer.analysis.corpus.corpus_roles import (
 )
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import (
-    Floats,
-    in_shares,
-    measure,
-    total_variation,
-)
+from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.sinks import first_row
 from transformer.choices import check_choices

@@ -9,27 +9,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from transformer.analysis.alignment import (
-    align,
-    strongest,
-    word_numbers,
-    word_shares,
-)
+from transformer.analysis.alignment import align, strongest, word_numbers, word_shares
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
 from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.analysis.gold_links import (
-    GoldLinks,
-    Notation,
-    alignment_error,
-    read_links,
-)
+from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
 from transformer.analysis.heads.head import all_heads
-from transformer.analysis.heads.importance import (
-    gradient_importance,
-    losses_without,
-)
+from transformer.analysis.heads.importance import gradient_importance, losses_without
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.lines.measured import (
     ALIGNMENT_ERROR,

@@ -14,13 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import (
-    Array,
-    ForcedPair,
-    forced_pair,
-    to_array,
-    values_at,
-)
+from transformer.analysis.teacher_forcing import Array, ForcedPair, forced_pair, to_array, values_at
 from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace

@@ -141,10 +141,7 @@ class RunFiles:
 
     @property
     def averages(self) -> bool:
-        """True if the run is complete and the mean of its last checkpoints is written.
-
-        A run that went on after that has added to its log, of which the mean has a copy.
-        """
+        """True if the run is complete, and the mean of its last checkpoints has its whole log."""
         copy = self.folder / AVERAGED / LOG
         return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 

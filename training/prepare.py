@@ -1,21 +1,67 @@
 """python -m training.prepare: a text becomes pieces once, which every process then maps."""
 
 import argparse
+import hashlib
+import os
 import sys
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import DTypeLike
+from tqdm import tqdm
 
 from training.config import RunConfig, config_file
-from training.data.preparation import Request, prepare
-from training.data.prepared import TOKENIZER
-from training.data.scan import Cleaning
-from training.data.text_folders import add_languages, chosen_endings, data_folder
+from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, ParallelText
+from training.data.encoded_text import (
+    NAMES,
+    SOURCE_ENDS,
+    SOURCE_PIECES,
+    TARGET_ENDS,
+    TARGET_PIECES,
+    EncodedText,
+    Numbers,
+    arrays,
+    encode_chunk,
+    refuse_empty,
+    stored_type,
+    types,
+)
+from training.data.prepared import (
+    MANIFEST,
+    TOKENIZER,
+    VALIDATION,
+    FileRecord,
+    is_prepared,
+    read_manifest,
+    record_files,
+    verify_files,
+    write_manifest,
+)
+from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
+from training.data.text_folders import (
+    DataFolder,
+    Endings,
+    add_languages,
+    chosen_endings,
+    data_folder,
+    read_validation_text,
+)
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
-from transformer.errors import ConfigError, unwritable
+from transformer.errors import ConfigError, unreadable, unwritable
+from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files.reading import sha256_of
+from transformer.text.languages import LANGUAGES
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000
+_EMPTY = FolderKind("empty folder", lambda _: {})
+"""The only folder that a prepared text takes the place of."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -103,6 +149,198 @@ def _parser() -> Parser:
         "--drop-duplicates", action="store_true", help="drop pairs that came before"
     )
     return parser
+
+
+@dataclass(frozen=True)
+class Request:
+    """Request for a prepared folder; the first folder of text also holds the validation text."""
+
+    folders: tuple[DataFolder, ...]
+    vocab_size: int
+    max_pieces: int
+    sample_lines: int
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    tokenizer: Tokenizer | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return every option that the result depends on, beside the text itself."""
+        vocabulary = (
+            {"vocab_size": self.vocab_size, "sample_lines": self.sample_lines}
+            if self.tokenizer is None
+            else {"tokenizer": hashlib.sha256(self.tokenizer.model).hexdigest()}
+        )
+        weights = [folder.weight for folder in self.folders]
+        options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
+        return options | vocabulary | self.endings.record()
+
+    @property
+    def endings(self) -> Endings:
+        """The languages of all folders."""
+        return self.folders[0].endings
+
+    def validation(self) -> ParallelText:
+        """Read the validation text."""
+        return read_validation_text(self.folders[0].path, self.endings)
+
+    def checksums(self) -> dict[str, Any]:
+        """Compute the SHA-256 of the validation text and of each file of training text."""
+        validation, digests = self.validation(), []
+        lines = "\n".join(validation.source + validation.target).encode()
+        for path in (path for folder in self.folders for path in folder.files().paths):
+            try:
+                digests.append(sha256_of(path, MOST_BYTES_OF_STREAM))
+            except OSError as error:
+                raise CorpusError(unreadable(error, path)) from error
+        return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
+
+
+def prepare(request: Request, out: Path) -> None:
+    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is.
+
+    Raises:
+        OSError: if something cannot be written.
+    """
+    if not out.name:
+        raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
+    taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)
+    if taken and not is_prepared(out):
+        raise CorpusError(f"{out} is there and holds no prepared text: choose another --out.")
+    for folder in request.folders:
+        if is_prepared(folder.path):
+            raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
+    if taken:
+        record = read_manifest(out / MANIFEST)
+        _refuse_another(out, "with", record["asked"]["options"], request.options())
+        _refuse_another(out, "from", record["asked"]["texts"], request.checksums())
+        verify_files(out, record["files"])
+        print(f"{out} is prepared already, with these options and from this text.")
+        return
+    with replace_folder(out, _EMPTY) as new:
+        content = _write(request, new)
+    rows = sum(part["rows"] for part in content["parts"])
+    print(
+        f"{out} holds {rows:,} pairs; {content['left_out']:,} were left out as empty, "
+        f"as tags of IWSLT, or with {request.max_pieces:,} pieces and more."
+    )
+
+
+def _refuse_another(
+    folder: Path, preposition: str, begun: Mapping[str, Any], asked: Mapping[str, Any]
+) -> None:
+    """Raise CorpusError if options or texts are not those that a folder was prepared with."""
+    for key in sorted(begun.keys() | asked.keys()):
+        another = "other" if key == LANGUAGES else "another"
+        if begun.get(key) != asked.get(key):
+            raise CorpusError(
+                f"{folder} was prepared {preposition} {another} {key}: choose another --out."
+            )
+
+
+def _write(request: Request, new: Path) -> dict[str, Any]:
+    """Write a prepared text into a new folder; return the content of its manifest."""
+    validation = request.validation()
+    asked = {"options": request.options(), "texts": request.checksums()}
+    scanned = scan(request.folders, request.cleaning)
+    sides = zip(request.endings, (validation.source, validation.target), strict=True)
+    texts = {f"{VALIDATION}.{code}": "".join(f"{line}\n" for line in side) for code, side in sides}
+    for name, text in texts.items():
+        (new / name).write_bytes(text.encode())
+    dropped = scanned.dropped(request.cleaning)
+    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
+    counts = [f"{count:,} {name}" for name, count in dropped.items()]
+    print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
+    tokenizer = _vocabulary(request, scanned)
+    (new / TOKENIZER).write_bytes(tokenizer.model)
+    rows, left_out, files = encode_into(
+        new, request.folders, scanned, tokenizer, request.max_pieces
+    )
+    refuse_empty(sum(rows), request.max_pieces)
+    content = {
+        "pieces": stored_type(tokenizer.vocab_size).name,
+        "max_pieces": request.max_pieces,
+        "left_out": left_out,
+        "parts": [
+            {"rows": count, "weight": folder.weight}
+            for count, folder in zip(rows, request.folders, strict=True)
+        ],
+        "files": files | record_files(new, [TOKENIZER, *texts]),
+        "asked": asked | {"pairs": scanned.pairs},
+        "dropped": dropped,
+    }
+    write_manifest(new / MANIFEST, content)
+    return content
+
+
+def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
+    if request.tokenizer is not None:
+        return request.tokenizer
+    drawn = drawn_pairs(scanned, request.sample_lines)
+    if not drawn.any():
+        raise CorpusError(
+            f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
+        )
+    print(
+        f"Learning a vocabulary of {request.vocab_size:,} pieces from "
+        f"{2 * int(drawn.sum()):,} of {2 * len(drawn):,} lines."
+    )
+    return Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
+
+
+def encode_into(
+    out: Path, folders: Sequence[DataFolder], scan: Scan, tokenizer: Tokenizer, max_pieces: int
+) -> tuple[list[int], int, dict[str, FileRecord]]:
+    """Write the files of `encoded_text`; return each folder's rows, the pairs left out, records."""
+    print(f"Cutting {len(scan.reasons):,} pairs into pieces.")
+    rows, left_out, first = [0] * len(folders), 0, 0
+    with ExitStack() as stack:
+        files = {name: stack.enter_context((out / name).open("xb")) for name in NAMES}
+        written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
+        bar = stack.enter_context(
+            tqdm(
+                total=len(scan.reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None
+            )
+        )
+        for number, folder in enumerate(folders):
+            for pairs in folder.files().chunks():
+                mask = scan.reasons[first : first + len(pairs)] == KEPT
+                chosen = ParallelText(
+                    list(compress(pairs.source, mask)), list(compress(pairs.target, mask))
+                )
+                lines = np.flatnonzero(mask) + first
+                chunk = encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
+                written.append(chunk)
+                first += len(pairs)
+                rows[number] += len(chunk)
+                left_out += chunk.left_out
+                bar.update(len(pairs))
+    return rows, left_out, written.records
+
+
+class EncodedFiles:
+    """The five files of an encoded text, open for writing, and records of what they hold."""
+
+    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
+        self._files, self._types = files, types(pieces)
+        self._digests = {name: hashlib.sha256() for name in files}
+        self.records: dict[str, FileRecord] = {}
+        for name in (SOURCE_ENDS, TARGET_ENDS):
+            self._write(name, np.zeros(1, np.int64))
+
+    def append(self, text: EncodedText) -> None:
+        """Write further pairs behind those that are there."""
+        further = arrays(text)
+        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
+            there = self._files[pieces].tell() // self._types[pieces].itemsize
+            further[ends] = further[ends][1:] + there
+        for name, numbers in further.items():
+            self._write(name, numbers)
+
+    def _write(self, name: str, array: Numbers) -> None:
+        content = np.ascontiguousarray(array, self._types[name]).data
+        self._digests[name].update(content)
+        self._files[name].write(content)
+        size = self._files[name].tell()
+        self.records[name] = {"bytes": size, "sha256": self._digests[name].hexdigest()}
 
 
 if __name__ == "__main__":

@@ -37,10 +37,7 @@ class Log:
 
 
 class RunLog:
-    """Appends each record to `run.jsonl` and, where it is asked for, to TensorBoard.
-
-    The records that an interrupted run wrote after a step are removed.
-    """
+    """Appends records to `run.jsonl`, and maybe to TensorBoard; those after a step are removed."""
 
     def __init__(self, path: Path, after_step: int = 0, tensorboard: Path | None = None) -> None:
         self._tensorboard = TensorBoard(tensorboard, after_step) if tensorboard else None

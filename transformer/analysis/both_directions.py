@@ -65,10 +65,7 @@ class BothSettings:
 
 
 def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
-    """Read what was measured with just this model of the other direction.
-
-    Without it, the intersection of the links that each model makes by its own settings.
-    """
+    """Read what was measured with this reverse model; else intersect the links of both models."""
 
     def convert(values: Any) -> BothSettings:
         if not isinstance(values["weights"], str) or not values["weights"]:

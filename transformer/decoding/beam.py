@@ -109,18 +109,10 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Extend the `beam_size` best prefixes until as many hypotheses are finished, best score first.
 
-    Args:
-        model: the model, in evaluation mode.
-        source: `[batch, source]` token ids, padded on the right.
-        beam_size: the number of prefixes kept; 1 is greedy search.
-        alpha: α of the length penalty.
-        max_extra: the length limit beyond the source's length.
-        max_length: the length limit, `</s>` included, in the place of `max_extra`.
-        n_best: the number of translations to return; the search ends as soon as no
-            prefix can still become one of them; `beam_size` unless given.
-        constraints: a forced prefix and forbidden words.
-        should_stop: a callback after each step; once it returns True, the prefixes that the search
-            has then stand as hypotheses, as at the length limit.
+    `source`, `[batch, source]`, are token ids, padded on the right. The length limit is `max_extra`
+    beyond the source's length, or `max_length`, `</s>` included. The search ends as soon as no
+    prefix can become one of the `n_best`, or once `should_stop`, called after each step, returns
+    True: its prefixes then stand as hypotheses.
     """
     search = BeamSearch(
         model,

@@ -107,10 +107,6 @@ class Bans:
         departs = piece not in self._continuations(written, left)
         return departs or self.words.completes(written.open_word, piece, left == 0)
 
-    def refuses_end(self, written: PrefixState) -> bool:
-        """Return whether the translation must not end here."""
-        return self.refuses(written, EOS, 0)
-
     def pieces(self, written: PrefixState, left: int) -> list[int]:
         """List all pieces that `refuses` refuses, computed once for each end of a prefix."""
         # once the text prefix is complete, all that counts is whether this piece is the last

@@ -128,7 +128,10 @@ class SentenceSearch:
                 raise NotFiniteError.for_model()
             raise InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
-            self._keep_best()
+            ranked = self._ranked()
+            for _, leaf in ranked[self.K :]:
+                self._mark(leaf, "dropped", "full")
+            self.finished = ranked[: self.K]
             self._end("full")
         elif self.length >= self.limit:
             self._end("limit")
@@ -186,13 +189,6 @@ class SentenceSearch:
     def _ranked(self) -> list[tuple[Hypothesis, Prefix]]:
         return sorted(self.finished, key=lambda pair: (not pair[0].complete, -pair[0].score))
 
-    def _keep_best(self) -> None:
-        """Keep the K hypotheses with the highest scores."""
-        ranked = self._ranked()
-        for _, leaf in ranked[self.K :]:
-            self._mark(leaf, "dropped", "full")
-        self.finished = ranked[: self.K]
-
     def _end(self, reason: Reason) -> None:
         """End the live prefixes: as hypotheses at the limit or if stopped, else dropped."""
         stands = reason in ("limit", "stopped")
@@ -218,7 +214,7 @@ class SentenceSearch:
 
     def _is_forbidden(self, prefix: Prefix) -> bool:
         """Return whether the text must not end here."""
-        return self.bans is not None and self.bans.refuses_end(prefix.written)
+        return self.bans is not None and self.bans.refuses(prefix.written, EOS, 0)
 
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
         chain = leaf.chain()

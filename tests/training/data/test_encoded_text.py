@@ -25,10 +25,10 @@ from training.data.encoded_text import (
     mapped_text,
     stored_type,
 )
-from training.data.preparation import EncodedFiles
 from training.data.prepared import record_files
 from training.data.run_data import encode_texts
 from training.data.text_folders import DataFolder
+from training.prepare import EncodedFiles
 from transformer.text.tokenizer import Tokenizer
 
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))

@@ -13,13 +13,11 @@ import pytest
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, killed_at_chunk, write_folders
 from tests.training.runs import forkserver
-from training import train
-from training.data import preparation
-from training.data.preparation import EncodedFiles
+from training import prepare, train
 from training.data.prepared import open_prepared
 from training.data.scan import Scan, scan
 from training.data.text_folders import Endings
-from training.prepare import main
+from training.prepare import EncodedFiles, main
 from transformer import Translator
 from transformer.text.languages import Languages
 
@@ -56,7 +54,7 @@ def test_a_stopped_preparation_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments, out = two_folders(tmp_path)
-    monkeypatch.setattr(preparation, "encode_chunk", stopped)
+    monkeypatch.setattr(prepare, "encode_chunk", stopped)
     assert main(arguments) == 130
     assert not out.parent.exists()
 
@@ -226,7 +224,7 @@ def test_of_two_processes_the_first_to_finish_wins(
             assert other(arguments) == 0
         return scan(*given)
 
-    monkeypatch.setattr(preparation, "scan", meanwhile)
+    monkeypatch.setattr(prepare, "scan", meanwhile)
     assert main(arguments) == 2
     assert f"{out} is there and is no empty folder" in capsys.readouterr().err
     assert [path.name for path in out.parent.iterdir()] == ["out"]

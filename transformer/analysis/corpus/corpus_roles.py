@@ -1,7 +1,4 @@
-"""Roles of the heads over many sentences, measured sentence by sentence from their weights.
-
-Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
-"""
+"""Roles of the heads over many sentences, measured sentence by sentence from their weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

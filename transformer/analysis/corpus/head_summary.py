@@ -1,7 +1,4 @@
-"""Summary of each head over many sentences: one pass, in memory that does not grow with them.
-
-Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
-"""
+"""Summary of each head over many sentences: one pass, in memory that does not grow with them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,10 +135,7 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
 
 @check_choices
 class CorpusSummary:
-    """The heads of one kind over all sentences that were added.
-
-    Only sums are kept: means and variances are updated sentence by sentence (West 1979).
-    """
+    """Running sums (West 1979) of the heads of one kind over all sentences that were added."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind

@@ -1,7 +1,4 @@
-"""Effect of removed or patched heads on one sentence and its translation.
-
-What changed when a head was removed, never why the model decided.
-"""
+"""Effect of removed or patched heads on one sentence and its translation."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext

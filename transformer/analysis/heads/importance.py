@@ -1,7 +1,4 @@
-"""Importance of each head for the loss: by its gradient, and by removing the head.
-
-What changed when a head was removed, never why the model decided.
-"""
+"""Importance of each head for the loss: by its gradient, and by removing the head."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate

@@ -1,7 +1,4 @@
-"""Scalar measures of a head's weights: entropy, offset, largest weight; and the distance of two.
-
-Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
-"""
+"""Scalar measures of a head's weights: entropy, offset, largest weight; and the distance of two."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

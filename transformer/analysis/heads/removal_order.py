@@ -1,7 +1,4 @@
-"""The order in which one sentence needs its heads: by a gate's gradient, then by removing them.
-
-What changed when heads were removed, never why the model decided.
-"""
+"""The order in which one sentence needs its heads: by a gate's gradient, then by removing them."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,4 @@
-"""The role of each head, in a word or two, from its weights alone.
-
-Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
-"""
+"""The role of each head, in a word or two, from its weights alone."""
 
 from collections import defaultdict
 

@@ -1,7 +1,4 @@
-"""The tokens, and the pairs of tokens, to which one head gives most of its weight over the lines.
-
-Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
-"""
+"""The tokens, and pairs of tokens, to which one head gives most of its weight over the lines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

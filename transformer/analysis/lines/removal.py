@@ -1,7 +1,4 @@
-"""Removal of heads over many lines, beside the removal of as many random heads of their kinds.
-
-What changed when heads were removed, never why the model decided.
-"""
+"""Removal of heads over many lines, beside the removal of as many random heads of their kinds."""
 
 import re
 from collections import Counter

@@ -109,10 +109,7 @@ def require_own_rows(steps: Sequence[Layers], rows: Sequence[int], title: str) -
 def cross_attention(
     steps: Sequence[Layers], rows: Sequence[int], title: str, streams: int
 ) -> list[Weights | None]:
-    """Join the cross-attention of all positions that the decoder read, `[head, query, key]` each.
-
-    Of several streams of rows, the first is that of what the positions read.
-    """
+    """Join the first stream of cross-attention of all read positions, `[head, query, key]` each."""
     layers: list[Weights | None] = []
     for layer, first in enumerate(steps[0]):
         if first is None:

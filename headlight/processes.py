@@ -111,10 +111,7 @@ def joined(host: str, port: int) -> str:
 
 
 def balancer(listen: str, servers: Sequence[str]) -> str:
-    """Return the configuration of HAProxy that listens for `listen`, as `127.0.0.1:8501`.
-
-    `servers` are the lines that name the servers, such as `server app1 127.0.0.1:8502`.
-    """
+    """Return the configuration of HAProxy on `listen`, in front of the lines `servers`."""
     template = Template(TEMPLATE.read_text("utf-8"))
     return template.substitute(listen=listen, servers="\n    ".join(servers))
 

@@ -218,13 +218,9 @@ def leave_processes() -> None:
 
 
 def _wait_for_address() -> None:
-    """Wait until the meeting point of the processes answers.
+    """Wait until the meeting point of the processes answers, or raise OSError or ValueError.
 
     torch would wait for twice its timeout, and print a stack of C++.
-
-    Raises:
-        OSError: if it does not.
-        ValueError: if its port is not a number.
     """
     host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
     if not host or not port:

@@ -216,11 +216,7 @@ def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
 
 @contextmanager
 def _held_folder(out: Path, resume: bool) -> Iterator[None]:
-    """Keep other processes from training in a folder, which is made; a context manager.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """Keep other processes from training in a folder, which is made; a context manager."""
     lock = out / LOCK
     if not lock.exists():
         _check_folder(out, resume)  # a folder that is refused stays as it is, to its times
@@ -234,11 +230,7 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
 
 
 def _check_folder(out: Path, resume: bool) -> None:
-    """Refuse a folder that holds no run to resume, or anything that a new run could replace.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
+    """Refuse a folder that holds no run to resume, or anything that a new run could replace."""
     has_run = has_state(out / STATE)
     if resume and not has_run:
         raise ConfigError(f"{out} holds no run to resume: leave out --resume.")

@@ -118,11 +118,7 @@ def _recorded_checksums(path: Path) -> dict[str, str]:
 
 
 def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, source: Source) -> None:
-    """Download an archive unless it is there, check it, and unpack what is needed of it.
-
-    Raises:
-        OSError: if the disk is full.
-    """
+    """Download an archive unless it is there, check it, and unpack what is needed of it."""
     if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
         _remove_unpacked(folder, archive.name)
     pooch.get_logger().setLevel("WARNING")

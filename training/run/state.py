@@ -240,11 +240,7 @@ class Saver:
         self._job: Future[None] | None = None  # the last one, whose failure is kept
 
     def save_state(self, progress: Progress) -> None:
-        """Write what `load_state` reads, and wait until it is there.
-
-        Raises:
-            OSError: in all processes, if it cannot be written.
-        """
+        """Write what `load_state` reads, and wait; raise OSError in all processes if it fails."""
         self.raise_if_failed(wait=True)
         losses = self._losses()
         if self.process.is_main_process:

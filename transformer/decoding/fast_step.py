@@ -295,10 +295,7 @@ def _encode(
     silenced: Sequence[Sequence[int]],
     patterns: list[Tensor] | None,
 ) -> Tensor:
-    """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set.
-
-    `mask` is None where all tokens are real; `patterns` gets the weights of each layer.
-    """
+    """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set."""
     x: Tensor = embedding(source)
     for layer, silent in zip(layers, silenced, strict=True):
         w = layer.self_attention

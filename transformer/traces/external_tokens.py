@@ -18,10 +18,7 @@ _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """Map the characters of byte-level BPE to their bytes (Radford et al. 2019, §2.2).
-
-    A byte that is a visible character of Latin-1 stands for itself; the others follow from U+0100.
-    """
+    """Map the characters of byte-level BPE to their bytes (Radford et al. 2019, §2.2)."""
     visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in visible]
     return {chr(b): b for b in visible} | {chr(256 + n): b for n, b in enumerate(others)}

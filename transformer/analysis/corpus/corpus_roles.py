@@ -74,7 +74,9 @@ def measure_sentence(
     first = first_row(axes, kind)
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
     values = {name: measure(axes, kind, name) for name in _KEPT_MEASURES}
-    values["sink"] = _sink(axes, kind, first)
+    cells = pattern_cells(axes, kind)
+    sink = (cells["first"] | cells["end token"] | cells["punctuation"])[first:]
+    values["sink"] = (axes.weights[:, :, first:] * sink).sum(-1, dtype=np.float64).mean(-1)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
     values |= role_scores(in_shares(given, fill=False), kind)
     counts = _offset_counts(axes.weights[:, :, first:], first)
@@ -107,14 +109,6 @@ def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
     strengths["rare word"] = values["rare word"] / RARE_WORD
     name = max(strengths, key=lambda name: strengths[name])
     return name if strengths[name] >= 1 else ""
-
-
-def _sink(axes: LabelledWeights, kind: Kind, first: int) -> Floats:
-    cells = pattern_cells(axes, kind)
-    sink = cells["first"] | cells["end token"] | cells["punctuation"]
-    shares = (axes.weights[:, :, first:] * sink[first:]).sum(-1, dtype=np.float64)
-    mean: Floats = shares.mean(-1)
-    return mean
 
 
 def _on_rarest(

@@ -223,10 +223,7 @@ def permuted_changes(
     seed: int = 0,
     permutations: int = PERMUTATIONS,
 ) -> Floats:
-    """Measure the change of log P with each row's weights in random order, `[target]`.
-
-    The order is random over the keys that a row may see; the mean over several permutations.
-    """
+    """Measure the mean change of log P over random orders of each row's weights, `[target]`."""
     chosen = range(model.config.stack(kind).N) if layers is None else layers
     generator = torch.Generator().manual_seed(seed)
 
@@ -262,22 +259,15 @@ def kendall(a: Floats, b: Floats) -> Floats:
 
 def spearman(a: Floats, b: Floats) -> Floats:
     """Compute Spearman's ρ of each pair of rows, ties at mean rank; NaN where all are tied."""
-    first, second = (_centred_ranks(x) for x in (a, b))
+    # ranks, less their mean
+    first, second = (np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2 for x in (a, b))
     norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
     return _ratio((first * second).sum(-1), norm)
 
 
 def mean_agreement(rows: Floats) -> float:
-    """Average the agreements of `kendall` or `spearman` over many rows; NaN where all rows are NaN.
-
-    A row in which all are tied agrees with nothing and counts as 0.
-    """
+    """Average the agreements of many rows, a row of ties as 0; NaN where all rows are NaN."""
     return float("nan") if np.isnan(rows).all() else float(np.nan_to_num(rows).mean())
-
-
-def _centred_ranks(x: Floats) -> Floats:
-    ranks: Floats = np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
-    return ranks
 
 
 def _ratio(value: Floats, norm: Floats) -> Floats:

@@ -122,10 +122,7 @@ def _special(axes: LabelledWeights) -> frozenset[str]:
 
 
 def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
-    """Spell the word of each token in lower case; empty where it is punctuation.
-
-    Pieces of different words may have the same letters, such as the `ers` of two trades.
-    """
+    """Spell the word of each token in lower case; empty where it is punctuation."""
     before = "" if any(token.startswith(WORD_START) for token in tokens) else " "  # whole words
     texts = [
         PLACEHOLDER if token in special else before + token.replace(WORD_START, " ")

@@ -33,10 +33,7 @@ TESTED = (COST,)
 
 
 def head_means(lines: MeasuredLines, seed: int = SEED) -> HeadMeans:
-    """Average every measure over the rows of all lines; resample lines for the intervals.
-
-    Of the gradient each sentence counts alike, of the loss each subword.
-    """
+    """Average measures over all rows, gradients over sentences and the loss over subwords."""
     weights = resampled_weights(len(lines), seed)
     values = {name: _means(lines, name, weights) for name in lines.head_values}
     ps = {

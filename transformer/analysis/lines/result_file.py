@@ -126,11 +126,7 @@ def _metadata(content: bytes) -> Mapping[str, str]:
 
 
 def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
-    """Make measured lines of the parts of a file.
-
-    Raises:
-        ValueError, KeyError, TypeError: if a part is missing or has another shape.
-    """
+    """Make measured lines of the parts of a file, or raise ValueError, KeyError or TypeError."""
     heads = from_json(tuple[Head, ...], texts["heads"])
     if len(set(heads)) < len(heads) or any(min(head[1:]) < 0 for head in heads):
         raise ValueError("no heads of a model")

@@ -110,10 +110,7 @@ def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> 
 
 
 def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
-    """Subtract the logit of the other piece from that of the last written one, `[row]`.
-
-    The softmax divides both by the same sum, so this is the difference of log P.
-    """
+    """Subtract the logit of the other piece from that of the last written one, `[row]`."""
     return logits[:, -1, pair.written[-1]] - logits[:, -1, other]
 
 

@@ -23,11 +23,7 @@ MOST_BYTES_OF_JSON = MIB
 def new_export(
     folder: Path, checkpoint: Checkpoint, engine: str, **settings: str
 ) -> Iterator[Path]:
-    """Yield a temporary folder to fill, which becomes the export; a context manager.
-
-    An export for the same engine that is there already is replaced atomically when the block
-    succeeds. Its manifest is written here, with the settings as further fields.
-    """
+    """Yield a temporary folder that becomes, with its manifest, the export; a context manager."""
     config = checkpoint.model.config
     if further := sorted(config.to_dict().keys() & LATER.keys()):
         raise CheckpointError(

@@ -242,10 +242,7 @@ def _check_pickles(pickles: IO[bytes], count: int) -> None:
 
 
 def _most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
-    """Return the largest size of the file of weights: float64, the embedding four times; in bytes.
-
-    Folders may repeat the embedding under the names of encoder, decoder and projection.
-    """
+    """Return the largest size of the weights in bytes: float64, the embedding under four names."""
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     repeated = 3 * config.target_rows * ours.d_model
     return MOST_BYTES_OF_HEADER + 8 * (numbers + repeated)

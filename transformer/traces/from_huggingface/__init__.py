@@ -259,11 +259,7 @@ def _decoder(
 def _generated(
     outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind]
 ) -> tuple[Keep | None, dict[Kind, Rows], Texts, Texts]:
-    """Read the steps of `generate`; a position reads a token and writes the next one.
-
-    Return which positions are no padding of the prompt, the layers of each kind, what each position
-    reads and what it writes.
-    """
+    """Read the steps of `generate`; a position reads a token and writes the next one."""
     assert outputs.sequences is not None
     number, sequence = inputs.number, outputs.sequences[inputs.number]
     every = outputs.decoder or outputs.cross

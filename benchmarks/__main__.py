@@ -14,6 +14,7 @@ from benchmarks import (
     findings,
     firefox,
     first_views,
+    frames,
     hostile,
     huggingface,
     inference,
@@ -39,7 +40,19 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, break_it, failover, firefox, first_views, hostile, parts, pictures, walk),
+    *(
+        accessibility,
+        age,
+        break_it,
+        failover,
+        firefox,
+        first_views,
+        frames,
+        hostile,
+        parts,
+        pictures,
+        walk,
+    ),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -34,9 +34,11 @@ test: $(VENV)/.dev $(NODE_MODULES)  ## every test, in a real browser too where a
 test-fast: $(VENV)/.dev  ## the tests that need no browser and little time
 	$(TEST) -m "not browser and not slow"
 
-# few of Harper's 900 rules: the others know neither subwords nor German
-PROSE := $(VENV)/bin/harper lint --quiet --no-color --format compact --dialect uk \
+# few of Harper's 900 rules: the others know neither subwords nor German; it reads no folder in a folder
+HARPER := $(VENV)/bin/harper lint --quiet --no-color --format compact --dialect uk \
 	--only LongSentences,RepeatedWords,AnA,AvoidAndAlso
+PROSE := README.md CONTRIBUTING.md SECURITY.md docs docs/guides docs/reference \
+	assets/*/MODEL_CARD.md assets/*/README.md
 
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of imports
 	$(PY) -m ruff check
@@ -44,7 +46,7 @@ lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of 
 	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
-	$(PROSE) README.md CONTRIBUTING.md SECURITY.md docs assets/*/MODEL_CARD.md assets/*/README.md
+	$(HARPER) $(PROSE)
 	$(if $(NODE),npm run --silent lint,@echo "no node: the JavaScript is not checked")
 
 docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load from elsewhere

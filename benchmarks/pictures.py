@@ -46,7 +46,6 @@ KEYS = {"text": "The man who lost his keys is waiting in front of the house."}
 REMOVED = {"roles_view": "Remove heads", "removed": "c5.0,c1.4", "kind": "cross-attention"}
 SNOW = {"lesson": "snow.en", "card": "1", "kind": "cross-attention", "layer": "4", "head": "5"}
 PICTURES = (
-    Picture("translate", "", {}, ".hl-player-says"),
     Picture("heads", "heads", {}),
     Picture("compare", "heads", {"view": "compare", "with": "another head"}),
     Picture("ribbons", "heads", {"over": "L3 H8,L4 H4"}, part=".st-key-heads-ribbons"),

@@ -126,7 +126,7 @@ class Watch:
     def __init__(self, page: Page, log: Path) -> None:
         self._page, self._log, self._read = page, log, log.stat().st_size
         self._heard: list[str] = []
-        page.on("pageerror", lambda error: self._heard.append(f"error of the page: {error}"))
+        page.on("pageerror", lambda error: self._heard.append(f"error of the page: {error.stack}"))
         page.on("console", self._hear)
 
     def _hear(self, message: Any) -> None:

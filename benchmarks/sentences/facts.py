@@ -199,6 +199,13 @@ def unsure(facts: Facts, mean: float, *, edited: bool = False) -> Iterator[str]:
         )
 
 
+def options(log_p: Floats, written: int) -> list[int]:
+    """Return the piece that is written, and the four most probable others, of `[piece]`."""
+    others = log_p.copy()
+    others[[*NEVER_WRITTEN, written]] = -np.inf
+    return [written, *np.argsort(-others)[:4].tolist()]
+
+
 def translate(facts: Facts) -> Iterator[Expected]:
     """The map, the alternatives and the other sentences."""
     yield from facts.drawn_rows()
@@ -206,9 +213,7 @@ def translate(facts: Facts) -> Iterator[Expected]:
     pieces: list[str] = []
     probabilities: list[float] = []
     for step, written in enumerate(facts.target):
-        row = log_p[step].copy()
-        row[[*NEVER_WRITTEN, written]] = -np.inf
-        ids = [written, *np.argsort(-row)[:4].tolist()]
+        ids = options(log_p[step], written)
         names = [piece.text for piece in facts.translator.tokenizer.pieces_of(ids)]
         pieces += [facts.trace.target_tokens[step], *names[1:]]
         probabilities += [math.exp(log_p[step, piece]) for piece in ids]

@@ -196,6 +196,10 @@ def _meta_lines(meta: dict[str, Any]) -> Iterator[str]:
         yield f"step {step['name']}: {step['says']}"
     for box in meta.get("boxes", []):
         yield f"box {box['label']}"
+        says = enumerate(box.get("sentences", ()))  # of the player
+        yield from (f"{box['name']} {step}: {text}" for step, text in says)
+    if meta.get("playing"):
+        yield f"last: {meta['playing']['last']}"
     for grid in meta.get("grids", []):
         yield f"title: {grid['title']}"
         yield from (f"row {n} of {grid['title']}: {t}" for n, t in enumerate(grid["names"], 1))

@@ -19,6 +19,7 @@ from benchmarks.sentences.facts import (
     number,
     padded_inputs,
 )
+from benchmarks.sentences.figure_1 import outputs, playing
 from tests.transformer.reference import layer_norm
 from transformer.kinds import attention_name
 from viz.pages.architecture.boxes import BOXES
@@ -30,6 +31,7 @@ def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[st
         layer = ", layer 1" if ".layers." in box.value else ""
         seen = "" if box.title.lower() in box.heading.lower() else f"{box.title}, "
         yield f"architecture box {seen}{box.heading}{layer}: {_shape(facts, box.name)}"
+    yield from (f"architecture {text}" for text in playing(facts))
     c, (stack, _, part) = facts.config, opened.partition(".")
     own = len(facts.source if stack == "encoder" else facts.target)
     other = len(facts.target if part == "self_attention" and stack == "decoder" else facts.source)
@@ -42,7 +44,8 @@ def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[st
     else:
         yield f"| out | {_shape(facts, opened)} |"
     if part == "feed_forward":
-        yield (f"| hidden | {own} × {c.d_ff:,}, {_zeros(facts, stack):.0%} of them 0 by the ReLU |")
+        zeros = np.mean(outputs(facts)[opened][0] == 0)
+        yield f"| hidden | {own} × {c.d_ff:,}, {zeros:.0%} of them 0 by the ReLU |"
 
 
 def _shape(facts: Facts, box: str) -> str:
@@ -55,21 +58,6 @@ def _shape(facts: Facts, box: str) -> str:
         keys = target if part == "self_attention" and stack == "decoder" else source
         return f"{c.h} × {rows} × {keys}"
     return f"{rows} × {c.vocab_size if part in ('linear', 'softmax') else c.d_model:,}"
-
-
-def _zeros(facts: Facts, stack: str) -> float:
-    """The share of the hidden layer that is not above 0, from its input and its matrix."""
-    name = f"{stack}.layers.0."
-    before = "self_attention_norm" if stack == "encoder" else "cross_attention_norm"
-    with torch.inference_mode():
-        _, cache = facts.model.run_with_cache(
-            *facts.inputs, names=lambda point: point == f"{name}{before}.hook_normalised"
-        )
-    weights = dict(facts.model.named_parameters())
-    first, bias = (weights[f"{name}feed_forward.W_1.{part}"] for part in ("weight", "bias"))
-    x = cache[f"{name}{before}.hook_normalised"][0]
-    with torch.inference_mode():
-        return float((x @ first.T + bias <= 0).double().mean())
 
 
 def work(facts: Facts) -> Iterator[str]:

@@ -12,6 +12,14 @@ import altair as alt
 from viz.figures.colors import curve_colors
 
 
+def vega_json(value: object) -> str:
+    """Return JSON that a chart or an expression of it may hold: texts are text that Vega draws.
+
+    Its parser alone takes the text "if" for the name of a signal, and then draws no chart.
+    """
+    return json.dumps(value).replace('"if"', r'"if\u2060"')
+
+
 def tick_label(number: str) -> str:
     """Return the Vega expression of a tick's label: 0, or a number in a d3 format."""
     return f"datum.value == 0 ? '0' : format(datum.value, '{number}')"
@@ -58,10 +66,8 @@ def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) ->
 
     `more` are further settings of `alt.Axis`.
     """
-    # as JSON in the expression, words are text that Vega draws, whatever they contain
-    labels = f"{json.dumps(list(words))}[datum.value]"
     settings: dict[str, Any] = {
-        "labelExpr": labels,
+        "labelExpr": f"{vega_json(words)}[datum.value]",
         "labelAngle": -45,
         "labelLimit": 110,
         "labelOverlap": len(words) > ALL_WORDS,

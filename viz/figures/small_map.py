@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens, row_names
-from viz.figures.axes import bare_axis
+from viz.figures.axes import bare_axis, vega_json
 
 _SIDE = 170  # CSS pixels
 
@@ -58,7 +57,7 @@ def small_map(
     ]
     squares = (
         alt.Chart(table, height=_SIDE)
-        .transform_calculate(map=json.dumps(title))
+        .transform_calculate(map=vega_json(title))
         .mark_rect(color=color, aria=False)
     )
     return squares.encode(
@@ -71,10 +70,9 @@ def small_map(
 
 def _words(texts: Sequence[str], *, angle: int) -> alt.Axis:
     """Name the rows or columns in small letters, as many as have room."""
-    # as JSON in the expression, tokens are text that Vega draws, whatever they contain
     return bare_axis(
         title=None,
-        labelExpr=f"{json.dumps(list(texts))}[datum.value]",
+        labelExpr=f"{vega_json(texts)}[datum.value]",
         labelAngle=angle,
         labelFontSize=9,
         labelLimit=46,

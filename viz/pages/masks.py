@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
@@ -34,7 +33,7 @@ from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
-from viz.figures.axes import bare_axis, pair_encoding
+from viz.figures.axes import bare_axis, pair_encoding, vega_json
 from viz.figures.colors import GREY, INK
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
@@ -474,7 +473,7 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
     y = alt.Y(
         "position:O",
         title="next token",
-        axis=bare_axis(labelExpr=f"{json.dumps(names)}[datum.value]", labelLimit=120, **_PLAIN),
+        axis=bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN),
     )
     tooltip = [
         alt.Tooltip("token:N", title="next token"),

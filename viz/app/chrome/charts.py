@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair
 import streamlit as st
 
+from viz.figures.axes import vega_json
 from viz.figures.colors import INK
 from viz.figures.head_scatter import PICKED
 
@@ -43,7 +45,7 @@ def plotly_chart(figure: Figure, *, key: str, alt: str) -> None:
 
 def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """Return the chart with its data and the theme of the app, as a browser draws it."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = json.loads(vega_json(chart.to_dict(validate=False)))
     return spec
 
 

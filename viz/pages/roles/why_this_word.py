@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -31,7 +30,7 @@ from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
-from viz.figures.axes import bare_axis, tick_label
+from viz.figures.axes import bare_axis, tick_label, vega_json
 from viz.figures.colors import GREY, INK
 from viz.pages.roles.head_charts import (
     SIGN_COLOR,
@@ -308,13 +307,8 @@ def pieces_chart(
             **{name: [float(column[n]) for n in places] for name, column in more.items()},
         }
     )
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(dict(zip(map(str, places), frame['piece'], strict=True)))}[datum.value]"
-    y = alt.Y(
-        "place:O",
-        title=None,
-        axis=bare_axis(labelExpr=labels, labelLimit=110),
-    )
+    labels = f"{vega_json(list(names))}[datum.value]"
+    y = alt.Y("place:O", title=None, axis=bare_axis(labelExpr=labels, labelLimit=110))
     maximum = max(float(frame["value"].abs().max()), 0.01)
     x = alt.X(
         "value:Q",

@@ -2,13 +2,18 @@
 
 import json
 from copy import deepcopy
+from xml.etree import ElementTree
 
 import altair as alt
 import pandas as pd
 from streamlit.testing.v1 import AppTest
+from vl_convert import vegalite_to_svg
 
 from viz.app.chrome import charts
 from viz.app.chrome.charts import spec_of
+from viz.figures.axes import named_color, word_axis
+
+COLORS = {"if": "teal", "as": "gray"}
 
 
 def script() -> None:
@@ -42,3 +47,14 @@ def test_a_large_table_is_drawn_whole() -> None:
     spec = spec_of(alt.Chart(pd.DataFrame({"a": range(rows)})).mark_line().encode(x="a:Q"))
     (table,) = spec["datasets"].values()
     assert [row["a"] for row in table] == list(range(rows))
+
+
+def test_the_word_if_is_text_on_every_chart() -> None:
+    table = pd.DataFrame({"place": [0, 1], "word": ["as", "if"], "weight": [0.25, 0.75]})
+    bars = alt.Chart(table).mark_bar()
+    words = bars.encode(word_axis(table["word"].tolist()), y="weight:Q")
+    sorted_words = alt.Y("word:N", sort=["if", "as"])
+    named = bars.encode(alt.X("weight:Q", title="if"), sorted_words, named_color("word", COLORS))
+    for spec in (words.to_dict(), spec_of(words), spec_of(named)):
+        drawn = ElementTree.fromstring(vegalite_to_svg(spec)).itertext()
+        assert {"as", "if"} <= {text.strip("\u2060") for text in drawn}

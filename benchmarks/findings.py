@@ -206,6 +206,7 @@ _MEASURES: dict[str, Callable[..., float]] = {
     "weight": _weight,
     "heads that agree on a cell": _agreeing,
     "heads that look at a neighbour": lambda s, *place: len(_neighbour_shares(s, *place)),
+    "share on a neighbour": lambda s, head, by: np.diagonal(s.map(head), by).mean(dtype=float),
     "least of their shares": lambda s, *place: min(_neighbour_shares(s, *place)),
     "heads on the end token": _on_the_end,
     "largest weight of a row": _largest,

@@ -64,7 +64,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
         both = message(app, "attention_map")[0]["both"]
         assert both["reads"] == display_tokens(trace.decoder_tokens)
         assert both["writes"] == display_tokens(trace.target_tokens)
-        assert both["titles"] == ["German: what the step reads", "German: what the step predicts"]
+        assert both["titles"] == ["German: last word read", "German: next word predicted"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)

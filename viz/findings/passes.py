@@ -156,8 +156,9 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
     if before - after < NOTABLE:
         return None
     return Finding(
-        f"No head matters more to this sentence than {named_head(*head)}: without it, the log "
-        f"probability of the translation falls from {format_number(before)} to {format_number(after)}.",
+        f"No head matters more to this sentence than {named_head(*head)}. Without it, the log "
+        f"probability of the translation falls from {format_number(before)} to "
+        f"{format_number(after)}.",
         (
             Claim("log probability", (), before),
             Claim("change of log probability without a head", (head,), after - before),

@@ -11,7 +11,7 @@ WORKERS ?= 3
 VENV := .venv
 PY   := $(VENV)/bin/python
 
-# the JavaScript is checked where node is; nobody needs it to run anything
+# JavaScript and prose are checked where node is; nobody needs it to run anything
 NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
@@ -34,13 +34,13 @@ test: $(VENV)/.dev $(NODE_MODULES)  ## every test, in a real browser too where a
 test-fast: $(VENV)/.dev  ## the tests that need no browser and little time
 	$(TEST) -m "not browser and not slow"
 
-lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
+lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of imports
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
-	$(if $(NODE),npm run --silent lint,@echo "no node: the JavaScript is not checked")
+	$(if $(NODE),npm run --silent lint,@echo "no node: neither JavaScript nor prose is checked")
 
 docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load from elsewhere
 	$(PY) -m sphinx -q -E -n -W --keep-going -d build/doctrees docs build/docs

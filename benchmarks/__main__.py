@@ -8,11 +8,13 @@ from benchmarks import (
     accessibility,
     age,
     app,
+    break_it,
     confidence,
     failover,
     findings,
     firefox,
     first_views,
+    frames,
     hostile,
     huggingface,
     inference,
@@ -23,6 +25,7 @@ from benchmarks import (
     models,
     pages,
     parts,
+    pictures,
     profile,
     readers,
     scale,
@@ -37,7 +40,19 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, failover, firefox, first_views, hostile, parts, walk),
+    *(
+        accessibility,
+        age,
+        break_it,
+        failover,
+        firefox,
+        first_views,
+        frames,
+        hostile,
+        parts,
+        pictures,
+        walk,
+    ),
     *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -106,7 +106,7 @@ def _name() -> str:
 def _parser() -> Parser:
     parser = Parser(
         prog=NAME,
-        description="Serve the app. Any option of `streamlit run` may follow, such as "
+        description="Serve the app. Options of `streamlit run` can follow, for example "
         "--theme.base=dark.",
         allow_abbrev=False,
     )
@@ -114,30 +114,30 @@ def _parser() -> Parser:
         "--port",
         type=whole_number(1, 65_535),
         default=os.environ.get("PORT", PORT),
-        help=f"port to listen on; the variable PORT, or {PORT}, unless given",
+        help=f"port to listen on; default: the variable PORT, or {PORT}",
     )
     parser.add_argument(
         "--host",
         type=_address,
         # not HOST, which some shells set to the name of the machine
         default=os.environ.get("HEADLIGHT_HOST", HOST),
-        help="address to listen on, 0.0.0.0 for every interface; the variable HEADLIGHT_HOST, or "
-        f"{HOST}, unless given",
+        help="address to listen on, 0.0.0.0 for every interface; default: the variable "
+        f"HEADLIGHT_HOST, or {HOST}",
     )
     parser.add_argument(
         "--processes",
         type=whole_number(1, processes.MOST),
         default=os.environ.get("HEADLIGHT_PROCESSES", "1"),
         metavar="N",
-        help="servers to start, on the ports after this one, which is then that of a balancer; its "
-        "configuration is written; the variable HEADLIGHT_PROCESSES, or 1, unless given",
+        help="number of servers, on the ports after --port; a load balancer listens on --port, and "
+        "the command writes its configuration; default: the variable HEADLIGHT_PROCESSES, or 1",
     )
     parser.add_argument(
         "--models",
         type=_folder,
         metavar="DIR",
-        help="a folder of model folders, ours and those of MarianMT, for the menu of models; the "
-        "variable HEADLIGHT_MODELS unless given",
+        help="folder of model folders, ours and MarianMT, for the menu of models; default: the "
+        "variable HEADLIGHT_MODELS",
     )
     return parser
 

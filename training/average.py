@@ -107,23 +107,23 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         nargs="+",
         metavar="FOLDER",
-        help="one folder of a run, whose last checkpoints are averaged, or several checkpoints",
+        help="one run folder, to average its last checkpoints, or several checkpoint folders",
     )
-    parser.add_argument("--last", type=whole_number(1), help=f"how many of the run ({LAST})")
+    parser.add_argument("--last", type=whole_number(1), help=f"how many; default: {LAST}")
     parser.add_argument(
         "--shares",
         type=number(LEAST_SHARE, 1.0),
         nargs="+",
         metavar="SHARE",
-        help="how much each of several checkpoints counts (equally)",
+        help="share of each checkpoint; default: equal shares",
     )
-    parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
-    parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
+    parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
+    parser.add_argument("--card", type=Path, help="MODEL_CARD.md to put beside the weights")
     parser.add_argument(
         "--bfloat16",
         action="store_true",
-        help="store weights as bfloat16, within 2^-8 of the mean, not as float16: as large, and "
-        "a fifth smaller where the folder is packed",
+        help="store weights as bfloat16 instead of float16, within 2^-8 of the mean: same size, "
+        "and a fifth smaller if you compress the folder",
     )
     options = parser.parse_args(arguments)
     several = len(options.folders) > 1

@@ -421,8 +421,8 @@ def _parser() -> Parser:
         description=__doc__,
         epilog="training.average --card FILE puts the card beside the weights.",
     )
-    parser.add_argument("run", type=Path, help="the folder of a run")
-    parser.add_argument("--out", type=Path, required=True, help="the file to write")
+    parser.add_argument("run", type=Path, help="folder of a run")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
     parser.add_argument(
         "--evaluation",
         type=Path,
@@ -430,23 +430,23 @@ def _parser() -> Parser:
         nargs="+",
         default=[],
         metavar="JSON",
-        help="what training.evaluate bleu --json wrote; each checkpoint in them has a column",
+        help="output files of training.evaluate bleu --json; each checkpoint gets a column",
     )
     parser.add_argument(
         "--examples",
         type=Path,
-        help=f"up to {MOST_EXAMPLES} sentences, one a line, to show with their translations",
+        help=f"up to {MOST_EXAMPLES} sentences, one per line, to show with their translations",
     )
     parser.add_argument(
         "--before",
         type=Path,
         metavar="CHECKPOINT",
-        help="a checkpoint whose translations of the examples stand beside those of the run",
+        help="checkpoint whose translations of the examples are beside those of the run",
     )
     parser.add_argument(
         "--notes",
         type=Path,
-        help="Markdown of your own, which stands after what the run was and before the figures",
+        help="Markdown file with your own text, placed after the run and before the figures",
     )
     return parser
 

@@ -60,7 +60,7 @@ def _parser() -> Parser:
         "--config",
         type=config_file,
         required=True,
-        help="a TOML file, or the name of one in training/configs: its vocab_size and max_pieces",
+        help="TOML file, or the name of a file in training/configs; sets vocab_size and max_pieces",
     )
     parser.add_argument(
         "--data",
@@ -68,42 +68,40 @@ def _parser() -> Parser:
         required=True,
         nargs="+",
         metavar="DIR[:WEIGHT]",
-        help="folders with train.en and train.de, each read so often in an epoch; the first also "
-        "holds valid.* or val.*; a folder may have train.tsv or train.tmx instead, and a file of "
-        "these, or the beginning of two names as OPUS has them, may stand for a folder; .gz is "
-        "unpacked",
+        help="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
+        "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
+        "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
+        "decompressed",
     )
     add_languages(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, help="the folder to write, for training.train --data"
+        "--out", type=Path, required=True, help="folder to write, for training.train --data"
     )
     parser.add_argument(
         "--tokenizer",
         type=Path,
         metavar="CHECKPOINT",
-        help="take the vocabulary of a checkpoint folder instead of learning one",
+        help="use the vocabulary of a checkpoint folder instead of learning one",
     )
     parser.add_argument(
         "--sample-lines",
         type=whole_number(2),
         default=SAMPLE_LINES,
-        help="learn the vocabulary on so many lines, drawn over the whole text, where it has more; "
-        f"{SAMPLE_LINES:,} unless given",
+        help="maximum number of lines for learning the vocabulary, drawn from the whole text; "
+        f"default: {SAMPLE_LINES:,}",
     )
     parser.add_argument(
         "--longest-words",
         type=whole_number(1),
-        help="drop pairs with more words on a side; none are unless given",
+        help="drop pairs with more words on a side; default: drop none",
     )
     parser.add_argument(
         "--ratio",
         type=number(1, 1_000),
-        help="drop pairs of which one side has more than so many times the words of the other; "
-        "none are unless given",
+        help="drop pairs in which one side has more than this many times the words of the other; "
+        "default: drop none",
     )
-    parser.add_argument(
-        "--drop-duplicates", action="store_true", help="drop pairs that came before"
-    )
+    parser.add_argument("--drop-duplicates", action="store_true", help="drop repeated pairs")
     return parser
 
 

@@ -293,7 +293,7 @@ def _parser() -> Parser:
         "--config",
         type=config_file,
         required=True,
-        help="a TOML file, or the name of one in training/configs",
+        help="TOML file, or the name of a file in training/configs",
     )
     parser.add_argument(
         "--data",
@@ -301,29 +301,29 @@ def _parser() -> Parser:
         required=True,
         nargs="+",
         metavar="DIR[:WEIGHT]",
-        help="folders with train.en and train.de, of which the first also holds valid.* or val.*; "
-        "each epoch reads the pairs of a folder as often as its weight says, once unless given; "
-        "or one folder that training.prepare wrote; TSV, TMX and .gz are read as there",
+        help="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
+        "how often an epoch reads the pairs of the folder (default: once); or one folder from "
+        "training.prepare; TSV, TMX and .gz work as in training.prepare",
     )
     add_languages(parser)
-    parser.add_argument("--out", type=Path, required=True, help="the run's folder")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(
         "--start-from",
         type=Path,
         metavar="CHECKPOINT",
-        help="start with the weights and the vocabulary of a checkpoint folder, or of a bundled "
-        "checkpoint by its name: fine-tuning",
+        help="fine-tune: start with the weights and the vocabulary of a checkpoint folder, or of a "
+        "bundled checkpoint by its name",
     )
     parser.add_argument(
         "--steps",
         type=whole_number(1),
-        help="instead of the steps of the configuration; of fewer, its cooldown is the same share",
+        help="replaces the steps of the configuration; with fewer, the cooldown keeps its share",
     )
     parser.add_argument(
         "--tensorboard",
         action="store_true",
-        help="write the log for TensorBoard, too, into the folder tensorboard of --out",
+        help="also write the log for TensorBoard, to the folder tensorboard in --out",
     )
     return parser
 

@@ -30,11 +30,11 @@ NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")
 MAX_THREADS = 1024
 EPILOG = (
-    "Standard input is read as UTF-8, and each of its lines gives one line. A line that cannot be "
-    "translated gives an empty one and a sentence with its number on standard error; the exit "
-    "status is then 2. What a reader of a translation should know, such as an unknown character, "
-    "is said there, too. With --n-best a line gives as many lines as were found, and an empty one "
-    "none: number ||| text ||| score, as Moses writes them, the number of the line counted from 0."
+    "The command reads standard input as UTF-8 and writes one line for each line. If a line cannot "
+    "be translated, its output line is empty and the exit status is 2. The reason and the line "
+    "number go to standard error. Warnings, such as unknown characters, also go there. With "
+    "--n-best, each line gives one line per result, and an empty line gives none. The format is "
+    "that of Moses: line number from 0 ||| text ||| score."
 )
 
 
@@ -230,26 +230,26 @@ def _parser() -> Parser:
     parser.add_argument(
         "text",
         nargs="?",
-        help="text in the language that the model reads, the bundled one English; standard input "
-        "unless given",
+        help="text in the source language of the model, English for the bundled model; default: "
+        "standard input",
     )
     parser.add_argument(
         "--checkpoint",
         type=Path,
-        help="a checkpoint folder, or for CTranslate2 an exported one; bundled-de-en is the "
-        "bundled one from German to English, and the other bundled one is taken unless given",
+        help="checkpoint folder, or for CTranslate2 an exported folder; bundled-de-en is the "
+        "bundled model from German to English; default: the bundled model from English to German",
     )
     parser.add_argument(
         "--align",
         action="store_true",
-        help="after each translation ||| and its word pairs in Pharaoh format: source-target, "
-        "counted from 0, words as blanks cut them, or pieces where there are none",
+        help="print ||| and the word pairs after each translation, in Pharaoh format: "
+        "source-target from 0; words are separated by spaces, or are subwords if there are none",
     )
     parser.add_argument(
         "--reverse",
         type=Path,
         metavar="CHECKPOINT",
-        help="a model of the other direction: --align pairs words by both",
+        help="model of the other direction: --align aligns words with both models",
     )
     _add_search(parser)
     _add_score(parser)
@@ -257,12 +257,12 @@ def _parser() -> Parser:
         "--engine",
         choices=ENGINES,
         default=ENGINES[0],
-        help="ctranslate2 finds the same text faster in long files; it must be installed",
+        help="ctranslate2 writes the same text, and is faster for long files; install it first",
     )
     parser.add_argument(
         "--threads",
         type=whole_number(1, MAX_THREADS),
-        help="lines of a file are searched on so many cores; all that may be used unless given",
+        help="number of cores that search the lines of a file; default: all available cores",
     )
     return parser
 
@@ -272,38 +272,37 @@ def _add_search(parser: Parser) -> None:
     group.add_argument(
         "--beam",
         type=whole_number(1, MAX_BEAM_SIZE),
-        help=f"beam size; 1 is greedy, {BEAM_SIZE} unless given",
+        help=f"beam size; 1 is greedy; default: {BEAM_SIZE}",
     )
     group.add_argument(
         "--alpha",
         type=number(0, MAX_ALPHA),
-        help=f"α of the length penalty: above 0 favours longer translations; {ALPHA} unless given",
+        help=f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}",
     )
     group.add_argument(
         "--n-best",
         type=whole_number(1, MAX_BEAM_SIZE),
         metavar="N",
-        help="print the N best, at most as many as the beam: number ||| text ||| score",
+        help="print the N best, at most the beam size: line number ||| text ||| score",
     )
     group.add_argument(
         "--prefix",
         default="",
         metavar="TEXT",
-        help="what each translation begins with; its last word may go on unless a space follows",
+        help="start of each translation; the search can extend its last word if no space follows",
     )
     group.add_argument(
         "--forbid",
         action="append",
         default=[],
         metavar="WORD",
-        help="a whole word that no translation contains, upper case counts; may be given several "
-        "times",
+        help="whole word that no translation contains, case-sensitive; repeat it for more words",
     )
     group.add_argument(
         "--max-length",
         type=whole_number(1),
         metavar="N",
-        help="most pieces of a translation, </s> included; those of the source and 50 unless given",
+        help="maximum subwords of a translation, with </s>; default: those of the source plus 50",
     )
 
 
@@ -312,9 +311,9 @@ def _add_score(parser: Parser) -> None:
     group.add_argument(
         "--score",
         action="store_true",
-        help="print log P of each piece of the --target, a tab between them, and their sum",
+        help="print log P of each subword of the --target, separated by tabs, and their sum",
     )
-    group.add_argument("--target", metavar="TEXT", help="the translation to score")
+    group.add_argument("--target", metavar="TEXT", help="translation to score")
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ from transformer.files.installed import BUNDLED
 
 NAME = "transformer.export"
 CTRANSLATE2_EPILOG = (
-    "The folder serves python -m transformer --engine ctranslate2 --checkpoint DIR, and any "
-    "program that reads CTranslate2 models and SentencePiece: the source ends with </s>."
+    "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
+    "program that reads CTranslate2 models and SentencePiece. End the source with </s>."
 )
 MARIAN_EPILOG = (
-    "The folder serves MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
-    "transformers, and python -m transformer --checkpoint DIR. For CTranslate2 export the "
-    "checkpoint itself: its converter of MarianMT models knows no other start than zeros."
+    "Use the folder with MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
+    "transformers, or with python -m transformer --checkpoint DIR. For CTranslate2, export the "
+    "checkpoint itself: its MarianMT converter supports only a start embedding of zeros."
 )
 
 
@@ -58,7 +58,7 @@ def _parser() -> Parser:
         "--quantization",
         choices=ctranslate2.QUANTIZATIONS,
         default="none",
-        help="type of the stored weights; none, the default, is float32 and exact",
+        help="type of the stored weights; default: none, which is float32 and exact",
     )
     to_marian = _engine(engines, marian.ENGINE, "Hugging Face's layout of MarianMT", MARIAN_EPILOG)
     to_marian.set_defaults(run=_export_marian)
@@ -74,9 +74,9 @@ def _engine(engines: Any, name: str, summary: str, epilog: str) -> argparse.Argu
         "--checkpoint",
         type=Path,
         default=BUNDLED,
-        help="a checkpoint folder; the bundled one unless given",
+        help="checkpoint folder; default: the bundled checkpoint",
     )
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
     return parser
 
 

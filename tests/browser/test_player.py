@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from functools import partial
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -14,6 +13,7 @@ import pytest
 from tests.browser.app_page import PATIENCE, at_rest, expect, no_traceback, until
 from transformer import Translator
 from transformer.files.installed import BUNDLED
+from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import display_tokens
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -80,7 +80,7 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
     page, bundled_app: str, bundled: Translator
 ) -> None:
     """Nobody clicks: what a head is, a head that looks at a word, and that word."""
-    trace = bundled.trace(TEXT)
+    trace = bundled.trace(EXAMPLES["English"][0])
     sources = display_tokens(trace.source_tokens)
     page.add_init_script(LISTEN)
     page.goto(bundled_app)

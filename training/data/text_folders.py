@@ -235,7 +235,7 @@ def add_languages(parser: ArgumentParser) -> None:
             f"--{name}",
             type=_code,
             metavar="CODE",
-            help=f"code of the {name} language, with which its files end; {default} unless given",
+            help=f"code of the {name} language, the extension of its files; default: {default}",
         )
 
 

@@ -302,14 +302,14 @@ def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
 def _parser() -> Parser:
     parser = Parser(
         prog="python -m training.download",
-        description="Download public English-German text. Complete files are kept: an interrupted "
-        "download resumes with the first file that is missing.",
+        description="Download public English-German text. Complete files stay: an interrupted "
+        "download resumes with the first missing file.",
     )
     parser.add_argument("name", choices=[source.name for source in SOURCES])
-    parser.add_argument("--out", type=Path, required=True, help="folder for train.en and the rest")
+    parser.add_argument("--out", type=Path, required=True, help="folder for all files")
     parser.add_argument(
         "--mirror", type=_address, metavar="URL",
-        help="download URL/multi30k/train.en.gz and so on instead of the public addresses",
+        help="download from URL/multi30k/train.en.gz and so on, not from the public addresses",
     )  # fmt: skip
     return parser
 

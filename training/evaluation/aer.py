@@ -114,31 +114,31 @@ def add_arguments(commands: Any) -> None:
     parser.set_defaults(run=run)
     add_paths(
         parser,
-        src="what is translated, one sentence a line",
-        tgt="its translation, line by line",
+        src="source text, one sentence per line",
+        tgt="translation, line by line",
         gold="links of each line, source-target from 0: 1-2 is sure, 1p2 is possible",
     )
     for option, text in (
         ("--turned", "links are target-source"),
         ("--from-one", "links count words from 1"),
-        ("--drop-outside", "leave out links to words that are not there; they are counted"),
+        ("--drop-outside", "leave out links to words that do not exist, and count them"),
     ):
         parser.add_argument(option, action="store_true", help=text)
     parser.add_argument(
         "--write",
         type=_name,
         metavar="NAME",
-        help=f"store the best map as {FILE} in the checkpoint, measured on a gold set of this "
-        f"name; with --reverse the best maps and rule, as {BOTH_FILE}",
+        help=f"store the best map as {FILE} in the checkpoint, with this name for the gold set; "
+        f"with --reverse, store the best maps and rule as {BOTH_FILE}",
     )
     parser.add_argument(
         "--reverse",
         type=Path,
         metavar="CHECKPOINT",
-        help="a model of the other direction: the odd lines choose a map of each model, and the "
-        "rule that combines their links; the even ones report",
+        help="model of the other direction: the odd lines choose a map of each model and the rule "
+        "that combines their links; the even lines give the results",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -42,8 +42,8 @@ def add_arguments(commands: Any) -> None:
     parser.set_defaults(run=run)
     add_paths(
         parser,
-        src="what is translated, one sentence a line",
-        ref="its translation by people, line by line",
+        src="source text, one sentence per line",
+        ref="reference translation, line by line",
     )
     parser.add_argument(
         "--beam",
@@ -60,21 +60,21 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--tokenize",
         choices=bleu_tokens.NAMES,
-        help="the tokens that BLEU counts, as sacreBLEU names them; by the target's language "
-        "unless given: zh, ja-mecab or ko-mecab, characters where words are not parted, else 13a",
+        help="tokenizer of BLEU, as sacreBLEU names it; default: by target language (zh, ja-mecab "
+        "or ko-mecab, characters for text without spaces, otherwise 13a)",
     )
     parser.add_argument(
         "--multi30k",
         action="store_true",
-        help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
+        help="also print the BLEU of papers on Multi30k: lower-cased, Moses tokens",
     )
     parser.add_argument(
         "--comet",
         type=Path,
         metavar="MODEL",
-        help="also COMET, by a checkpoint file of a model that you trust; needs unbabel-comet",
+        help="also print COMET, with a checkpoint file that you trust; needs unbabel-comet",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -65,14 +65,14 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate faithfulness`."""
     parser = commands.add_parser(
         "faithfulness",
-        help="does erasing words say what a lens says?",
+        help="test whether erasing words agrees with a lens",
         parents=[corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
     parser.add_argument(
         "--ref",
         type=Path,
-        help="translations to force, one a line; the model's own unless given",
+        help="translations to force, one per line; default: the model's own",
     )
 
 

@@ -80,20 +80,20 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate heads`."""
     parser = commands.add_parser(
         "heads",
-        help="what every head does, and how much it matters",
+        help="measure what every head does, and how important it is",
         parents=[corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
     parser.add_argument(
-        "--ref", type=Path, required=True, help="its translation by people, line by line"
+        "--ref", type=Path, required=True, help="reference translation, line by line"
     )
     parser.add_argument(
         "--bleu-sentences",
         type=whole_number(1),
         default=BLEU_SENTENCES,
-        help=f"how many of them are translated for BLEU; {BLEU_SENTENCES} unless given",
+        help=f"number of sentences to translate for BLEU; default: {BLEU_SENTENCES}",
     )
-    parser.add_argument("--examples", type=Path, help="sentences, of which each head gets three")
+    parser.add_argument("--examples", type=Path, help="example sentences; each head gets three")
 
 
 def run(options: argparse.Namespace) -> None:

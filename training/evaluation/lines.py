@@ -20,19 +20,17 @@ SHOWN_HEADS = 10
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate lines`."""
-    parser = commands.add_parser("lines", help="every head on your lines, for the page Corpus")
+    parser = commands.add_parser("lines", help="measure heads on your lines, for the page Corpus")
     parser.set_defaults(run=run)
-    add_paths(parser, src="sentences, one a line")
-    parser.add_argument("--tgt", type=Path, help="translations to force; the model's own if absent")
-    parser.add_argument("--ref", type=Path, help="translations by people, for BLEU and chrF2")
-    parser.add_argument("--gold", type=Path, help="word links by people, for the alignment error")
+    add_paths(parser, src="sentences, one per line")
+    parser.add_argument("--tgt", type=Path, help="translations to force; default: the model's own")
+    parser.add_argument("--ref", type=Path, help="reference translations, for BLEU and chrF2")
+    parser.add_argument("--gold", type=Path, help="hand-drawn word links, for the alignment error")
     parser.add_argument(
-        "--no-costs", action="store_true", help="leave out the loss without each head: far quicker"
+        "--no-costs", action="store_true", help="leave out the loss without each head: much faster"
     )
-    parser.add_argument("--json", action="store_true", help="the table of the heads as JSON")
-    parser.add_argument(
-        "--out", type=Path, help="write the result here, and not beside the checkpoint"
-    )
+    parser.add_argument("--json", action="store_true", help="print the table of heads as JSON")
+    parser.add_argument("--out", type=Path, help="file to write; default: beside the checkpoint")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT fold
 
 def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
     """Add `--checkpoint` and a required option for each file, with its help."""
-    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
+    parser.add_argument("--checkpoint", type=Path, help="folder; default: the bundled checkpoint")
     for name, text in texts.items():
         parser.add_argument(f"--{name}", type=Path, required=True, help=text)
 
@@ -38,18 +38,16 @@ def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
 def corpus_options(sentences: int) -> argparse.ArgumentParser:
     """Make the parent parser of the commands that measure on so many sentences of a corpus."""
     parser = argparse.ArgumentParser(add_help=False)
-    add_paths(parser, src="what is translated, one sentence a line")
-    parser.add_argument(
-        "--out", type=Path, help="write the report here, and not beside the checkpoint"
-    )
+    add_paths(parser, src="source text, one sentence per line")
+    parser.add_argument("--out", type=Path, help="file to write; default: beside the checkpoint")
     parser.add_argument(
         "--sentences",
         type=whole_number(1),
         default=sentences,
-        help=f"at most so many, drawn at random; {sentences:,} unless given",
+        help=f"maximum number of sentences, drawn at random; default: {sentences:,}",
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of all that is drawn")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="random seed")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
 

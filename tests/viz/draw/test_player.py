@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import subprocess
@@ -32,18 +31,11 @@ from viz.draw.player import (
 )
 
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
-ENGLISH = [
-    f"{subject} {verb} {place}."
-    for subject, verb, place in itertools.islice(
-        itertools.product(
-            ("The old man", "A girl", "My brother", "Two dogs", "She"),
-            ("saw the red car", "was sleeping", "did not eat the bread"),
-            ("in the garden", "yesterday", "because it rained", "at night"),
-        ),
-        50,
-    )
-]
-GERMAN = ["Der Hund schläft.", "Ich weiß nicht, wo sie wohnt.", "Zwei Männer stehen am Fluss."]
+ASSETS = Path(__file__).parents[3] / "assets"
+ENGLISH, GERMAN = (
+    (ASSETS / name).read_text("utf-8").splitlines()[:25]
+    for name in ("examples.txt", "examples-de.txt")
+)
 
 
 def states(folder: Path, messages: list[bytes]) -> list:

@@ -14,20 +14,20 @@ from viz.app.sentence.search_request import TEXT, put_text
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "English": (
-        "Two black dogs are running through the snow.",
-        "A woman in a red coat is reading a newspaper on a bench.",
-        "The children are playing football because the sun is shining.",
-        "The man who lost his keys is waiting in front of the house.",
         "I did not know that she had bought the old book yesterday.",
+        "Two black dogs are running through the snow.",
+        "A woman in a red coat is reading a book on a bench.",
+        "She has read the long letter twice.",
+        "Yesterday I saw the man who bought the old house.",
         "A young man with a blue helmet is riding his bicycle down the street "
         "while two girls are watching him.",
     ),
     "German": (
-        "Zwei schwarze Hunde laufen durch den Schnee.",
-        "Eine Frau in einem roten Mantel liest auf einer Bank Zeitung.",
-        "Die Kinder spielen Fußball, weil die Sonne scheint.",
-        "Der Mann, der seine Schlüssel verloren hat, wartet vor dem Haus.",
         "Ich wusste nicht, dass sie gestern das alte Buch gekauft hatte.",
+        "Zwei schwarze Hunde laufen durch den Schnee.",
+        "Eine Frau in einem roten Mantel liest auf einer Bank ein Buch.",
+        "Er sagte mir, dass er das Buch schon gelesen hat.",
+        "Gestern habe ich den Mann gesehen, der das Haus gekauft hat.",
         "Ein junger Mann mit einem blauen Helm fährt mit dem Fahrrad die Straße entlang, "
         "während ihn zwei Mädchen beobachten.",
     ),

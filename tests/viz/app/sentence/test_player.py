@@ -1,0 +1,59 @@
+"""The player on its pages: it shows what is on the page, whatever was typed, or is not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.pages.reading import message
+from transformer import Translator
+from viz.draw.labels import display_tokens
+from viz.draw.player import WINDOW
+
+LONG = "dog " * 60
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "choices"),
+    [
+        ("translate", "dog", {}),
+        ("translate", "?!", {}),
+        ("translate", "❤ €5", {}),
+        ("translate", "Der Hund schläft.", {}),
+        ("translate", LONG, {}),
+        ("translate", "A dog runs.", {"edited": "Ein Hund ."}),
+        ("translate", "A dog runs.", {"prefix": "▁Die"}),
+        ("translate", "A dog runs.", {"forbid": "Hund"}),
+        ("translate", "A dog runs.", {"break": "3"}),
+        ("heads", "A dog runs.", {"view": "step by step", "lens": "norms"}),
+        ("heads", "A dog runs.", {"view": "step by step", "sinks": "true"}),
+        ("heads", LONG, {"view": "step by step"}),
+    ],
+)
+def test_it_shows_the_sentence_and_the_translation_of_the_page(
+    serve, translator: Translator, path: str, text: str, choices: dict[str, str]
+) -> None:
+    app = serve(path, text=text, **choices)
+    assert not app.exception
+    meta, arrays = message(app, "player")
+    translation = translator.translate(
+        text, prefix=choices.get("prefix", "").split(), forbidden=choices.get("forbid", "").split()
+    )
+    target = choices.get("edited") or translation.text
+    trace = translator.trace(text, target=target) if target else translator.trace_of(translation)
+    source = display_tokens(trace.source_tokens)
+    assert meta["source"] == source[:WINDOW]
+    assert meta["written"][1:] == display_tokens(trace.target_tokens)[:WINDOW]
+    assert len(meta["steps"]) == min(len(trace.target_tokens), WINDOW)
+    for kind in trace.kinds:
+        shown = [min(size, WINDOW) for size in trace.weights(kind).shape[2:]]
+        assert [*arrays[kind].shape[-2:]] == shown
+    left_out = max(len(source), len(trace.target_tokens)) > WINDOW
+    assert bool(meta["outside"]) == left_out
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_it_is_absent_where_nothing_is_translated(serve, text: str) -> None:
+    app = serve("translate", text=text)
+    assert not app.exception
+    with pytest.raises(ValueError, match="not enough values"):
+        message(app, "player")

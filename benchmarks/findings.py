@@ -210,7 +210,6 @@ _MEASURES: dict[str, Callable[..., float]] = {
     "least of their shares": lambda s, *place: min(_neighbour_shares(s, *place)),
     "heads on the end token": _on_the_end,
     "largest weight of a row": _largest,
-    "probability": lambda s, step: float(s.logits[step].softmax(-1)[s.target[step]]),
     "score": lambda s, head, query, key: s.scores(head, query)[key] / s.model.config.d_k**0.5,
     "weight at another scale": _rescaled,
     "share on later words": _later,

@@ -265,7 +265,7 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
         assert meta["title"].endswith("without sinks")
         share = share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
-        assert f"{100 * share[0, 0]:.0f}\u00a0% in L1 H1" in page
+        assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page
     picture = header(unpacked_message(text_of(out.read_text("utf-8")))[1]["cross.map"])
     assert picture["caption"][1].endswith("lens: weights, without sinks.")
 

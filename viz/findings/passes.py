@@ -38,22 +38,6 @@ LETTERS = 4
 """Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""
 
 
-def least_sure(_translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find the written piece of the lowest probability."""
-    if not len(trace.log_probs):
-        return None
-    step = int(trace.log_probs.argmin())
-    probability = float(np.exp(trace.log_probs[step]))
-    written = display_tokens(trace.target_tokens)[step]
-    return Finding(
-        f"The least certain step is {quoted(written)}, with a probability of "
-        f"{per_cent(probability)}.",
-        (Claim("probability", (step,), probability),),
-        strength=1 - probability,
-        page="translate",
-    )
-
-
 def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Find the source word, of some letters and standing there once, that is used least."""
     words = word_texts(trace.source_pieces)
@@ -95,8 +79,8 @@ def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | Non
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
         f"In {named_head(*head)}, {word} scores {format_number(score)} and gets "
-        f"{per_cent(weight)}; if q · k were multiplied by √dₖ instead of divided by it, "
-        f"{word} would get {per_cent(sharper)}.",
+        f"{per_cent(weight)}. With q · k multiplied by √dₖ instead of divided, it would get "
+        f"{per_cent(sharper)}.",
         (
             Claim("score", (head, query, key), score),
             Claim("weight", (head, query, key), weight),

@@ -81,6 +81,9 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
+                if page == "inside" and not finding.choices.keys() & st.query_params.keys():
+                    st.markdown(as_markdown(finding.text))  # the page has opened on it
+                    continue
                 # another page gets the sentence from the bar, and would get it twice
                 own = sentence_bar.url_choices() if finding.page == page else {}
                 choices = {**own, **finding.choices}

@@ -46,10 +46,10 @@ import { within } from "../core/text.js";
  */
 
 export const LETTERS = 13;
-/** Heights of a row, a strip, the gap below it, the headings and the bars. */
-const ROOMY = { row: 22, strip: 15, below: 7, heading: 24, bars: 40 };
-const TIGHT = { row: 14, strip: 10, below: 4, heading: 20, bars: 30 };
-const ROW = { smallest: 12, all: 440 };
+/** Heights of all rows, a strip, the gap below it, the headings and the bars. */
+const ROOMY = { rows: 440, strip: 15, below: 7, heading: 24, bars: 40 };
+const TIGHT = { rows: 168, strip: 10, below: 3, heading: 18, bars: 26 };
+const ROW = { largest: 22, smallest: 12 };
 const CELL = { largest: 10, smallest: 2 };
 const GAP = 16; // between two columns
 const WIDEST_WORDS = 0.3; // of the frame
@@ -159,7 +159,7 @@ export function planInside(data, step, width, measure, tallest = Infinity, sizes
   const about = width < least ? ABOUT[step] : null;
   /** @param {string} name */
   const has = (name) => !about || about.includes(name);
-  const row = within(Math.floor(ROW.all / data.keys.length), ROW.smallest, sizes.row);
+  const row = within(Math.floor(sizes.rows / data.keys.length), ROW.smallest, ROW.largest);
   const columns = placed(data, COLUMNS.filter(({ name }) => has(name)), left, width - left);
 
   /** @type {Part[]} */

@@ -177,7 +177,7 @@ const share = (weight) =>
 
 const PACE = 2400; // ms a step, while it plays
 const NARROW = 640; // CSS pixels: the words about a step take more lines
-const AROUND = 384; // of the page above the picture, CSS pixels
+const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
 /** @extends {PictureView<InsideData, InsideAt, InsidePlan>} */

@@ -67,7 +67,7 @@ def main() -> None:
             navigation.name_page(heading, path, sentence_bar.show(path))
             with share:
                 saved_views.copy_link()
-                doors.show(path)
+                doors.show()
                 saved_views.show(path)
             panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:

@@ -233,7 +233,7 @@ class Player:
         card, asked = entry.card, entry.card.answer
         if asked is None:
             return None
-        if asked.measure == "subwords" and asked.arguments["side"] == "target":
+        if card.light == "links" and asked.measure == "subwords":
             slider = self.page.locator(".hl-player-controls input[type=range]")
             return str(int(slider.get_attribute("max") or 0) - 1)  # the last state has all words
         self._rest()

@@ -251,8 +251,8 @@ def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
     settings = json.loads((facts.translator.folder / "alignment.json").read_text())
     gold = settings["gold"]
     error = (
-        f"{gold['aer']:.0f} % alignment error on {gold['sentences']} hand-linked sentences "
-        f"({gold['name']}), which also chose this map: on others it may be larger"
+        f"{gold['aer']:.0f} % alignment error on {gold['sentences']} hand-aligned sentences "
+        f"({gold['name']}); the map was chosen on them, so expect more elsewhere"
     )
     place = settings["layer"], settings["head"]
     if (layer, head) == place:

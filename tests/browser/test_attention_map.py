@@ -55,7 +55,7 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
     page.move(*page.square(*SPOT))
     assert page.readout() == "“Hun” → “·bee”0.640\nThis step reads “schwarze” and predicts “Hun”."
-    # what the step reads at its left, and beside the bars, too; what it writes at its right
+    # last word read at its left, and beside the bars, too; what it writes at its right
     assert page.bold() == ["schwarze", "Hun", "·bee", "schwarze"]
     page.click(*page.square(*SPOT))
     assert page.tip.is_hidden()

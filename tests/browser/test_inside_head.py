@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 
 KEYS = ("▁Two", "▁black", "▁dogs", "</s>")
 NAMES = ("All", "x", "q, k, v", "q · k", "scale", "mask", "softmax", "Σ α v", "Wᴼ", "+ x")
+BACK, ON = "One step back", "One step on"
 HEADS, D_K, D_V, D_MODEL = 4, 8, 8, 32
 
 
@@ -131,20 +132,20 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     tab = browser.new_page(offline=True, locale="de-DE")  # its clock is its own
     tab.clock.install()
     page = Still(tab, content(), width=1200)
-    button = {name: tab.get_by_role("button", name=name, exact=True) for name in ("Back", "Next")}
-    assert button["Back"].is_disabled()
+    button = {name: tab.get_by_role("button", name=name, exact=True) for name in (BACK, ON)}
+    assert button[BACK].is_disabled()
     for n in range(1, len(NAMES)):
-        press(page, "Next")
+        press(page, ON)
         assert step_of(page) == NAMES[n]
         text = tab.locator(".hl-told").inner_text()
         assert all(part in text for part in (f"says {n}", f"shape {n}", f"code {n}"))
         equation = tab.locator(".hl-equation math > msub > *").all_text_contents()
         assert equation == ["e", str(n)]
-    assert button["Next"].is_disabled()
-    assert button["Next"].evaluate("button => button === document.activeElement")
+    assert button[ON].is_disabled()
+    assert button[ON].evaluate("button => button === document.activeElement")
     tab.keyboard.press("Enter")
     assert step_of(page) == "+ x"
-    press(page, "Back")
+    press(page, BACK)
     press(page, "q · k")
     # what a later step makes is not there yet, and nothing jumps when it is made
     frame = tab.locator(".hl-frame")
@@ -160,15 +161,15 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     assert "Schnee" in tab.locator(".hl-title").inner_text()
     heard = [*range(1, len(NAMES)), 8, 3, 7]
     assert page.picked() == heard
-    press(page, "Play")
+    press(page, "▶ Play")
     assert step_of(page) == "Wᴼ"
     assert tab.get_by_role("button", name="Pause").is_visible()
     for _ in range(2):
         tab.clock.fast_forward(2400)
     assert step_of(page) == "+ x"
-    press(page, "Play")  # at the end, from the beginning
+    press(page, "▶ Play")  # at the end, from the beginning
     assert step_of(page) == "x"
-    press(page, "Pause")
+    press(page, "❚❚ Pause")
     tab.clock.fast_forward(9000)
     assert step_of(page) == "x"
     assert page.picked() == heard  # the host hears of no step that plays

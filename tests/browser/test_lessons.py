@@ -68,6 +68,12 @@ ask: Which word comes first?
 - [x] The
 - [ ] old
 """
+IN_SIGHT = """(element) => [0.1, 0.9].every((part) => {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const there = document.elementFromPoint(left + Math.min(20, width / 2), top + part * height);
+  return there !== null && (element.contains(there) || there.contains(element));
+})"""
+"""Whether an element is in the window, and nothing lies over it."""
 VIEWS = {
     "heads": (
         {"kind": "encoder", "layer": "1", "head": "1", "lens": "norms", "heads-map-row": "3"},
@@ -143,6 +149,42 @@ def test_a_bundled_lesson_is_obeyed_to_the_letter(browser, tmp_path):
         player = Player(browser, {**screen, "reduced_motion": "reduce"}, address, lesson, score)
         assert player.play(list(answer_key(lesson, Translator.load()))) == []
     assert score == Score(read=4, wrong=7, right=7, opened=7, lit=7, resumed=2)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, app, width):
+    page = browser.new_page(viewport={"width": width, "height": 720 if width > 1000 else 844})
+    query = {"text": SENTENCE, "lesson": "three", "card": "1", "kind": "decoder", "head": "2"}
+    backgrounds = []
+    for answer, place in (("", "input"), ("", "check"), ("x", "verdict"), ("x", "again")):
+        page.goto(f"{app}/heads?{urlencode({**query, 'layer': '1', 'answers': answer})}")
+        at_rest(page)
+        selector = "input" if place == "input" else f"[class*=st-key-lesson-{place}-]"
+        sight = page.locator(f".st-key-lesson {selector}").first.evaluate(IN_SIGHT)
+        assert sight, place
+        way_on = page.locator("[class*=st-key-lesson-next] :is(a, button)")
+        backgrounds.append(way_on.evaluate("e => getComputedStyle(e).backgroundColor"))
+    assert backgrounds[0] == backgrounds[1] != backgrounds[2] == backgrounds[3]
+    page.close()
+
+
+def test_a_presented_picture_is_larger_and_is_pointed_at_where_it_is(browser, app):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    letters = []
+    for query in ({}, {"present": "1"}):
+        page.goto(f"{app}/heads?{urlencode({'text': SENTENCE, **query})}")
+        at_rest(page)
+        canvas = page.locator(".st-key-heads-map canvas").first
+        canvas.wait_for()
+        zoom = canvas.evaluate("canvas => canvas.currentCSSZoom")
+        letters.append(zoom)
+        box = canvas.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.8)
+        tip = page.locator(".st-key-heads-map .hl-tip").bounding_box()
+        near = box["y"] + box["height"] * 0.8
+        assert abs(tip["y"] - near) < 120 * zoom
+    assert letters == [1, 1.25]
+    page.close()
 
 
 def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(page, app):

@@ -105,7 +105,7 @@ def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
             page.goto(page.evaluate("location.href"))
         expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
         expect_url(page, text=SENTENCE, **choices)
-    page.get_by_role("button", name="Download").click()
+    page.get_by_role("button", name="Save data").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="This map as CSV").click()
     frame = pd.read_csv(download.value.path())
@@ -200,7 +200,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
     name = f"where does the step that reads “{read}” and predicts “{written}” look?"
     assert name in plain(page.locator(".st-key-inside h3").inner_text())
     choose(page, "Layer", "1")
-    page.get_by_role("button", name="Scale and temperature").click()
+    page.get_by_role("button", name="Options").click()
     choose(page, "Scale", "none")
     trace = translator.trace(SENTENCE)
     edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
@@ -218,7 +218,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
     page.get_by_role("button", name="softmax", exact=True).click()
     until(page, lambda: url(page).get("at"), "6")
     assert (url(page)["text"], url(page)["kind"]) == (SENTENCE, "decoder")
-    page.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("button", name="One step on", exact=True).click()
     until(page, lambda: url(page).get("at"), "7")
     for go, step in ((page.go_back, 6), (page.go_forward, 7)):
         go(wait_until="commit")
@@ -227,7 +227,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     assert step_of(page) == 7
     # the address does not hear of a walk that plays, and another head is no other step
-    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="▶ Play", exact=True).click()
     page.get_by_role("button", name="Pause", exact=True).click()
     choose(page, "Head", "2")
     expect(page, numbers(translator, "decoder_self", 1, 1, 2))

@@ -216,9 +216,9 @@ def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
             assert (style, width) == ("solid", "2px"), (theme, role, name)
             assert contrast >= 3, (theme, role, name)
     page = visit("inside", text=SENTENCE, at="8")
-    page.get_by_role("button", name="Next", exact=True).press("Enter")
+    page.get_by_role("button", name="One step on", exact=True).press("Enter")
     at_rest(page)
-    assert focused(page) == "Next"
+    assert focused(page) == "▶|"
 
 
 SHORT = "The old cat sleeps."

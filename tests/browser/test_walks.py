@@ -43,7 +43,7 @@ NAMES = r"""(all) => all.map((element) => {
 SAVES = ("Save as", "Save a BibTeX")
 
 
-WITH_FINDINGS = ("translate", "heads", "inside", "masks", "positions", "training", "architecture")
+WITH_FINDINGS = ("heads", "masks", "positions", "training", "architecture")
 """Pages with findings on the first sentence by the tests' model."""
 
 

@@ -68,11 +68,11 @@ test("of many layers the maps are lower, but no lower than 0.6 of their width", 
     const [first, last] = [cells[0], cells[8 * layers - 1]];
     return [first.width, first.height, last.y + last.height - first.y];
   };
-  assert.deepEqual(laid(3, 10, 500), [54, 54, 3 * (54 + 20) - 20]);
-  assert.deepEqual(laid(6, 10, 500), [54, 46, 6 * (46 + 20) - 20]);
-  assert.deepEqual(laid(6, 30, 500), [54, 46, 6 * (46 + 20) - 20]);
-  assert.deepEqual(laid(6, 7, 500), [54, 38, 6 * (38 + 20) - 20]); // low as it is
-  assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 20) - 20]);
+  assert.deepEqual(laid(3, 10, 500), [54, 54, 3 * (54 + 25) - 25]);
+  assert.deepEqual(laid(6, 10, 500), [54, 46, 6 * (46 + 25) - 25]);
+  assert.deepEqual(laid(6, 30, 500), [54, 46, 6 * (46 + 25) - 25]);
+  assert.deepEqual(laid(6, 7, 500), [54, 38, 6 * (38 + 25) - 25]); // low as it is
+  assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 25) - 25]);
 });
 
 test("a layer without heads has no row, and the others keep their numbers", () => {

@@ -35,16 +35,22 @@ test("in a wide frame no step moves anything", () => {
   for (let step = 1; step < STEPS; step++) assert.deepEqual(planned(step, WIDE), planned(0, WIDE));
 });
 
-test("in a narrow frame a step shows what it makes, within the frame", () => {
-  for (let step = 1; step < STEPS; step++) {
+test("in a narrow frame a step shows what it makes, and all of them the softmax", () => {
+  for (let step = 0; step < STEPS; step++) {
     const plan = planned(step, NARROW);
     assert.equal(plan.width, NARROW);
-    assert.ok(plan.parts.some((part) => part.step === step), `step ${step}`);
+    assert.ok(plan.parts.some((part) => part.step === (step || 6)), `step ${step}`);
     for (const { name, x, width } of plan.parts) assert.ok(x + width <= NARROW + 0.01, name);
   }
-  const whole = planned(0, NARROW);
-  assert.equal(whole.width, whole.least); // it scrolls
-  assert.deepEqual(whole.parts.map(({ name }) => name), planned(0, WIDE).parts.map((p) => p.name));
+});
+
+test("on a low screen a picture of 14 keys is whole, with all its parts apart", () => {
+  const data = { ...insideData(), keys: Array.from({ length: 14 }, (_, n) => `k${n}`) };
+  const [roomy, low] = [Infinity, 350].map((tallest) =>
+    planInside(data, 0, WIDE, measure, tallest));
+  assert.ok(roomy.height > 350 && low.height <= 350, `${roomy.height}, ${low.height}`);
+  assert.deepEqual(low.parts.map(({ name }) => name), roomy.parts.map(({ name }) => name));
+  assertApart(low.parts, low, "low");
 });
 
 test("no two parts lie over each other, and all lie in the picture", () => {

@@ -153,7 +153,8 @@ export function insideData() {
   const arrays = /** @type {any} */ (Object.fromEntries(Object.entries(shapes).map(
     ([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))])));
   return {
-    title: "L1 H2 · cross", query: "q0", keys: words("k", 3), color: "#123456", head: 1,
+    title: "L1 H2 · cross", query: "q0", keys: words("k", 3), kind: "cross", color: "#123456",
+    head: 1,
     factor: "÷ √dₖ", step: 0, steps: [], arrays, shapes, ends: {}, palette,
   };
 }

@@ -207,9 +207,9 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     mean = trace.cross[1].mean(0)
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
-    assert beside["rows"] == "French: what the step predicts"
+    assert beside["rows"] == "French: next word predicted"
     assert beside["caption"] == ["another model"]
-    assert between["rows"] == f"{trace.languages.name('target')}: what the step predicts"
+    assert between["rows"] == f"{trace.languages.name('target')}: next word predicted"
     own = origin.caption(head_caption("cross", 1, None))
     assert between["caption"] == ["First:", *own, "Second:", "another model"]
 
@@ -265,7 +265,7 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
         assert meta["title"].endswith("without sinks")
         share = share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
-        assert f"{100 * share[0, 0]:.0f}\u00a0% in L1 H1" in page
+        assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page
     picture = header(unpacked_message(text_of(out.read_text("utf-8")))[1]["cross.map"])
     assert picture["caption"][1].endswith("lens: weights, without sinks.")
 

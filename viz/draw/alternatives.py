@@ -19,8 +19,7 @@ from viz.draw.wire import encode_picture, is_index
 
 BARS_TITLE = "What the model held probable at each step"
 BARS_NOTE = (
-    "All bars from 0 to 1. In bold the subword that was written; click another: the translation "
-    "must go on with it."
+    "All bars from 0 to 1. Bold: what the model wrote. Click another subword to continue with it."
 )
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place

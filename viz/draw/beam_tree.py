@@ -20,7 +20,7 @@ STATES: tuple[State, ...] = get_args(State)
 
 TITLE = "Beam tree"
 NOTE = (
-    "The translation runs along the top; other beginnings it tried branch off. The thicker a line, "
+    "The chosen translation is at the top; discarded ones branch off. The thicker a line, "
     "the more probable its subword; a dot ends a translation, with its score."
 )
 FORCED = "Subwords on grey are forced."

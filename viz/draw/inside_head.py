@@ -78,6 +78,7 @@ def encode_inside(
     }
     meta = {
         "title": title,
+        "kind": kind,
         "color": COLOR[kind],
         "query": query,
         "keys": display_tokens(keys),

@@ -44,7 +44,7 @@ ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
 """Verbs for the two tokens of a decoder step on the screen, by the choice of a row's name."""
 
 ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
-"""The two words of a row, as the screen and the URL call them."""
+"""The two words of a decoder step, as the screen and the URL call them."""
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
@@ -75,7 +75,8 @@ def axis_titles(
         named, where = row or "reads", f"{target} read so far: where it looks"
     else:
         named = row or "writes"
-    return AxisTitles(f"{target}: what the step {ROW_VERBS[named]}", where)
+    which = "last" if named == "reads" else "next"
+    return AxisTitles(f"{target}: {which} {ROW_NAMES[named]}", where)
 
 
 def head_name(layer: int | None, head: int | None) -> str:
@@ -86,6 +87,11 @@ def head_name(layer: int | None, head: int | None) -> str:
 def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
     """Format a head as `L3 H5 · cross-attention`; see `head_name`."""
     return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
+
+
+def named_head(kind: Kind, layer: int, head: int) -> str:
+    """Format a head in a sentence, as `cross-attention L3 H5`."""
+    return f"{SCREEN_NAMES[kind]} {head_name(layer, head)}"
 
 
 def role_name(role: str, kind: Kind) -> str:

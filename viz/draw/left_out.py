@@ -9,7 +9,7 @@ import numpy as np
 from transformer.analysis.sinks import share_on_sinks, sink_tokens
 from viz.draw.caption import amount, tells_heads
 from viz.draw.formatting import counted, listing, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 from viz.draw.open_head import mean
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str
         whole = f"{counted(len(trace.weights(kind)), 'layer')} of {SCREEN_NAMES[kind]}"
     quantity = "weight" if amount(options.lens) == "weight" else "shares"
     every, *opened = shares_left_out(trace, kind, options)
-    place = f", {per_cent(opened[0])} in {_place(options)}" if opened else ""
+    place = f", {per_cent(opened[0])} in {_place(kind, options)}" if opened else ""
     more = ["…"] if len(tokens) > MOST_NAMED else []
     return (
         f"Left out: {per_cent(every)} of the {quantity} of the {whole}{place}, on "
@@ -56,8 +56,8 @@ def shares_left_out(
     return every, float(mean(shares, options.layer, head, trace.head_count(kind)))
 
 
-def _place(options: ExplorerOptions) -> str:
+def _place(kind: Kind, options: ExplorerOptions) -> str:
     layer, head = options.layer, options.head if tells_heads(options.lens) else None
     if layer is None:
         return f"head {(head or 0) + 1} of all layers"
-    return f"layer {layer + 1}" if head is None else head_name(layer, head)
+    return f"layer {layer + 1}" if head is None else named_head(kind, layer, head)

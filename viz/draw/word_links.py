@@ -13,7 +13,7 @@ from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import WORD_START
 from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import counted
-from viz.draw.labels import capitalised, head_name
+from viz.draw.labels import capitalised, named_head
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode_picture
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from transformer.analysis.source_share import SourceShares
     from transformer.text.tokenizer import Piece
 
-TITLE = "Which words this head links"
+TITLE = "Which words belong together"
 NOTE = (
-    "The wider a link, the stronger. Dashed: {dashed}. Point at a word for its numbers; a click "
-    "pins it."
+    "The wider a link, the stronger. {dashed}Hover over a word for its numbers; click to keep them."
 )
-DASHED = "the {source} word weighs more for another {target} word"
+DASHED = "a weaker, one-sided match"
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
@@ -41,10 +40,10 @@ def word_texts(pieces: Sequence[Piece]) -> list[str]:
 
 def error_text(gold: GoldFigures) -> str:
     """Describe the error of links that was measured on gold text, and which text that is."""
-    sentences = counted(gold.sentences, "hand-linked sentence")
+    sentences = counted(gold.sentences, "hand-aligned sentence")
     return (
-        f"{gold.aer:.0f} % alignment error on {sentences} ({gold.name}), which also chose this "
-        f"map: on others it may be larger"
+        f"{gold.aer:.0f} % alignment error on {sentences} ({gold.name}); the map was chosen on "
+        f"them, so expect more elsewhere"
     )
 
 
@@ -52,9 +51,9 @@ def map_text(settings: AlignmentSettings) -> str:
     """Name the map that links are read from, with its lens unless it is the weights."""
     layer, lens = settings.layer, settings.lens
     place = (
-        f"all heads of layer {layer + 1}"
+        f"all cross-attention heads of layer {layer + 1}"
         if settings.head is None
-        else f"head {head_name(layer, settings.head)}"
+        else named_head("cross", layer, settings.head)
     )
     return place if lens == "weights" else f"{place} (lens: {LENS_NAMES[lens]})"
 
@@ -94,7 +93,7 @@ def encode_links(
     meta = {
         "title": title,
         "madeBy": made_by,
-        "note": NOTE.format(dashed=dashed.format(**sides)),
+        "note": NOTE.format(dashed=f"Dashed: {dashed}. " if {*pairs} - {*mutual} else ""),
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),

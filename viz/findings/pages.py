@@ -22,14 +22,14 @@ FROM_WEIGHTS: tuple[FromWeights, ...] = (
     weights.most_decided,
 )
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
-    "translate": (passes.least_sure, passes.hardly_used),
+    "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),
     "inside": (passes.scaled_score,),
     "masks": (passes.unmasked,),
     "positions": (passes.without_positions,),
     "architecture": (passes.shares_of_parameters,),
 }
-"""By the path of the page; “translate” and “heads” also have those of the weights."""
+"""By the path of the page; “heads” has those of the weights."""
 
 PAGES = ("heads", *FROM_MODEL)
 """Paths of the pages that have findings on a sentence."""
@@ -51,7 +51,7 @@ def ranked(page: str, trace: AttentionTrace, translator: Translator | None = Non
         translator: the model, if it is there; without it, findings of the weights alone.
     """
     results: list[Finding | None] = []
-    if page in ("translate", "heads") and weights.are_shares(trace):
+    if page == "heads" and weights.are_shares(trace):
         results += [find(trace) for find in FROM_WEIGHTS]
     if translator is not None:
         results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]

@@ -23,7 +23,7 @@ from transformer.analysis.paper.scaling import softmax
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import display_tokens, head_name, quoted
+from viz.draw.labels import display_tokens, named_head, quoted
 from viz.draw.word_links import word_texts
 from viz.findings.finding import Claim, Finding, head_choices
 from viz.findings.weights import word_cells
@@ -36,22 +36,6 @@ NOTABLE = 0.005
 
 LETTERS = 4
 """Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""
-
-
-def least_sure(_translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find the written piece of the lowest probability."""
-    if not len(trace.log_probs):
-        return None
-    step = int(trace.log_probs.argmin())
-    probability = float(np.exp(trace.log_probs[step]))
-    written = display_tokens(trace.target_tokens)[step]
-    return Finding(
-        f"The least certain step is {quoted(written)}, with a probability of "
-        f"{per_cent(probability)}.",
-        (Claim("probability", (step,), probability),),
-        strength=1 - probability,
-        page="translate",
-    )
 
 
 def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None:
@@ -94,8 +78,8 @@ def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | Non
     sharper = float(softmax(scores * d_k)[key])  # q·k / √d_k times d_k is q·k times √d_k
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
-        f"In {head_name(layer, number)}, {word} scores {format_number(score)} and gets "
-        f"{per_cent(weight)}; multiplied by √d_k instead of divided, it would get "
+        f"In {named_head(*head)}, {word} scores {format_number(score)} and gets "
+        f"{per_cent(weight)}. With q · k multiplied by √dₖ instead of divided, it would get "
         f"{per_cent(sharper)}.",
         (
             Claim("score", (head, query, key), score),
@@ -156,8 +140,9 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
     if before - after < NOTABLE:
         return None
     return Finding(
-        f"No head matters more to this sentence than {head.title}: without it, the log probability "
-        f"of the translation falls from {format_number(before)} to {format_number(after)}.",
+        f"No head matters more to this sentence than {named_head(*head)}. Without it, the log "
+        f"probability of the translation falls from {format_number(before)} to "
+        f"{format_number(after)}.",
         (
             Claim("log probability", (), before),
             Claim("change of log probability without a head", (head,), after - before),

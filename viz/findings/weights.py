@@ -14,7 +14,15 @@ from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
 from transformer.traces.notes import TOLERANCE
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.labels import ROW_NAMES, SCREEN_NAMES, display_tokens, head_name, head_title, quoted
+from viz.draw.labels import (
+    ROW_NAMES,
+    SCREEN_NAMES,
+    capitalised,
+    display_tokens,
+    head_name,
+    named_head,
+    quoted,
+)
 from viz.findings.finding import Claim, Finding, head_choices
 
 MOST = 0.5
@@ -55,8 +63,9 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     written = quoted(display_tokens(trace.target_tokens)[query])
     read = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
-        f"While writing {written}, {agreeing} of {total} cross-attention heads give more than "
-        f"half of their weight to {read}; {head_name(layer, number)} gives {per_cent(weight)}.",
+        f"When the model writes {written}, {agreeing} of {total} cross-attention heads "
+        f"{'looks' if agreeing == 1 else 'look'} mostly at {read}; {named_head(*head)} gives it "
+        f"{per_cent(weight)}.",
         (
             Claim("heads that agree on a cell", (query, key), float(agreeing)),
             Claim("weight", (head, query, key), weight),
@@ -105,50 +114,63 @@ def _are_words(
 
 
 def neighbours(trace: AttentionTrace) -> Finding | None:
-    """Find the layer in which most heads look one token back or ahead."""
-    layers: list[tuple[float, Kind, int, list[int], float]] = []
+    """Find the layer in which most heads look one token back or ahead; it opens two of them."""
+    layers: list[tuple[int, float, Kind, int, npt.NDArray[np.float64]]] = []
     for kind in trace.kinds:
         if kind == "cross":
             continue
-        shares = neighbour_shares(trace, kind)  # [layer, head]
-        for layer, row in enumerate(shares):
-            heads = np.flatnonzero(row > MOST).tolist()
-            if heads:
-                layers.append((float(row.max()), kind, layer, heads, float(row[heads].min())))
+        for layer, shares in enumerate(neighbour_shares(trace, kind)):  # [side, head]
+            if count := int((shares.max(0) > MOST).sum()):
+                layers.append((count, float(shares.max()), kind, layer, shares))
     if not layers:
         return None
-    largest, kind, layer, heads, least = max(layers, key=lambda entry: (len(entry[3]), entry[0]))
-    names = [head_name(layer, head) for head in heads]
-    verb, share = ("looks", "with") if len(names) == 1 else ("look", "each with")
-    where = "back or ahead" if kind == "encoder_self" or not trace.causal else "back"
-    best = int(neighbour_shares(trace, kind)[layer].argmax())
+    count, largest, kind, layer, shares = max(layers, key=lambda entry: entry[:2])
+    sides = [
+        (where, sorted(np.flatnonzero(side > MOST).tolist(), key=lambda n: -side[n]))
+        for where, side in zip(("back", "ahead"), shares, strict=True)
+    ]
+    least = float(shares[shares > MOST].min())
+    texts = [
+        f"{listing([named_head(kind, layer, n) for n in sorted(heads)])} "
+        f"{'looks' if len(heads) == 1 else 'look'} one token {where}"
+        for where, heads in sides
+        if heads
+    ]
+    share = "of its weight" if count == 1 else "or more of their weight"
+    first, *others = [head for _, heads in sides for head in heads[:1]]
     return Finding(
-        f"In layer {layer + 1} of {SCREEN_NAMES[kind]} self-attention, {listing(names)} {verb} one "
-        f"token {where}, {share} at least {per_cent(least)} of its weight.",
+        f"{capitalised(', '.join(texts))} ({per_cent(least)} {share}).",
         (
-            Claim("heads that look at a neighbour", (kind, layer), float(len(heads))),
+            Claim("heads that look at a neighbour", (kind, layer), float(count)),
             Claim("least of their shares", (kind, layer), least),
+            *(
+                Claim("share on a neighbour", (Head(kind, layer, n), offset), float(side[n]))
+                for (_, heads), offset, side in zip(sides, (-1, 1), shares, strict=True)
+                for n in heads
+            ),
         ),
         strength=0.9 * largest,
         page="heads",
-        choices=head_choices(Head(kind, layer, best)),
+        choices={
+            **head_choices(Head(kind, layer, first)),
+            **({"over": head_name(layer, others[0])} if others else {}),
+        },
     )
 
 
 def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
-    """Compute the share of each head on the token before or after, whichever is larger.
+    """Compute the share of each head on the token before, and on the one after.
 
-    `[layer, head]`, the mean over the rows that have such a neighbour; 0 where no row has one.
+    `[layer, side, head]`, the mean over the rows that have such a neighbour; 0 where none has.
     """
     weights = trace.weights(kind)
     if min(weights.shape[2:]) < 2:
-        return np.zeros(weights.shape[:2])
-    before, after = (
+        return np.zeros((len(weights), 2, weights.shape[1]))
+    sides = [
         np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1, dtype=np.float64)
         for offset in (-1, 1)
-    )
-    shares: npt.NDArray[np.float64] = np.maximum(before, after)
-    return np.where(trace.has_head(kind), shares, 0)
+    ]
+    return np.where(trace.has_head(kind)[:, None], np.stack(sides, 1), 0)
 
 
 def sinks(trace: AttentionTrace) -> Finding | None:
@@ -166,8 +188,8 @@ def sinks(trace: AttentionTrace) -> Finding | None:
     layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
     return Finding(
         f"{heads} of {int(trace.has_head(kind).sum())} {SCREEN_NAMES[kind]} heads "
-        f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}; "
-        "“Without sinks” shows the rest.",
+        f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}. "
+        "“Without sinks”, under Options, shows the rest.",
         (Claim("heads on the end token", (kind,), float(heads)),),
         strength=0.3 + shares[kind] / 2,
         page="heads",
@@ -201,8 +223,8 @@ def most_decided(trace: AttentionTrace) -> Finding | None:
         return None
     place = Head(kind, layer, head)
     return Finding(
-        f"The most decided head is {head_title(*place)}: the largest weight of a row is "
-        f"{format_number(value)} on average.",
+        f"{capitalised(named_head(*place))} is the most decided head: the largest weight of a row "
+        f"is {format_number(value)} on average.",
         (Claim("largest weight of a row", (place,), value),),
         strength=0.1,
         page="heads",

@@ -88,7 +88,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
-        "German: what the step predicts",
+        "German: next word predicted",
         "English: where it looks",
     )
     assert (header["queries"], header["keys"]) == (["Zwei", "Hun", "·de"], ["Two", "dogs"])

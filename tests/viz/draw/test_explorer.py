@@ -109,11 +109,11 @@ def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
     _, _, inner = read(encode_page(cross_alone(decoder_tokens=TARGET), ExplorerOptions()).message)
     for name in ("cross.map", "cross.ribbons"):
-        assert inner[name]["rows"] == "Target: what the step reads"
+        assert inner[name]["rows"] == "Target: last word read"
         assert inner[name]["columns"] == "Source: where it looks"
         assert inner[name]["rowNames"] is None
     _, _, inner = read(encode_page(cross_alone(target_tokens=TARGET), ExplorerOptions()).message)
-    assert inner["cross.map"]["rows"] == "Target: what the step predicts"
+    assert inner["cross.map"]["rows"] == "Target: next word predicted"
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -23,11 +23,11 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
 @pytest.mark.parametrize(
     ("languages", "row", "rows", "columns"),
     [
-        (OURS, None, "German: what the step predicts", "English: where it looks"),
-        (OURS, "reads", "German: what the step reads", "English: where it looks"),
-        (Languages("French", "Finnish"), "reads", "Finnish: what the step reads", "French"),
-        (Languages("", ""), "writes", "Target: what the step predicts", "Source: where it looks"),
-        (Languages("English", "", ("fra",)), None, "Target: what the step predicts", "English"),
+        (OURS, None, "German: next word predicted", "English: where it looks"),
+        (OURS, "reads", "German: last word read", "English: where it looks"),
+        (Languages("French", "Finnish"), "reads", "Finnish: last word read", "French"),
+        (Languages("", ""), "writes", "Target: next word predicted", "Source: where it looks"),
+        (Languages("English", "", ("fra",)), None, "Target: next word predicted", "English"),
     ],
 )
 def test_the_axes_of_cross_attention_name_both_languages(
@@ -59,8 +59,8 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
 
 
 def test_a_row_of_the_decoder_can_be_named_by_what_it_writes() -> None:
-    assert axis_titles("decoder_self", OURS).rows == "German: what the step reads"
-    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: what the step predicts"
+    assert axis_titles("decoder_self", OURS).rows == "German: last word read"
+    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: next word predicted"
 
 
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:

@@ -58,9 +58,9 @@ def test_axes_are_called_by_what_is_known_of_the_sentences():
         layout = head_map(planted()[0, 0], QUERIES, KEYS, kind=kind, **known).layout
         return layout.yaxis.title.text, layout.xaxis.title.text
 
-    assert titles() == ("Target: what the step predicts", "Source: where it looks")
+    assert titles() == ("Target: next word predicted", "Source: where it looks")
     assert titles(languages=Languages("English", "German"), by_read=True) == (
-        "German: what the step reads",
+        "German: last word read",
         "English: where it looks",
     )
     assert titles("encoder_self", alone=True) == ("The position that looks", "Where it looks")

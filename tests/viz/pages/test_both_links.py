@@ -78,14 +78,17 @@ def test_both_maps_the_rule_and_the_error_are_stated() -> None:
     links = BothLinks("back", BothSettings(FORWARD, BACK, "product", GOLD), None)  # type: ignore[arg-type]
     text = both_method(links, OURS)
     for part in (
-        "head L1 H3 when the decoder reads the German",
+        "cross-attention L1 H3 when the decoder reads the German",
         quoted("back"),
         "product",
         "18 %",
         "50",
     ):
         assert part in text
-    assert "all heads of layer 2 (lens: norms) when its decoder predicts the English" in text
+    assert (
+        "all cross-attention heads of layer 2 (lens: norms) when its decoder predicts the English"
+        in text
+    )
     unmeasured = links._replace(settings=BothSettings(FORWARD, BACK, "product"))
     assert "%" not in both_method(unmeasured, OURS)
 

@@ -64,7 +64,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
         both = message(app, "attention_map")[0]["both"]
         assert both["reads"] == display_tokens(trace.decoder_tokens)
         assert both["writes"] == display_tokens(trace.target_tokens)
-        assert both["titles"] == ["German: what the step reads", "German: what the step predicts"]
+        assert both["titles"] == ["German: last word read", "German: next word predicted"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
@@ -134,15 +134,19 @@ def test_the_map_of_a_head_is_drawn_without_sinks(serve, translator: Translator)
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert link_method(SETTINGS, OURS, "reads") == (
-        "A solid link: each word is the other’s strongest match in head L1 H3 when the decoder "
-        "reads the German word. Solid and dashed links: 31 % alignment error on 508 hand-linked "
-        "sentences (a *set* of :red[links]), which also chose this map: on others it may be larger."
+        "A solid link joins two words that are each other’s strongest match in cross-attention "
+        "L1 H3 when the decoder reads the German word. Solid and dashed links: 31 % alignment "
+        "error on 508 hand-aligned sentences (a *set* of :red[links]); the map was chosen on them, "
+        "so expect more elsewhere."
     )
     mutual = link_method(replace(SETTINGS, links="mutual"), OURS, "reads")
     assert "Solid links: 31 %" in mutual
     assert "31" not in link_method(SETTINGS, OURS, "writes")
     unmeasured = link_method(UNMEASURED, OURS, "writes")
-    assert "all heads of layer 2 (lens: norms) when the decoder predicts the German" in unmeasured
+    assert (
+        "all cross-attention heads of layer 2 (lens: norms) when the decoder predicts the German"
+        in unmeasured
+    )
     assert "%" not in unmeasured
     assert "the target word" in link_method(UNMEASURED, Languages("French", ""), "writes")
 
@@ -177,7 +181,7 @@ def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: 
 def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
     app = serve("translate", text=SENTENCE, beam="1")
     assert texts(app)
-    assert any("nothing to compare" in caption.value for caption in app.caption)
+    assert any("beam size of 1" in caption.value for caption in app.caption)
 
 
 @pytest.fixture

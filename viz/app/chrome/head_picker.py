@@ -53,7 +53,8 @@ def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
     if state.get(ROW) == state.get(_MEASURED_ROW, first) != first:
         state[ROW] = first  # another model, and nothing was chosen
     state[_MEASURED_ROW] = first
-    name = choose_one("Rows go by", rows, ROW, default=first, labelled=True, disabled=disabled)
+    label = "Name each step by"
+    name = choose_one(label, rows, ROW, default=first, labelled=True, disabled=disabled)
     return rows[name]
 
 
@@ -63,9 +64,9 @@ def pick_sinks() -> bool:
         "Without sinks",
         key=WITHOUT_SINKS,
         bind="query-params",
-        help="Leaves out what heads give to sinks, which are `<s>`, `</s>` and punctuation, and "
-        "scales each row to the rest. Many heads give them most of their weight. A faint row "
-        "becomes as dark as any other: a line says how much is left out.",
+        help="Many heads give most of their weight to sinks: `<s>`, `</s>` and punctuation. This "
+        "leaves the sinks out and scales each row to the rest. A faint row then looks as strong as "
+        "any other, so a line above the map says how much is left out.",
     )
 
 

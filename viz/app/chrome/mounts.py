@@ -142,7 +142,7 @@ def answered_click(key: str) -> int:
     return number
 
 
-LATE = "That belonged to a sentence or model before: do it again in what stands here now."
+LATE = "Your click was about an earlier sentence or model. Try it again here."
 
 _LATE = "late_clicks.late"
 

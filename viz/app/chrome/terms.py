@@ -2,7 +2,7 @@
 
 TERMS = {
     "log probability": "logarithm of the model’s probability for the whole translation; 0 is "
-    "certain, further below 0 is less likely.",
+    "certain; the more negative, the less likely.",
     "subword": "the unit that the model reads and writes: a word, or a part of a rare one.",
     "head": "one of several attention maps that a layer computes side by side; L3 H5 is head 5 of "
     "layer 3.",
@@ -10,10 +10,10 @@ TERMS = {
     "decoder": "the half that writes the translation, one subword at each step.",
     "cross-attention": "where the decoder looks in the source sentence.",
     "weight": "the share of its attention that a row gives to a column, from 0 to 1.",
-    "lens": "a way to say how much a row takes from each column; the weights are one.",
+    "lens": "a measure of how much a row takes from each column; the attention weights are one.",
     "entropy": "how evenly a row spreads its weight: 0 bits is all on one token.",
     "</s>": "the token that ends a sentence; `<s>` starts one.",
-    "beam": "the beginnings of a translation that the search follows side by side.",
+    "beam": "the partial translations that the search keeps at each step.",
     "alignment error": "the share of word links that differ from those that people drew.",
     "nat": "unit of a natural logarithm: 1 nat less is a probability 2.7 times smaller.",
     "loss": "the mean of −log probability of a subword; lower is better.",

@@ -1,4 +1,4 @@
-"""The menu of lessons behind “Lessons”."""
+"""The menu of lessons: those in the reader's language first, the shortest first of each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from viz.lessons.lesson import Language
 
 
 def draw() -> None:
-    """Draw a link to the first card of each lesson, by language."""
+    """Draw a link to the first card of each lesson, by language: that of the browser first."""
     offered = library.offered()
-    for language in get_args(Language):
+    own = (st.context.locale or "").partition("-")[0]
+    lessons = sorted(offered.lessons.values(), key=lambda lesson: lesson.minutes)
+    for language in sorted(get_args(Language), key=lambda language: language != own):
         with st.container(key=f"lessons-{language}", gap="xsmall"):
-            for lesson in offered.lessons.values():
+            for lesson in lessons:
                 if lesson.language == language:
                     _link(lesson)
     for problem in offered.problems:

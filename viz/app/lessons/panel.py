@@ -7,7 +7,7 @@ is about, where the page shows its view.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -123,13 +123,23 @@ def _draw(lesson: Lesson, place: Progress, page: str) -> None:
     with st.container(key=f"lesson-card-{place.card}"):  # which `js/card_focus.js` knows
         st.markdown(f"**{as_markdown(card.title)}**")
     st.markdown(card.text)
+    if not card.predict:
+        _view(lesson, place.card, page)
     if card.ask:
         _question(lesson, card, place)
-    with st.container(key="lesson-view"):
-        if card.view is not None:
-            draw_link(lesson, place.card, card_view(lesson, card, page), texts["open"])
-        st.session_state[_STATUS] = _Open(lesson, place.card, st.container())
+    if card.predict:
+        _view(lesson, place.card, page)
     _ways_on(lesson, place, number, page)
+
+
+def _view(lesson: Lesson, number: int, page: str) -> None:
+    """Draw the link to the view of a card, with the place for what `notice` says of it."""
+    card = lesson.cards[number]
+    with st.container(key="lesson-view", horizontal=True, gap="small"):
+        if card.view is not None:
+            label = TEXTS[lesson.language]["open"]
+            draw_link(lesson, number, card_view(lesson, card, page), label)
+        st.session_state[_STATUS] = _Open(lesson, number, st.container(width="content"))
 
 
 def notice(page: str) -> None:
@@ -152,24 +162,34 @@ def notice(page: str) -> None:
 def _question(lesson: Lesson, card: Card, place: Progress) -> None:
     """Draw the question of a card, and what comes after an answer."""
     texts, number = TEXTS[lesson.language], place.card
-    st.markdown(card.ask)
-    sentence, wanted = _sentence(), lesson.sentence_of(card)
-    if wanted and sentence is not None and sentence.trace.source != wanted:
-        st.text(texts["first"])
-        _offer_sentence(wanted, texts)
-        return
-    try:
-        answer = _right_answer(card, sentence)
-    except HeadlightError as error:
-        st.text(texts["skipped"].format(problem=error))
-        return
     given = place.answer(number)
-    _field(card, texts, number, given)
-    if not given:
-        return
-    if answer is None:
-        st.text(texts["wait"])
-        return
+    if given:  # what is to be done next stays in sight
+        st.markdown(card.ask)
+        _field(card, texts, number, given)
+    with st.container(key="lesson-act", gap="small"):
+        if not given:
+            st.markdown(card.ask)
+        sentence, wanted = _sentence(), lesson.sentence_of(card)
+        if wanted and sentence is not None and sentence.trace.source != wanted:
+            st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
+            _offer_sentence(wanted, texts)
+            return
+        try:
+            answer = _right_answer(card, sentence)
+        except HeadlightError as error:
+            st.text(texts["skipped"].format(problem=error))
+            return
+        if not given:
+            _field(card, texts, number, given)
+        elif answer is None:
+            st.text(texts["wait"])
+        else:
+            _verdict(lesson, card, number, given, answer)
+
+
+def _verdict(lesson: Lesson, card: Card, number: int, given: str, answer: Answer) -> None:
+    """Say whether an answer is right; offer another try, or the right answer, where it is not."""
+    texts = TEXTS[lesson.language]
     right = given != SHOWN and is_right(card, given_text(card, given), answer)
     with st.container(key=f"lesson-verdict-{number}"):
         if right or given == SHOWN:
@@ -281,12 +301,10 @@ def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> N
     label = TEXTS[lesson.language][name]
     card = None if disabled else lesson.cards[number]
     if card is None or card.view is None or card.predict:
-        kind: Literal["primary", "secondary"] = "primary" if name == "next" else "secondary"
         wanted = lesson.sentence_of(card) if card else ""
         st.button(
             label,
             key=f"lesson-{name}",
-            type=kind,
             disabled=disabled,
             on_click=_open_card,
             args=(number, wanted),

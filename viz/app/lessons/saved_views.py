@@ -36,7 +36,7 @@ def show(page: str) -> None:
 def _list(page: str) -> None:
     views: list[SavedView] = st.session_state.setdefault(_VIEWS, [])
     text_input("Name of this view", key=_NAME, most=80, in_link=False)
-    text_input("One sentence on it", key=_TEXT, most=300, in_link=False)
+    text_input("Note (optional)", key=_TEXT, most=300, in_link=False)
     full = len(views) >= MAX_CARDS
     st.button("Save this view", on_click=_save, args=(page,), key="save-view", disabled=full)
     for number, saved in enumerate(views):
@@ -50,7 +50,7 @@ def _list(page: str) -> None:
                 args=(number,),
             )
     if views:
-        st.text("The list is in this tab alone: download it to keep it.")
+        st.text("Saved views live only in this tab. Download them to keep them.")
         st.download_button(
             "Download as a lesson",
             lambda: lesson_file(TITLE, views),  # on the click alone

@@ -297,7 +297,7 @@ def draw_settings() -> SearchMenu:
             index=BEAMS.index(BEAM_SIZE),
             key=BEAM,
             bind="query-params",
-            help="Beginnings of the translation that the search follows side by side.",
+            help="How many partial translations the search keeps at each step.",
         )
         alpha = st.slider(
             "Length penalty α",
@@ -314,7 +314,7 @@ def draw_settings() -> SearchMenu:
             key=FORBID,
             live="250ms",
             autocomplete="off",
-            placeholder="none; several with blanks between",
+            placeholder="e.g. Auto Haus (separate words with spaces)",
             help="No translation contains these words as they are written; upper case counts. "
             "A longer word that begins with one is another word.",
         )

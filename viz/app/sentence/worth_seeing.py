@@ -14,7 +14,7 @@ from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar, tour
+from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
@@ -27,7 +27,7 @@ LONGEST = 100
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("heads", ""): "Where does each head look?",
-    ("inside", ""): "How does one head come to its weights?",
+    ("inside", ""): "How does a head compute its weights?",
     ("roles", navigation.ROLES): "What does each head do most?",
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
@@ -40,7 +40,7 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
     ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know the order of words?",
-    ("schedule", ""): "How large is each step of the training?",
+    ("schedule", ""): "How does the learning rate change during training?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
     ("architecture", ""): "What happens to your sentence inside the model?",
@@ -52,14 +52,8 @@ WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 
 
 def show(page: str, view: str = "") -> None:
-    """Draw the question of a view and the page's findings on the sentence, or a tour stop."""
+    """Draw the question of a view and the page's findings on the sentence."""
     bar = sentence_bar.current()
-    number = tour.current_stop(page)
-    if bar is not None and number:
-        pages = tour.STOPS[number - 1 : number + 1]  # with the next one, if any
-        shown = [tour.main_finding(path, _findings(path, bar)) for path in pages]
-        tour.show_stop(number, shown[0], shown[-1], sentence_bar.url_choices())
-        return
     # its finding answers what one view asks
     asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS
     results = [] if bar is None or asks_otherwise else _findings(page, bar)[:MOST]
@@ -87,6 +81,9 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
         st.text("Look at")
         with st.container(key="findings-links", gap=None):
             for finding in results:
+                if page == "inside" and not finding.choices.keys() & st.query_params.keys():
+                    st.markdown(as_markdown(finding.text))  # the page has opened on it
+                    continue
                 # another page gets the sentence from the bar, and would get it twice
                 own = sentence_bar.url_choices() if finding.page == page else {}
                 choices = {**own, **finding.choices}

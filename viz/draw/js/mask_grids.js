@@ -4,7 +4,7 @@
 
 import { paint, sized } from "./core/canvas.js";
 import {
-  ARROWS, boxAt, fillTable, framed, isShortcut, make, placeTip, reveal,
+  ARROWS, boxAt, fillTable, framed, isShortcut, make, placeTip, pointIn, reveal,
 } from "./core/dom.js";
 import { EDGE, heightInSight } from "./core/picture_view.js";
 import { group, path, rect, text } from "./core/scene.js";
@@ -335,10 +335,8 @@ export class MaskGrids extends View {
   }
 
   /** @param {number} panel @param {MouseEvent} event */
-  under(panel, { clientX, clientY }) {
-    if (!this.plan) return null;
-    const box = this.panels[panel].canvas.getBoundingClientRect();
-    return this.hit(panel, clientX - box.left, clientY - box.top);
+  under(panel, event) {
+    return this.plan ? this.hit(panel, ...pointIn(event, this.panels[panel].canvas)) : null;
   }
 
   /** Find the square at a place; beside a row's word, the first of the row.
@@ -408,9 +406,8 @@ export class MaskGrids extends View {
     if (this.data.grids[panel].faded[row]) {
       this.tip.append(make("div", {}, "The row of padding itself is read by nobody."));
     }
-    const canvas = this.panels[panel].canvas.getBoundingClientRect();
-    const frame = this.frame.getBoundingClientRect();
-    const [x, y] = [canvas.left - frame.left, canvas.top - frame.top];
+    const { left: clientX, top: clientY } = this.panels[panel].canvas.getBoundingClientRect();
+    const [x, y] = pointIn({ clientX, clientY }, this.frame);
     const { left, top, right, bottom } = this.boxOf(this.at);
     placeTip(this.tip, this.frame,
       { left: left + x, top: top + y, right: right + x, bottom: bottom + y });

@@ -122,7 +122,7 @@ def _sentence(
         )
     st.text(pair.source)
     st.button(
-        "Use this sentence",
+        f"Use line {pair.number}",
         key=f"corpus-use-{number}",
         on_click=search_request.put_text,
         args=(pair.source,),

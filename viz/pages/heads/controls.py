@@ -49,8 +49,8 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
                 "Merge subwords",
                 key="words",
                 bind="query-params",
-                help="Shows whole words. Rows are the mean over the subwords of a word, columns "
-                "the sum.",
+                help="Shows whole words: the mean over the rows of a word’s subwords, and the sum "
+                "over their columns.",
             )
             sort = st.selectbox(
                 "Sort by",
@@ -72,11 +72,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
             selected = st.pills(
                 "Layers in the grid", names, default=names, key="layers", **_SEVERAL
             )
-            text = "How a weight becomes a colour on the large map. Its number stays the same."
+            text = "How the large map turns weights into colours. The numbers stay the same."
             scale = st.selectbox(
                 "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
             )
-            text = "They are not drawn. Point at or tap a square to read its number."
+            text = "Smaller weights are not drawn. Point at a square to read its number."
             threshold = st.slider(
                 "Hide weights below",
                 0.0,

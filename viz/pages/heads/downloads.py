@@ -35,13 +35,10 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
         noted = replace(trace, notes=(*trace.notes, *notices))
         return report(noted, options, origin=origin, link=link).encode(errors="replace")
 
-    with st.popover("Download", width="content"):
-        caption = "Below each picture stand PNG and SVG."
+    with st.popover("Save data", width="content"):
+        caption = "PNG, SVG and PDF are under “Save” at each picture."
         if sentence_bar.in_link():
-            caption = (
-                "The address of this page is a link to what is on the screen: sentence, head, and "
-                f"every choice above. {caption}"
-            )
+            caption = f"To share this view, copy the page’s address. {caption}"
         st.caption(caption)
         subject = "All heads" if tells_heads(lens) else "All layers"
         every = " ".join([subject, *title_end(lens, sinks=sinks)])

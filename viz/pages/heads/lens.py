@@ -31,14 +31,14 @@ LENS, SECOND_LENS = "lens", "lens2"
 
 _HELP: dict[AnyLens, str] = {
     "weights": "what attention computes: each row sums to 1",
-    "norm": "how long the vector is that a head brings from a token (Kobayashi et al. 2020)",
-    "norm_layer_norm": "how long that vector is after the layer's Add & norm (Kobayashi et al. "
-    "2021)",
-    "norm_residual": "how long the vectors of all heads and the residual are, added up, after "
-    "LayerNorm (Kobayashi et al. 2021)",
-    "alti": "how much nearer a token brings a layer's output; all heads (Ferrando et al. 2022)",
+    "norm": "length of the vector that a head contributes from a token (Kobayashi et al. 2020)",
+    "norm_layer_norm": "length of that vector after Add & norm (Kobayashi et al. 2021)",
+    "norm_residual": "length of the sum of all heads' vectors and the residual, after LayerNorm "
+    "(Kobayashi et al. 2021)",
+    "alti": "how much closer a token brings a layer to its output; all heads (Ferrando et al. "
+    "2022)",
     "rollout": "weights traced through all layers; all heads (Abnar and Zuidema 2020)",
-    "gradient": "about how much the log probability of the translation depends on a weight "
+    "gradient": "roughly how much the log probability of the translation depends on a weight "
     "(after Hao et al. 2021)",
     "value_zeroing": "how much a layer's output turns without the value of a token; all heads "
     "(Mohebbi et al. 2023)",

@@ -29,7 +29,7 @@ from viz.draw.attention_map import MOST_HEADS
 from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
-from viz.draw.labels import capitalised, display_tokens, quoted, row_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.open_head import Heads, mean, short_name
 from viz.pages.heads.controls import choose_head, pick_head_or_mean
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
@@ -62,12 +62,12 @@ def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
     named = {short_name(lens, *place): place for place in places}
     subject, key = ("heads", "over") if tells_heads(lens) else ("layers", "over_layers")
     others = st.multiselect(
-        f"Overlay other {subject}",
+        f"Overlay other {SCREEN_NAMES[view.kind]} {subject}",
         list(named),
         max_selections=MOST_HEADS - 1,
         key=key,
         bind="query-params",
-        placeholder=f"Choose {subject} of the same kind",
+        placeholder=f"Choose {subject}",
     )
     # in the order of the menu, as the ribbons and their switches
     return [named[name] for name in others if named[name] != tuple(opened)]
@@ -77,6 +77,10 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     """Draw the open map of a trace, a second one and their difference; return the second's view."""
     if (other := second_view(trace, view.options)) is None:
         return None
+    models = [named.origin.model for named in (view, other) if named.origin]
+    if len(set(models)) > 1:
+        for named, model in zip((view, other), models, strict=True):
+            named.opened = replace(named.opened, title=f"{named.opened.title} · {model}")
     second = second_map(other)
     columns = st.columns(3, gap="medium")
     first = view.opened.labels
@@ -87,7 +91,7 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
         mount_map("heads-second", second.map.labels, encode)
     with columns[2]:
         if not mount_map("heads-difference", first, partial(view.difference, second)):
-            st.text("There is no difference to draw: the two maps have different tokens.")
+            st.text("The two maps have different tokens, so there is no difference to draw.")
             return other
     if view.options.lens != other.options.lens:
         show_disagreement(view, other)
@@ -130,8 +134,10 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
             return None
 
 
-def _another_head(options: ExplorerOptions, layers: int, heads: int) -> ExplorerOptions:
-    layer, head = pick_head_or_mean(SECOND, layers, heads, default=(0, 0), lens=options.lens)
+def _another_head(
+    options: ExplorerOptions, layers: int, heads: int, default: tuple[int, int] = (0, 0)
+) -> ExplorerOptions:
+    layer, head = pick_head_or_mean(SECOND, layers, heads, default=default, lens=options.lens)
     return replace(options, layer=layer, head=head)
 
 
@@ -157,7 +163,8 @@ def _another_model(options: ExplorerOptions, target: str) -> HeadsView | None:
         return None
     translator = choice.translator
     stack = translator.model.config.stack(options.kind or "cross")
-    options = _another_head(options, stack.N, stack.h)
+    same = min(options.layer or 0, stack.N - 1), min(options.head or 0, stack.h - 1)
+    options = _another_head(options, stack.N, stack.h, same)
     if choice.same_target or choice.is_reverse:
         # the same translation, so that both maps have the same words
         forced = bar.used.text if choice.is_reverse else target
@@ -224,8 +231,8 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     """Draw the heads and the rows with the largest differences; a click opens a head."""
     st.subheader("Where the two lenses disagree most", anchor=False)
     st.text(
-        "The share of a row that the two lenses give to different tokens. 0: they agree; 1: they "
-        "agree on nothing."
+        "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
+        "1: not at all."
     )
     heads = first.cropped[first.kind], second.cropped[second.kind]
     by_head, by_row = st.columns(2, gap="medium")
@@ -244,8 +251,9 @@ def _heads(first: Heads, second: Heads) -> None:
         for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
             layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
             st.button(
-                f"{short_name(lens, layer, head)} · {distances[layer, head]:.2f}",
-                key=f"disagreeing-{layer}-{head}",
+                f"{SCREEN_NAMES[first.kind]} {short_name(lens, layer, head)} · "
+                f"{distances[layer, head]:.2f}",
+                key=f"disagreeing-{first.kind}-{layer}-{head}",
                 on_click=partial(choose_head, lens, layer, head),
             )
 

@@ -67,12 +67,11 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     source, target = trace.languages.name("source"), trace.languages.name("target")
     token = "word" if options.words else "subword"
     rows_and_squares = {
-        "encoder_self": f"Each row is one {source} {token}; dark squares are the {token}s it "
-        f"attends to.",
-        "decoder_self": f"Each row is one {target} step; dark squares are the {token}s read so far "
-        f"that it attends to. Later ones are masked.",
-        "cross": f"Each row is one {target} step; dark squares are the {source} {token}s it "
-        f"attends to.",
+        "encoder_self": f"Each row: one {source} {token}. Dark: the {token}s the head looks at.",
+        "decoder_self": f"Each row: just before a {target} {token} is written. Dark: the {token}s "
+        f"so far that the head looks at; later ones are masked.",
+        "cross": f"Each row: just before a {target} {token} is written. Dark: the {source} "
+        f"{token}s the head looks at.",
     }
     text = rows_and_squares[kind]
     if lens != "weights":
@@ -91,7 +90,7 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
     st.caption(as_markdown(text), width="content")
     if weighed:
-        st.button("See lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
+        st.button("See the lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
 
 
 def _see_norms() -> None:

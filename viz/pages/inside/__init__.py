@@ -179,15 +179,15 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
         place = first_head(first, kind)
         layer, head = pick_layer_and_head(HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
-        options = st.popover("Scale and temperature", width="content")
+        options = st.popover("Options", width="content")
     with options:
         scale: Scale = menu(
             "Scale",
             get_args(Scale),
             "scale_of",
             format_func=shown_scale,
-            help="What the scores q · k are multiplied by. The paper divides by √dₖ; × √dₖ is a "
-            "misprint that is often copied.",
+            help="What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
+            "transcription error.",
         )
         temperature = st.select_slider(
             "Temperature",
@@ -195,8 +195,8 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
             1.0,
             key="temperature",
             bind="query-params",
-            help="Divides the scores once more; the paper has 1. Low: one word gets most; high: "
-            "all get nearly the same.",
+            help="Divides the scores once more; the paper has 1. Low: one token gets most of "
+            "the weight. High: all get nearly the same.",
         )
         heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in KINDS)
         every_head = st.toggle(
@@ -204,7 +204,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
             key="every",
             bind="query-params",
             disabled=as_in_paper(scale, temperature),
-            help="Otherwise scale and temperature change in this head alone. First change one.",
+            help="Otherwise they change in this head alone. First change scale or temperature.",
         )
     return Choices(kind, layer, head, word, scale, float(temperature), every_head)
 

@@ -53,7 +53,7 @@ def walk_steps(
 
     with_bias = "with a bias each" if config.attention_bias else "without bias"
     and_bias = (
-        " The bias of Wᴼ is no head’s: here it counts with the other heads."
+        " The bias of Wᴼ belongs to no head; here it counts with the other heads."
         if config.attention_bias
         else ""
     )
@@ -61,8 +61,9 @@ def walk_steps(
         WalkStep(
             "All",
             row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
-            f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
-            "One row, from the stream of vectors that runs through the model and back into it.",
+            f"{keys} keys of width {d_k}; the result is {d_model} numbers, added to the residual "
+            "stream",
+            "One row of attention, from the residual stream through the head and back.",
             code_line(_ATTEND).strip("`"),
         ),
         WalkStep(
@@ -88,22 +89,23 @@ def walk_steps(
             "q · k",
             row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", "j", "c")),
             f"{keys} × {d_k} products, {keys} sums",
-            "Component by component, then summed: large where query and key point the same way.",
+            "Multiply component by component, then sum. The sum is large where query and key point "
+            "the same way.",
             source_line(attention_scores, "k.transpose"),
         ),
         WalkStep(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
-            "As in the paper: a sum of many products is divided by the root of their number."
+            "As in the paper, the sum of many products is divided by the root of their number."
             if scale == "÷ √d_k" and temperature == 1
-            else "Neither the paper's scale nor the one this model was trained with.",
+            else "This is neither the paper's scale nor the one this model was trained with.",
             source_line(attention_scores, "math.sqrt"),
         ),
         WalkStep(
             "mask",
             row(s, "=", "−", "∞", text_in(" where hidden")),
-            f"{keys} times True or False",
+            f"{keys} values, True or False",
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"
             else "Only padding is hidden, and a single sentence has none.",
@@ -116,14 +118,14 @@ def walk_steps(
                 fraction(row("exp", s), row(sum_over("i"), "exp", sub("s", "i"))),
             ),
             f"{keys} weights, which sum to 1",
-            "Weights from 0 to 1: what is hidden gets exactly 0.",
+            "The scores become weights from 0 to 1. A hidden token gets exactly 0.",
             source_line(_ATTEND, "scores.softmax"),
         ),
         WalkStep(
             "Σ α v",
             row("z", "=", sum_over("j"), alpha, v),
             f"{keys} × {d_v} to {d_v}",
-            "Each value vector counts as much as its weight says; the sum is the head's output.",
+            "Each value vector is multiplied by its weight; their sum is the head's output.",
             source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
         ),
         WalkStep(
@@ -132,9 +134,9 @@ def walk_steps(
                 "Concat", "(", sub("z", "1"), ",", "…", ",", sub("z", "h"), ")", sup("W", "O"), "=",
                 sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),
             ),
-            f"{h} × {d_v} side by side, times {h * d_v} × {d_model}",
-            "The heads stand side by side; times Wᴼ that is a sum with one part for each head, and "
-            "the bars are the lengths of the parts.",
+            f"{h} × {d_v} numbers side by side, times a {h * d_v} × {d_model} matrix",
+            "The outputs of all heads are joined and multiplied by Wᴼ, which gives one vector per "
+            "head. The bars show their lengths.",
             source_line(_ATTEND, "self.W_O(z"),
         ),
         WalkStep(
@@ -143,8 +145,8 @@ def walk_steps(
                 "LayerNorm", "(", "x", "+", sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),
                 *bias("O"), ")",
             ),
-            f"{d_model} numbers, mean and variance set anew",
-            "The output is added to x and normalised: this is what the next sub-layer reads."
+            f"{d_model} numbers, rescaled by LayerNorm",
+            "The output is added to x and normalised. The next sub-layer reads the result."
             + and_bias,
             source_line(AddAndNorm.forward, "self.hook_sum("),
         ),

@@ -76,7 +76,7 @@ def pick_both(
     """
     offered = menu.offered_models()
     name = menu.reverse_of(translator.languages, offered)
-    if not name or choose_one("Links by", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:
+    if not name or choose_one("Links from", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:
         return None
     with problems:
         try:
@@ -119,8 +119,8 @@ def both_method(links: BothLinks, languages: Languages) -> str:
 
 def _error_text(gold: GoldFigures | None) -> str:
     if gold is None:
-        return "Never compared with links that people drew, for these two models."
-    sentences = counted(gold.sentences, "hand-linked sentence")
+        return "These two models were never compared with links that people drew."
+    sentences = counted(gold.sentences, "hand-aligned sentence")
     return (
         f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of {gold.name} "
         f"that chose neither map nor rule."

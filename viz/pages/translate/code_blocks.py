@@ -9,9 +9,10 @@ from transformer.analysis.alignment_settings import AlignmentSettings
 from viz.app.cache.cached_results import ALTERNATIVES
 from viz.app.sentence.python_code import load_call, mean_code, search_code
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.word_links import TITLE
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks
-from viz.pages.translate.maps import MapChoice, links_title
+from viz.pages.translate.maps import MapChoice
 from viz.pages.translate.versus import OtherDecoding
 from viz.pages.translate.where_from import WHERE_FROM
 
@@ -32,7 +33,7 @@ def code_parts(
         """)
     elif links is not None:
         parts.append(f"""
-            # {links_title(links)}
+            # {TITLE}
             settings = replace(read_alignment(translator), row={links.row!r})
             result = strongest(aligned_shares(translator, trace, settings), "mutual")
         """)
@@ -44,7 +45,7 @@ def code_parts(
         """)
     traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
     parts.append(f"""
-        # Beginnings that the search tried
+        # What the beam search considered
         result = translator.translate(trace.source{search_code()}, tree=True).tree
         # What the model almost wrote
         target = [piece.text for piece in trace.target_pieces]

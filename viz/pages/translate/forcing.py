@@ -108,7 +108,7 @@ def show_editor(bar: BarTranslation) -> None:
                 type="tertiary",
                 on_click=_go_on,
                 args=(request, written[:-1] if score.ended else written),
-                help="Keeps what stands here; the search finds how it goes on",
+                help="Keeps your text; the search writes the rest",
             )
 
 
@@ -130,7 +130,7 @@ def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
 
 DROPPED = "dropped"
 """Name in the URL: whether the tree shows its dropped candidates."""
-EDITED_NOTE = "The translation above is your version; the tree is the model’s own search."
+EDITED_NOTE = "The translation above is your version. The tree shows the model’s own search."
 
 
 def show_tree(bar: BarTranslation) -> None:
@@ -160,7 +160,7 @@ def show_tree(bar: BarTranslation) -> None:
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
-    st.subheader("Beginnings that the search tried", anchor=False)
+    st.subheader("What the beam search considered", anchor=False)
     used = translation.settings
     origin = Origin.from_translator(bar.translator, translation.source, translation.text)
     data = encode_tree(
@@ -203,8 +203,8 @@ def reasons(beam_size: int) -> dict[Reason, str]:
         if beam_size > 1
         else "Not the most probable subword of its step.",
         "forbidden": "It writes a forbidden word, or leads to one.",
-        "full": "The search had all its translations by then, or enough better ones.",
-        "bound": "It could no longer become one of the best.",
+        "full": "The search already had all its translations, or enough better ones.",
+        "bound": "It could no longer be among the best.",
         "limit": "The length limit ended it.",
         "stopped": "The search was stopped there.",
     }
@@ -249,7 +249,7 @@ def show_others(bar: BarTranslation) -> None:
     st.subheader("Runner-up translations", anchor=False)
     best, *others = bar.translation.candidates
     if not others:
-        st.caption("The search kept one translation, as a beam size of 1 does: nothing to compare.")
+        st.caption("With a beam size of 1, the search keeps one translation and no other.")
         return
     for candidate in others:
         same = " · the same words, in other subwords" if candidate.text == best.text else ""

@@ -38,7 +38,7 @@ from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import ROW_VERBS, head_name
+from viz.draw.labels import ROW_VERBS, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import both_links
@@ -47,7 +47,7 @@ from viz.pages.translate.break_it import show_break
 from viz.pages.translate.numbers import open_numbers, show_numbers
 from viz.pages.translate.where_from import explain_shares, pick_shares
 
-NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
+NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
 def show_words(
@@ -72,7 +72,7 @@ def show_words(
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
     if both is None:
-        title, dashed, made_by = links_title(settings), DASHED, map_text(settings)
+        title, dashed, made_by = TITLE, DASHED, map_text(settings)
         shares = memo_per_trace(
             trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
         )
@@ -108,29 +108,25 @@ def show_words(
     if note := apart_note(trace):
         st.caption(note)
     if both is None and settings.head is not None:
-        card = link_parameters(*Head("cross", settings.layer, settings.head))
-        card[navigation.VIEW] = navigation.ROLES
-        navigation.link("roles", "See what this head does", card)
+        head = Head("cross", settings.layer, settings.head)
+        card = {**link_parameters(*head), navigation.VIEW: navigation.ROLES}
+        navigation.link("roles", f"See what {named_head(*head)} does", card)
     return both or drawn
-
-
-def links_title(settings: AlignmentSettings) -> str:
-    """Return the heading of the links."""
-    return TITLE if settings.head is not None else f"Which words layer {settings.layer + 1} links"
 
 
 def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
-        f"A solid link: each word is the other’s strongest match in {map_text(settings)} when "
-        f"the decoder {ROW_VERBS[row]} the {languages.name('target')} word"
+        f"A solid link joins two words that are each other’s strongest match in "
+        f"{map_text(settings)} when the decoder {ROW_VERBS[row]} the "
+        f"{languages.name('target')} word"
     )
     gold = settings.gold
     if gold is None:
-        return f"{text}; never compared with links that people drew, for this checkpoint."
+        return f"{text}. These links were never compared with links that people drew."
     if row != settings.row:
         verb = ROW_VERBS[settings.row]
-        return f"{text}; compared with links that people drew only when it {verb} the word."
+        return f"{text}. Their error was measured only for links when it {verb} the word."
     links = "Solid links" if settings.links == "mutual" else "Solid and dashed links"
     return f"{text}. {links}: {error_text(gold)}."
 
@@ -173,10 +169,11 @@ def draw_map(
     drawn = trace if sinks else without_sinks(trace, "cross")
     if head is None:
         weights = drawn.cross[layer].mean(0)  # [query, key]
-        title = f"Layer {layer + 1} · mean of its {counted(trace.cross.shape[1], 'head')}"
+        every = counted(trace.cross.shape[1], "cross-attention head")
+        title = f"Layer {layer + 1} · mean of its {every}"
     else:
         weights = drawn.cross[layer, head]  # [query, key]
-        title = head_name(layer, head)
+        title = head_title("cross", layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
         encode_map,

@@ -22,7 +22,7 @@ from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name
+from viz.draw.labels import display_tokens, named_head
 from viz.draw.player import head_of
 
 NUMBERS = "numbers"
@@ -60,18 +60,18 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
     labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
     looked = display_tokens(labels.keys)
     added = np.linalg.norm(row.weighted, axis=-1)
-    title = f"{head_name(layer, head)} {SCREEN_NAMES[kind]}"
+    title = named_head(kind, layer, head)
     with st.container(key="numbers"):
         heading, close = st.columns([9, 1])
-        heading.subheader(f"How {title} comes to look at “{looked[key]}”", anchor=False)
+        heading.subheader(f"Why {title} looks at “{looked[key]}”: the numbers", anchor=False)
         close.button("Close", key="numbers-close", on_click=address.choose, args=(NUMBERS, None))
         st.markdown(
             as_markdown(
                 f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
                 f"{format_number(row.scaled[key])}. The softmax over the row makes it "
-                f"{per_cent(float(row.weights[key]))}. So much of the value vector of "
-                f"“{looked[key]}” goes into the output: a vector of length "
-                f"{format_number(float(added[key]))} of the head's "
+                f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
+                f"“{looked[key]}” goes into the output. Its length is "
+                f"{format_number(float(added[key]))}; the whole output has length "
                 f"{format_number(float(np.linalg.norm(row.z)))}."
             )
         )

@@ -86,12 +86,12 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
         show_candidate(other.text, shown, about, title=title)
         show_notices_of(other)
         st.button(
-            "Take this one",
+            "Use this translation",
             key="versus-take",
             type="tertiary",
             on_click=_take,
             args=(bar.requested, decoding.model, other),
-            help="Makes it the translation, on all pages; Undo takes it back",
+            help="Uses it on all pages. Undo brings the other one back.",
         )
     st.caption(" ".join([MARKS, *_caveats(bar, decoding)]))
     return decoding, other
@@ -136,7 +136,7 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     else:
         prefix = text_field("Prefix", key="versus_prefix", placeholder="none", width=320)
         settings = replace(settings, prefix=prefix)
-    st.checkbox("both maps", key=MAPS, bind="query-params")
+    st.checkbox("Show both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
 
 from tests.viz.app_test import in_url, texts
-from viz.app.lessons import library
+from viz.app.lessons import library, menu
 from viz.app.lessons.card_view import card_view, is_open
 from viz.app.lessons.library import LESSONS_VARIABLE
 from viz.app.lessons.progress import SEPARATOR, SHOWN
@@ -81,6 +82,27 @@ ask: How many subwords does the model write?
 answer: {{measure: subwords, side: target}}
 ```
 """
+
+
+@pytest.mark.parametrize("locale", ["de-AT", "en-GB", "fr"])
+def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
+    serve, lessons, monkeypatch, locale: str
+) -> None:
+    monkeypatch.setattr(menu.st, "context", SimpleNamespace(locale=locale))
+    opened = [
+        parse_qs(link.proto.query_string)["lesson"][0] for link in serve(draw_menu).get("page_link")
+    ]
+    languages = [library.offered().lessons[name].language for name in opened]
+    first = "de" if locale.startswith("de") else "en"
+    assert languages == sorted(languages, key=lambda language: language != first)
+    minutes = [library.offered().lessons[name].minutes for name in opened]
+    assert minutes[: languages.count(first)] == sorted(minutes[: languages.count(first)])
+
+
+def draw_menu() -> None:
+    from viz.app.lessons import menu  # noqa: PLC0415  a script has its own imports
+
+    menu.draw()
 
 
 @pytest.fixture
@@ -161,7 +183,7 @@ def test_what_this_model_or_sentence_has_not_is_skipped_in_one_sentence(serve, l
     assert not app.exception
     assert "lesson-sentence" not in [button.key for button in app.button]
     other = serve(text="Dog.", lesson="two", card="5")
-    assert TEXTS["en"]["first"] in page_text(other)
+    assert TEXTS["en"]["first"].split("{")[0] in page_text(other)
     assert not [field for field in other.text_input if field.key.startswith("lesson-typed")]
     other.button(key="lesson-sentence").click().run()
     assert in_url(other, "text") == SENTENCE
@@ -179,7 +201,7 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     (lessons / "bad.md").write_text("---\ntitle: x\n---\n", "utf-8")
     app = serve(text=SENTENCE, lesson="bad")
     assert "bad.md, line 3" in page_text(app)
-    assert "Look at" in texts(app)
+    assert app.get("bidi_component")
     app.button(key="lesson-end").click().run()
     assert "lesson-end" not in [button.key for button in app.button]
     unknown = serve(text=SENTENCE, lesson="../../etc/passwd")

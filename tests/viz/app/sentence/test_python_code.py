@@ -63,9 +63,9 @@ def shown(app: AppTest, component: str, array: str) -> np.ndarray:
 
 def translate(app: AppTest, values: Values) -> None:
     mutual = np.array(message(app, "word_links")[0]["mutual"])
-    pairs = values["Which words this head links"]
+    pairs = values["Which words belong together"]
     close([pair[:2] for pair in pairs], shown(app, "word_links", "ends")[mutual])
-    nodes = values["Beginnings that the search tried"].nodes
+    nodes = values["What the beam search considered"].nodes
     close([node.log_prob for node in nodes], shown(app, "beam_tree", "logProbs"))
     others = [
         [other.probability for other in step] for step in values["What the model almost wrote"]

@@ -128,7 +128,7 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     far = np.unravel_index(distances.argmax(), distances.shape)
     button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))
     name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"
-    assert button.label == f"{name} · {distances.max():.2f}"
+    assert button.label == f"cross-attention {name} · {distances.max():.2f}"
     rows = row_distances(maps[0], maps[1])
     line = next(text for text in texts(app) if text.startswith("The step that reads"))
     assert f"predicts “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line

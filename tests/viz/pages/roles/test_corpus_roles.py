@@ -196,7 +196,7 @@ def test_the_card_says_of_one_head_all_that_is_measured(
     assert f"over 60 sentences: {report.head(Head('cross', 0, 1)).role or 'mixed'}" in title
     (text,) = [text for text in texts(app) if "alignment error" in text]
     assert "Translate draws its word links from this head: 23 %" in text
-    assert "which also chose this map" in text
+    assert "the map was chosen on them" in text
 
     app = serve("roles", layer="2", head="3", **url)
     measured, own = (

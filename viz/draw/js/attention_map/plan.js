@@ -139,7 +139,7 @@ function planSquares(rows, columns, right, count, square, wide, bars) {
   const scale = font / LETTERS.largest;
   const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
   const longest = Math.max(...lengths);
-  const angle = slant(longest, wide, font);
+  const angle = wide * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2; // upright without room
   const left = Math.ceil(rows * scale + 2 * EDGE);
   // a slanted word leans out over the columns to its right; the last ones lean past the edge
   const lean = Math.max(0, ...lengths.map((length, key) =>
@@ -148,16 +148,9 @@ function planSquares(rows, columns, right, count, square, wide, bars) {
   const beside = right && Math.ceil(right * scale) + EDGE;
   return {
     square, wide, font, angle, left, bars, head, top: head + bars,
-    width: left + columns.length * wide + Math.max(beside, angle ? Math.ceil(lean) + 4 : 0) + 2,
+    width: left + columns.length * wide + Math.max(beside, Math.ceil(lean) + 4) + 2,
     height: head + bars + count * square + 2,
   };
-}
-
-/** Choose the angle of the words: lying where there is room, else slanted, else upright.
- * @param {number} longest @param {number} wide @param {number} font */
-function slant(longest, wide, font) {
-  if (longest <= wide - 6) return 0;
-  return wide * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2;
 }
 
 /**

@@ -3,7 +3,7 @@
 // afresh at each change: a few hundred words and one scaled picture take about a millisecond.
 
 import { cssColor, hidden, legend, legendNodes, leveller, rasterOf } from "../core/color.js";
-import { boxAt, fillTable, make, MOVES } from "../core/dom.js";
+import { boxAt, fillTable, make, MOVES, pointIn } from "../core/dom.js";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.js";
 import { group, picture, rect, text } from "../core/scene.js";
 import { SharedChoice } from "../core/shared_choice.js";
@@ -308,9 +308,9 @@ export class AttentionMap extends PictureView {
 
   /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it.
    * @param {PointerEvent} event */
-  extendStroke({ clientX }) {
+  extendStroke(event) {
     if (!this.stroke) return;
-    const x = clientX - this.canvas.getBoundingClientRect().left;
+    const [x] = pointIn(event, this.canvas);
     this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
     this.draw();
   }
@@ -333,6 +333,7 @@ export class AttentionMap extends PictureView {
     }
     this.pin.follow(data.pinned ?? undefined);
     this.title.textContent = data.title;
+    this.title.dataset.kind = data.signed ? "" : data.kind;
     this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
     this.axes.replaceChildren(...axes(data).map(([name, words]) =>
       make("div", {}, make("span", {}, name), make("span", {}, words))));
@@ -358,7 +359,8 @@ export class AttentionMap extends PictureView {
 
   /** @param {number} width */
   arrange(width) {
-    this.plan = planMap(this.data, width, heightInSight(), this.measure);
+    this.plan = planMap(this.data, width,
+      heightInSight(undefined, this.root.currentCSSZoom), this.measure);
     this.setFrame(width);
     // a finger paints along a row, unless it has to scroll to the other columns
     this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";

@@ -32,7 +32,8 @@ export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS.elsewhere)
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 export function sized(canvas, width, height) {
   const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
-  const ratio = sharpnessOf(width, height, window.devicePixelRatio || 1, MOST_PIXELS[device]);
+  const wanted = (window.devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
+  const ratio = sharpnessOf(width, height, wanted, MOST_PIXELS[device]);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;

@@ -85,6 +85,17 @@ export function toolbar(bar) {
 export const boxAt = (left, top, width, height) =>
   ({ left, top, right: left + width, bottom: top + height });
 
+/**
+ * Find where a pointer is in an element, also where the page is presented enlarged.
+ * @param {{clientX: number, clientY: number}} event @param {Element} element
+ * @returns {[x: number, y: number]} CSS pixels of the element
+ */
+export function pointIn({ clientX, clientY }, element) {
+  const { left, top } = element.getBoundingClientRect();
+  const zoom = element.currentCSSZoom ?? 1; // of the browsers that know it
+  return [(clientX - left) / zoom, (clientY - top) / zoom];
+}
+
 /** Test whether a key belongs to the browser or the page. @param {KeyboardEvent} event */
 export const isShortcut = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
 

@@ -2,7 +2,7 @@
 // beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.js";
-import { framed, isShortcut, make, placeTip, reveal } from "./dom.js";
+import { framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.js";
 import { drawingOf } from "./save.js";
 import { group } from "./scene.js";
 import { forHand, within } from "./text.js";
@@ -19,11 +19,12 @@ const LEAST = 280;
 /**
  * Measure the height up to which a picture is seen whole when its page opens.
  * @param {number} [around] height of the page above and below it
+ * @param {number} [zoom] of the picture, where the page is presented
  */
-export function heightInSight(around = AROUND) {
+export function heightInSight(around = AROUND, zoom = 1) {
   // the frame of a notebook, which has its page within it, is as high as that
   const { innerHeight } = window.frameElement?.hasAttribute("srcdoc") ? window.parent : window;
-  return within(innerHeight - around, LEAST, TALLEST);
+  return within(innerHeight / zoom - around, LEAST, TALLEST);
 }
 
 /**
@@ -150,11 +151,11 @@ export class PictureView extends View {
   }
 
   /** @param {PointerEvent | MouseEvent} event */
-  under({ clientX, clientY }) {
+  under(event) {
     if (!this.plan) return null;
-    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = pointIn(event, this.canvas);
     const visible = this.visible();
-    return this.hit(clientX - box.left + visible.x, clientY - box.top + visible.y, visible);
+    return this.hit(x + visible.x, y + visible.y, visible);
   }
 
   /** @param {At | null} at */

@@ -160,6 +160,7 @@ const NAME = 17; // H1 …
 const NAME_GAP = 3; // between two of them
 const SIDE_GAP = 8; // between L1 … and the maps
 const CAPTION = 14; // a line under a map
+const APART = 5; // between such lines and the map below
 const EDGE_ROOM = 4; // the outline of a map at the edge
 const EASY = 46; // a map's side, below which blocks rather stand below each other
 const SMALLEST = 4; // more heads than have room with that are wider than their frame
@@ -270,7 +271,7 @@ function sizesOf(heads, room) {
 function layBlock(plan, rows, x, top, { before, side, gap, under, role, named }) {
   const { part } = rows[0][0];
   const height = lowered(part, side, under);
-  const below = Math.max(GAP, LINE - height);
+  const below = Math.max(GAP, LINE - height) + (under && APART);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
   const left = x + before;
@@ -361,7 +362,7 @@ function captions(plan, { x, y, width, height, role }, words, value) {
   const parts = words.lines > 1 ? role.split(" ") : [role];
   /** @param {string} text @param {number} line @param {object} style */
   const write = (text, line, style) => plan.texts.push(
-    { ...small(text, x + width / 2, y + height + 13 + line * CAPTION, "middle"), ...style });
+    { ...small(text, x + width / 2, y + height + 11 + line * CAPTION, "middle"), ...style });
   for (const [line, text] of parts.slice(0, words.lines).entries()) write(text, line, words.style);
   write(value, words.lines, { size: LETTERS.largest });
 }

@@ -1,7 +1,7 @@
 // Every number of one query word in one head, and the layout of the inside of a head: a row for
 // each key, a column for each operation, and strips above and below them. A wide frame shows all
 // columns at all times, so that nothing moves from step to step; a narrow one those that its step
-// is about.
+// is about. All of it gets lower where it would not be in sight.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
@@ -32,7 +32,8 @@ import { within } from "../core/text.js";
  * @property {string} title
  * @property {string} query the row that looks, in words
  * @property {string[]} keys
- * @property {string} color of the kind of attention
+ * @property {string} kind of attention
+ * @property {string} color of that kind
  * @property {number} head from 0
  * @property {string} factor by which q · k is scaled, in words
  * @property {number} step to begin with; 0 shows all
@@ -45,13 +46,12 @@ import { within } from "../core/text.js";
  */
 
 export const LETTERS = 13;
-const ROW = { largest: 22, smallest: 12, all: 440 };
+/** Heights of all rows, a strip, the gap below it, the headings and the bars. */
+const ROOMY = { rows: 440, strip: 15, below: 7, heading: 24, bars: 40 };
+const TIGHT = { rows: 168, strip: 10, below: 3, heading: 18, bars: 26 };
+const ROW = { largest: 22, smallest: 12 };
 const CELL = { largest: 10, smallest: 2 };
 const GAP = 16; // between two columns
-const STRIP = 15;
-const BELOW = 7; // a strip
-const HEADING = 24;
-const BARS = 40;
 const WIDEST_WORDS = 0.3; // of the frame
 
 /**
@@ -79,13 +79,13 @@ const COLUMNS = [
  * @property {ArrayName} name
  * @property {number} step
  * @property {string} label
- * @property {number} [height]
+ * @property {boolean} [isBars]
  */
 
 /** Below the columns, each as wide as the stream. @type {Strip[]} */
 const STREAM = [
   { name: "concat", step: 8, label: "all heads’ z" },
-  { name: "norms", step: 8, label: "‖z Wᴼ‖", height: BARS },
+  { name: "norms", step: 8, label: "‖z Wᴼ‖", isBars: true },
   { name: "result", step: 8, label: "z Wᴼ" },
   { name: "others", step: 9, label: "other heads" },
   { name: "x", step: 9, label: "x" },
@@ -96,9 +96,9 @@ const STREAM = [
 const SUM = "z = Σ α v";
 const FIRST = "first x"; // the strip over all others, where the words about a step name it
 
-/** The parts that a step shows where there is no room for all. @type {(string[] | null)[]} */
+/** The parts that a step shows where there is no room for all. @type {string[][]} */
 const ABOUT = [
-  null,
+  [FIRST, "dots", "weights", "z", "result", "normalised"],
   [FIRST],
   ["q", "k", "v"],
   ["q", "k", "products", "dots"],
@@ -149,45 +149,47 @@ const ABOUT = [
  * @param {number} step 0 for all
  * @param {number} width of the frame
  * @param {Measure} measure
+ * @param {number} [tallest] height that is in sight; with many keys the picture is taller
  * @returns {InsidePlan}
  */
-export function planInside(data, step, width, measure) {
+export function planInside(data, step, width, measure, tallest = Infinity, sizes = ROOMY) {
   const left = leftOf(data.keys, width, measure);
   const least = left + COLUMNS.reduce((sum, column) =>
     sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
   const about = width < least ? ABOUT[step] : null;
   /** @param {string} name */
   const has = (name) => !about || about.includes(name);
-  const wide = Math.max(width, about ? 0 : least);
-  const row = within(Math.floor(ROW.all / data.keys.length), ROW.smallest, ROW.largest);
-  const columns = placed(data, COLUMNS.filter(({ name }) => has(name)), left, wide - left);
+  const row = within(Math.floor(sizes.rows / data.keys.length), ROW.smallest, ROW.largest);
+  const columns = placed(data, COLUMNS.filter(({ name }) => has(name)), left, width - left);
 
   /** @type {Part[]} */
   const parts = [];
   let y = 2;
   /** @param {Strip} strip @param {Stretch} place @param {number} [below] */
-  const add = ({ name, step: made, label, height = STRIP }, { x, width: long }, below = BELOW) => {
+  const add = ({ name, step: made, label, isBars }, { x, width: long }, below = sizes.below) => {
+    const height = isBars ? sizes.bars : sizes.strip;
     const count = data.shapes[name].reduce((product, side) => product * side, 1);
     parts.push({
       name, step: made, label, x, y, width: long, height, perKey: false, rows: 1, columns: count,
     });
     y += height + below;
   };
-  const stream = { x: left, width: wide - left };
+  const stream = { x: left, width: width - left };
   /** @param {ArrayName} name */
   const beside = (name) => columns.find((column) => column.name === name) ?? stream;
 
-  if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, BELOW + 6);
-  if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), BELOW - 4);
-  const top = columns.length ? y + HEADING : null;
+  if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, sizes.below + 6);
+  if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), sizes.below - 4);
+  const top = columns.length ? y + sizes.heading : null;
   if (top != null) {
     const height = row * data.keys.length;
     parts.push(...columns.map((column) => ({ ...column, y: top, height })));
     y = top + height + 8;
   }
-  if (has("z")) add({ name: "z", step: 7, label: SUM }, beside("weighted"), BELOW + 6);
+  if (has("z")) add({ name: "z", step: 7, label: SUM }, beside("weighted"), sizes.below + 6);
   for (const strip of STREAM) if (has(strip.name)) add(strip, stream);
-  return { width: wide, height: y, least, left, top, row, parts };
+  if (y > tallest) return planInside(data, step, width, measure, Infinity, TIGHT);
+  return { width, height: y, least, left, top, row, parts };
 }
 
 /** @typedef {{x: number, width: number}} Stretch */

@@ -3,7 +3,7 @@
 
 import { signedRaster } from "../core/color.js";
 import { boxAt, button, fillTable, make, toolbar } from "../core/dom.js";
-import { EDGE, PictureView } from "../core/picture_view.js";
+import { EDGE, heightInSight, PictureView } from "../core/picture_view.js";
 import { picture, rect, text } from "../core/scene.js";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.js";
 import { isMade, LETTERS, partAt, planInside } from "./plan.js";
@@ -177,6 +177,8 @@ const share = (weight) =>
 
 const PACE = 2400; // ms a step, while it plays
 const NARROW = 640; // CSS pixels: the words about a step take more lines
+const AROUND = 370; // of the page above the picture, CSS pixels
+const PLAY = "▶ Play";
 
 /** @extends {PictureView<InsideData, InsideAt, InsidePlan>} */
 export class InsideHead extends PictureView {
@@ -195,9 +197,9 @@ export class InsideHead extends PictureView {
     super();
     this.title = make("h3", { class: "hl-title" });
     this.chips = make("div", { class: "hl-steps" });
-    this.back = button("Back", () => this.go(this.step - 1));
-    this.play = button("Play", () => (this.timer ? this.stop() : this.start()));
-    this.next = button("Next", () => this.go(this.step + 1));
+    this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
+    this.play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
+    this.next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
     const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
     this.equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
     this.says = make("div", { "aria-live": "polite" });
@@ -238,6 +240,7 @@ export class InsideHead extends PictureView {
     this.follow(data.step);
     this.at = null;
     this.title.textContent = `${data.title} · ${data.query}`;
+    this.title.dataset.kind = data.kind;
     this.root.setAttribute("aria-label", this.title.textContent);
     this.scroll.setAttribute("aria-label", `${this.title.textContent}: the picture`);
     this.note.textContent = noteOn(data);
@@ -302,13 +305,13 @@ export class InsideHead extends PictureView {
       if (this.step === this.last()) this.stop();
       else this.set(this.step + 1);
     }, PACE);
-    this.play.textContent = "Pause";
+    this.play.textContent = "❚❚ Pause";
   }
 
   stop() {
     clearInterval(this.timer);
     this.timer = undefined;
-    this.play.textContent = "Play";
+    this.play.textContent = PLAY;
   }
 
   /** Show the words above the picture. */
@@ -331,7 +334,7 @@ export class InsideHead extends PictureView {
   arrange(width) {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
-    this.plan = planInside(data, step, width, this.measure);
+    this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
     this.setRoom();
     this.keepHeight(width);
     // the keyboard reaches them while they scroll, and passes them over otherwise
@@ -456,6 +459,6 @@ export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
 function noteOn({ ends }) {
   /** @param {ArrayName} name */
   const end = (name) => figure(ends[name] ?? 1);
-  return `Olive is below 0, purple above. Colours stay the same from ±${end("q")} on for q, ±${
+  return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${
     end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;
 }

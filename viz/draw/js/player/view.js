@@ -3,7 +3,9 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.js";
-import { ARROWS, button, choice, fillTable, isShortcut, make, placeTip } from "../core/dom.js";
+import {
+  ARROWS, button, choice, fillTable, isShortcut, make, placeTip, pointIn,
+} from "../core/dom.js";
 import { group } from "../core/scene.js";
 import { number, quote, within } from "../core/text.js";
 import { View } from "../core/view.js";
@@ -399,9 +401,8 @@ export class Player extends View {
   }
 
   /** @param {PointerEvent | MouseEvent} event @returns {Head | null} */
-  tileUnder({ clientX, clientY }) {
-    const box = this.tiles.getBoundingClientRect();
-    const [x, y] = [clientX - box.left, clientY - box.top];
+  tileUnder(event) {
+    const [x, y] = pointIn(event, this.tiles);
     const tile = this.layout.tiles.find((place) => Math.abs(x - place.x - place.width / 2)
       < place.width / 2 + 3 && y >= place.y - 2 && y < place.y + place.height + 3);
     return tile ? { kind: this.kind.kind, layer: tile.layer, head: tile.head } : null;
@@ -415,9 +416,8 @@ export class Player extends View {
   }
 
   /** Find the subword under the pointer. @param {PointerEvent | MouseEvent} event */
-  under({ clientX, clientY }) {
-    const box = this.stage.getBoundingClientRect();
-    const [x, y] = [clientX - box.left, clientY - box.top];
+  under(event) {
+    const [x, y] = pointIn(event, this.stage);
     for (const side of /** @type {const} */ (["source", "written"])) {
       const index = this.plan[side].findIndex((place) => x >= place.x - 4
         && x < place.x + place.width + 4 && y >= place.y && y < place.y + this.plan.high);

@@ -19,8 +19,8 @@ import { BAR, barOf, carried, wordAt, wordAtCaret, wordsOf } from "./words.js";
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
 const NARROW = 480;
-const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for "
-  + "alternatives; type to rewrite it.";
+const HELP = "Bar: the model’s probability of the word; grey word: below one half. Click a word "
+  + "(or press Alt+↓) for alternatives, or type over it.";
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 /** @extends {View<EditorData>} */

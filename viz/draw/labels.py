@@ -91,7 +91,13 @@ def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
 def role_name(role: str, kind: Kind) -> str:
     """Return the name of a role on the screen, the same everywhere."""
     first = "start" if kind == "decoder_self" else "first word"
-    return {"first": first, "end token": "end"}.get(role, role)
+    return first if role == "first" else measure_name(role)
+
+
+def measure_name(measure: str) -> str:
+    """Return the name of a measure of heads on the screen and in the URL."""
+    names = {"end token": "end", "loss without": "loss increase", "BLEU without": "BLEU change"}
+    return names.get(measure, measure)
 
 
 def quoted(token: str) -> str:

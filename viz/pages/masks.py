@@ -254,7 +254,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         batch_code(traces),
         f"""
         without = masking.leak(translator.model, batch, {kind!r}, masked=False)
-        # Attention that goes to {HIDDEN[kind]}
+        # Attention to {HIDDEN[kind]}
         result = without.to_hidden
         # Loss on each next token
         result = masking.leak(translator.model, batch, {kind!r}, masked=True).loss, without.loss
@@ -338,7 +338,7 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         return (
             f"Without the mask the loss goes {numbers}: by "
             f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
-            f"errors over {pieces} subwords), which may be no change at all."
+            f"errors over {counted(pieces, 'subword')}), which may be no change at all."
             f"{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""

@@ -100,7 +100,7 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
         ("masks", {}, "mask-row"),
         ("schedule", {}, "steps"),
         ("architecture", {"arch_view": "parameters"}, "arch_N"),
-        ("architecture", {"arch_view": "work and memory"}, "arch_n"),
+        ("architecture", {"arch_view": "computation and memory"}, "arch_n"),
     ],
 )
 def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, str], name) -> None:

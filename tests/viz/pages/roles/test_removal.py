@@ -173,7 +173,7 @@ def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened
     ):
         drawn, _ = message(opened(**url, removed=link, removed_map=which), "attention_map")
         assert drawn["unused"] is unused, (link, which)
-        assert ("these weights are not used" in drawn["title"]) is unused
+        assert ("does not use these weights" in drawn["title"]) is unused
 
 
 def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:

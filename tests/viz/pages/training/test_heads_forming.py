@@ -359,7 +359,7 @@ def test_each_kind_has_its_ends_its_extremes_and_half_of_its_own_rise() -> None:
     # a share of 0.8 on one of five keys, and its part of the even rest
     assert encoder == ["encoder", "0.20", "0.84", "0.20 (step 1)", "0.92 (step 64)", "2"]
     assert decoder[-1] == "64"
-    assert cross[3:] == ["0.20 (step 1)", "0.84 (step 500)", "500"]
+    assert cross[3:] == ["0.20 (step 1)", "0.68 (step 500)", "500"]
     valley = rows_of({1: (0.4,), 8: (0.2,), 64: (0.9,), 512: (0.6,)})[0]
     assert valley[1:] == ["0.52", "0.68", "0.36 (step 8)", "0.92 (step 64)", "64"]
 

@@ -118,7 +118,7 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
         f"Measuring with {name}",
         folder,
         lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
-        "Measure these lines with it",
+        "Measure these lines with this model",
     )
     return None if second is None else Measured(second_key, second)
 

@@ -156,7 +156,7 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
             f"Counting the tokens of {head.title}",
             translator.folder,
             lambda model, report: head_tokens(model, lines, head, progress=report),
-            "Count its tokens",
+            "Count this head's tokens",
         )
         return tokens
 

@@ -215,7 +215,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         {
             "layer": [cell.head.layer for cell in cells],
             "head": [cell.head.head for cell in cells],
-            "name": [head_name(*cell.head[1:]) for cell in cells],
+            "name": [cell.head.title for cell in cells],
             "text": [cell.text for cell in cells],
             "description": [cell.description for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],

@@ -161,7 +161,7 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
 def test_runs_that_there_are_not_get_one_answer(visit, runs: str) -> None:
     app = visit("training", training_view="Heads forming", forming_run=runs)
     (message,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
-    assert "is no run of this server" in message
+    assert "This server has no run" in message
 
 
 def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:

@@ -385,7 +385,7 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
-    assert any("python -m training.evaluate heads" in text for text in texts(opened()))
+    assert any("headlight evaluate heads" in text for text in texts(opened()))
 
 
 def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:

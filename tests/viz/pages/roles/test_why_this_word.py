@@ -222,9 +222,7 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
         if then is not None:
             text = trace.target_pieces[at - 1].text if then == "written" else then
             wrong = [
-                {"<pad>": "never written", "written": "that was written"}.get(
-                    then, "No subword inside a word"
-                )
+                {"<pad>": "never written", "written": "The model wrote"}.get(then, "inside a word")
             ]
             app.text_input(key="other").set_value(text).run()
 

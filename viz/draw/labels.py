@@ -94,10 +94,10 @@ def role_name(role: str, kind: Kind) -> str:
     return first if role == "first" else measure_name(role)
 
 
-def measure_name(measure: str) -> str:
-    """Return the name of a measure of heads on the screen and in the URL."""
-    names = {"end token": "end", "loss without": "loss increase", "BLEU without": "BLEU change"}
-    return names.get(measure, measure)
+def measure_name(text: str) -> str:
+    """Return a text that names measures of heads, as the screen and the URL name them."""
+    text = text.replace("loss without", "loss increase").replace("BLEU without", "BLEU change")
+    return text.replace("end token", "end")
 
 
 def quoted(token: str) -> str:

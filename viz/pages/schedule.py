@@ -82,8 +82,7 @@ def show() -> None:
         explain(
             "The learning rate rises linearly for *warmup* steps to "
             r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
-            "straight on logarithmic axes. A larger width (d_model) lowers the whole curve. The "
-            "optimiser is Adam with β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without weight decay."
+            "straight on logarithmic axes. Optimiser: Adam, β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."
             + sources("§5.3, equation 3", learning_rate)
         )
     show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))

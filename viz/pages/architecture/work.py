@@ -78,8 +78,8 @@ def show() -> None:
         "You see what one layer costs for n tokens of width d, with a kernel of k and a "
         "neighbourhood of r. Attention compares all tokens with all: its computation grows with "
         "n², but no token waits for the one before. The paper's table leaves out memory: each head "
-        "keeps a weight for each pair of tokens. The formulas leave out constant factors, the "
-        "measurements do not." + sources("§4, Table 1", MultiHeadAttention.attend)
+        "keeps a weight for each pair of tokens."
+        + sources("§4, Table 1", MultiHeadAttention.attend)
     )
     field, function = ("seconds", "work") if quantity == WORK else ("bytes", "memory")
     table = f"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -35,10 +35,10 @@ def show(translator: Translator, measured: Measured) -> str:
     table = heads_table(lines, means_of(measured))
     names = list(lines.head_values)
     with controls_row("corpus-heads-controls"):
-        named: dict[str, Any] = {"format_func": measure_name, "width": 190}
-        x = menu("x", names, X, index=names.index("confidence"), **named)
-        y = menu("y", names, Y, index=names.index(COST if COST in names else "sink"), **named)
-        color = menu("Colour", [KIND, ROLE, *names], COLOR, **named)
+        draw = partial(menu, width=190, format_func=measure_name)
+        x = draw("x", names, X, index=names.index("confidence"))
+        y = draw("y", names, Y, index=names.index(COST if COST in names else "sink"))
+        color = draw("Colour", [KIND, ROLE, *names], COLOR)
         first = lines.heads[next(iter(furthest(table, x, y)), 0)]
         with st.popover("Choose a head", key="corpus-choose-head"):
             opened = pick_head(translator, link_parameters(*first))
@@ -60,10 +60,10 @@ def show(translator: Translator, measured: Measured) -> str:
     table_downloads(table, "heads")
     explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
-        "interval is a bootstrap over the lines (Efron 1979). The p of the loss increase comes "
-        "from a sign-flip permutation test over the lines, corrected for all heads by Holm's "
-        "method. The page shows where a head looked and what changed without it, never why the "
-        "model decided." + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
+        "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
+        "over the lines, corrected for all heads (Holm). The page shows where a head looked and "
+        "what changed without it, never why the model decided."
+        + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
     return f"""
         table = heads_table(lines, head_means(lines))
@@ -115,17 +115,13 @@ def _table(table: pd.DataFrame, axes: list[str]) -> None:
     order += [name for name in columns if name not in {*order, *hidden}]
     shown = table[order].assign(kind=table["kind"].map(KIND_NAMES))
     shown = shown.sort_values(axes[-1], ascending=False, kind="stable")
+    number, floats = st.column_config.NumberColumn, [n for n in order if table[n].dtype.kind == "f"]
+    columns_config = {name: number(measure_name(name), format="%.3f") for name in floats}
+    columns_config[f"{COST} p"] = number(f"{measure_name(COST)} p (Holm)", format="%.4f")
     st.dataframe(
         shown,
         hide_index=True,
         height=320,
-        column_config={
-            name: st.column_config.NumberColumn(
-                name.replace(f"{COST} p", f"{COST} p (Holm)").replace(COST, measure_name(COST)),
-                format="%.4f" if name.endswith(" p") else "%.3f",
-            )
-            for name in order
-            if table[name].dtype.kind == "f"
-        },
+        column_config=columns_config,
         key="corpus-table",
     )

@@ -125,7 +125,7 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
     with controls_row():
         above = st.container(width=270)
         first = measures.index(LEAST_CERTAIN)
-        name = menu("Sort by", measures, BY, width=280, index=first, format_func=_menu_name)
+        name = menu("Sort by", measures, BY, width=280, index=first, format_func=measure_name)
         order = choose_one("Order", [ASCENDING, DESCENDING], ORDER)
     matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
     st.session_state[PRESET] = matching[0] if matching else ANY
@@ -135,11 +135,6 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
         with controls_row():
             head = pick_head(translator, link_parameters(*first_head(measured)))
     return name, order == ASCENDING, head
-
-
-def _menu_name(name: str) -> str:
-    measure = name.removeprefix(HEAD)
-    return name.replace(measure, measure_name(measure))
 
 
 def _choose_patterns() -> LinePatterns:

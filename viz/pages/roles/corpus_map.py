@@ -23,7 +23,7 @@ from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import capitalised, head_name, role_name
+from viz.draw.labels import capitalised, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
 from viz.figures.colors import INK, OLIVE, PURPLE
@@ -140,8 +140,7 @@ def corpus_text(report: HeadReport) -> str:
     return (
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
-        f"sentences. Loss: −log probability of the reference translation; 1 nat more is 2.7 times "
-        f"less probable. Roles: 0 % = even attention, 100 % = all weight."
+        f"sentences. Loss: −log probability of a reference subword, in nats."
     )
 
 

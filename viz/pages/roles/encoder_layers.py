@@ -42,9 +42,8 @@ def show(translator: Translator, translation: Translation, trace: AttentionTrace
             reading.translation.text, translation.text, caption(reading), title=title(reading, N)
         )
     st.caption(
-        f"{MARKS} The original translation stands in the sentence bar. The decoder learned to read "
-        "only the last layer (DecoderLens, Langedijk et al. 2023). What it writes from an earlier "
-        "layer shows what it can use there, not all that the layer holds."
+        f"{MARKS} The decoder learned to read only the last layer (DecoderLens, Langedijk et al. "
+        "2023): you see what it can use from an earlier one, not all that the layer holds."
     )
 
 

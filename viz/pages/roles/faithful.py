@@ -154,9 +154,8 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
     except CheckpointError as error:
         return None, without_paths(error)
     return report, (
-        f"The lenses are not tested on a corpus for this model yet: run {COMMAND} --checkpoint "
-        f"{translator.folder.name} --src FILE, with {translator.source_language} text, one "
-        f"sentence per line."
+        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
+        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
     )
 
 
@@ -286,10 +285,9 @@ def _explain(test: str) -> None:
             r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
             r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$: $r$ are the source words "
             r"that a lens ranks first in the step that predicts $y_t$, averaged over the heads of "
-            r"cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with probabilities). A "
-            r"lens is a measure of how much a row takes from each column. The masks hide erased "
-            r"words. Log probabilities are in nats: 1 less is 2.7 times less probable. The model "
-            r"may use a word that you can erase without loss: others can take its place."
+            r"cross-attention (DeYoung et al. 2020, §4.2, there with probabilities). A lens "
+            r"measures how much a row takes from each column. The masks hide erased words. The "
+            r"model may use a word that you can erase without loss: others can take its place."
             + sources("§3.2", word_scores, erase, drops_without_each_word, kendall)
         )
         return
@@ -297,9 +295,8 @@ def _explain(test: str) -> None:
         "Uniform: each row looks equally at every token that it may see. Permuted: a row's weights "
         "are shuffled among its tokens, averaged over three shuffles. The words stay; only their "
         "probabilities change. If other weights give the same output, the weights alone do not "
-        "explain it (Jain & Wallace 2019, §4.2). Others reply that a model with other weights is "
-        "another model (Wiegreffe & Pinter 2019)."
-        + sources("§3.2", uniform_changes, permuted_changes)
+        "explain it (Jain & Wallace 2019, §4.2); others call a model with other weights another "
+        "model (Wiegreffe & Pinter 2019)." + sources("§3.2", uniform_changes, permuted_changes)
     )
 
 

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.floating]
 
 
 def kind_title(kind: Kind, text: str) -> str:
-    """Return a text on a kind in HTML, behind a dot in its colour; it is of our own making."""
+    """Return a text on a kind, of our own making, in HTML behind a dot in its colour."""
     return f'<div><span aria-hidden="true" style="color: {COLOR[kind]}">●</span> {text}</div>'
 
 

@@ -62,9 +62,8 @@ def show() -> None:
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
         "layer was trained for that: lower layers may hold what the next ones use in another form. "
-        "The sum keeps each norm as it is in this sentence. Later layers mostly add most, since "
-        "each norm shrinks what came before. The shares (ALTI+, Ferrando et al. 2022) measure how "
-        "much each token contributes to the output, through all layers."
+        "The sum keeps each norm as it is in this sentence. The shares (ALTI+, Ferrando et al. "
+        "2022) measure how much each token contributes to the output, through all layers."
         + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model, decoder_lens)
     )
     show_code(f"""

@@ -188,9 +188,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             if typed:
                 piece = find_piece(translator, typed)
                 if piece == written:
-                    raise InputError(
-                        f"The model wrote the first subword of {typed_text(typed)}: type another one."
-                    )
+                    raise InputError(f"The model wrote {typed_text(typed)} itself: type another.")
                 text = piece_text(translator, piece)
                 if typed not in (shown_piece(text), text) and piece != EOS:
                     first = quoted(shown_piece(text))
@@ -231,7 +229,7 @@ def find_piece(translator: Translator, typed: str) -> int:
             return ids[exact]
         if exact != typed:
             raise InputError(
-                f"No subword continues a word as {typed_text(exact)}: type another one."
+                f"There is no subword {typed_text(exact)} inside a word: type another one."
             )
     pieces = translator.target_tokenizer.encode(typed)
     first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)

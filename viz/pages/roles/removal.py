@@ -100,14 +100,14 @@ def show() -> None:
             head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
             st.caption(
                 "Number on a head: the share of its attention that moved (0 none, 1 all), averaged "
-                "over rows. The decoder's first row is excluded: it sees only one token."
+                "over rows, without the decoder's first one: it sees only one token."
             )
         else:
             st.text("No head changed where it looks.")
         remove_by_importance(translator, removals)
     explain(
-        "This page shows what changes when you remove heads, never why the model decides; other "
-        f"heads can take over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
+        f"You see what changes without heads, never why: other heads can take over. {MARKS}"
+        + sources("§3.2.2", removed, patched, total_variation)
     )
     show_code(_code(controls.head, donor, removals))
 

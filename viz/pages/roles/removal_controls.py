@@ -275,22 +275,20 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         st.text(
             f"The importance of this model's heads is not measured yet: run {COMMAND} "
             f"--checkpoint {translator.folder.name} --src FILE --ref FILE, with "
-            f"{translator.source_language} and {translator.target_language} text, one sentence "
-            f"per line."
+            f"{translator.source_language} and {translator.target_language} sentences line by line."
         )
         return
     if not report.curves:
         st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
         return
-    label, measures = "Least important first, by", list(report.curves)
-    measure = menu(label, measures, "removal_order", format_func=measure_name)
+    measure = menu("Order by", list(report.curves), "removal_order", format_func=measure_name)
     curve = report.curves[measure]
     order = [Removal(*head) for head in curve.order]
     # the place on the curve, if the removed heads are its first, and each set to zero
     at = len(removals) if {*order[: len(removals)]} == {*removals} else None
     st.session_state[_COUNT] = at or 0
     st.slider(
-        f"Remove this many of the {len(curve.order)} heads (zeros replace their outputs)",
+        "Remove this many of the least important heads (zeros replace their outputs)",
         0,
         len(curve.order),
         key=_COUNT,

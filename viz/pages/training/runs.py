@@ -154,9 +154,7 @@ def log_problem(name: str, log: Log) -> str | None:
     others = len(log.wrong) - 1
     plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
     rest = "you see the other lines" if log.records else "nothing can be drawn"
-    return (
-        f"{name}: line {number:,} of run.jsonl is not a record of a run ({reason}){plural}; {rest}."
-    )
+    return f"{name}: line {number:,} of run.jsonl is not a run record ({reason}){plural}; {rest}."
 
 
 RUNS_HELP = (

@@ -219,7 +219,7 @@ def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened_curves("runs/mine", "runs/other")
     text = (
-        "runs/other: line 2 of run.jsonl is not a record of a run (not a JSON object), and neither "
+        "runs/other: line 2 of run.jsonl is not a run record (not a JSON object), and neither "
         "is 1 more; you see the other lines."
     )
     assert text in texts(app)

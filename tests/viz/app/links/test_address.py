@@ -273,6 +273,10 @@ def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
     ("page", "name", "earlier", "now"),
     [
         ("roles", "roles_measure", "alignment", "one-to-one"),
+        ("roles", "roles_measure", "change of loss", "loss increase"),
+        ("corpus", "corpus_color", "loss without", "loss increase"),
+        ("corpus", "search_by", "this head: end token", "this head: end"),
+        ("architecture", "arch_view", "work and memory", "computation and memory"),
         ("masks", "mask-view", "take it away", "remove the mask"),
         ("masks", "mask-as", "numbers", "0/−∞"),
         ("positions", "pe_view", "Without", "Remove positions"),

@@ -124,7 +124,7 @@ CONTROLS = (
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
     Control(
-        *("architecture", {"arch_view": "work and memory"}, "memory instead of work"),
+        *("architecture", {"arch_view": "computation and memory"}, "memory instead of computation"),
         _buttons("arch_quantity"),
     ),
 )  # fmt: skip

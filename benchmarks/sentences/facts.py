@@ -191,11 +191,11 @@ def unsure(facts: Facts, mean: float, *, edited: bool = False) -> Iterator[str]:
     """The notice of a translation whose log P per piece is below that of text the model knows."""
     domain = facts.translator.domain
     if domain is not None and mean < domain.least_log_prob:
-        made_for = f"It is made for {domain.made_for}."
+        made_for = f" on familiar text. It is made for {domain.made_for}."
         yield (
-            f"The model is unsure of this translation: log probability is {number(mean)} per "
-            f"subword, usually above {number(domain.least_log_prob)} on familiar text. "
-            f"{'The model is edited here, which may be why.' if edited else made_for}"
+            f"The model is unsure of this translation{' after this change' if edited else ''}: log "
+            f"probability is {number(mean)} per subword, usually above "
+            f"{number(domain.least_log_prob)}{'.' if edited else made_for}"
         )
 
 

@@ -224,7 +224,7 @@ def measured(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[st
         looks = ROLE_TEXTS[role]
         if role == "one-to-one":
             share = f"{100 * _linked(weights)[1]:.0f}\u00a0%"
-            score += f"; {share} of the pairs of these links do not cross"
+            score += f"; {share} of the pairs of links do not cross"
         yield f"In this sentence it {looks[0].lower()}{looks[1:]}: {score}."
     figures = _stored_head(facts, kind, layer, head)
     roles = figures["role"], role if strength >= 1 else ""
@@ -250,20 +250,17 @@ def _measured_links(facts: Facts, layer: int, head: int) -> Iterator[str]:
     """The links that a head has, by its weights, of those that were measured on gold."""
     settings = json.loads((facts.translator.folder / "alignment.json").read_text())
     gold = settings["gold"]
-    error = (
-        f"{gold['aer']:.0f} % alignment error on {gold['sentences']} hand-aligned sentences "
-        f"({gold['name']}); the map was chosen on them, so expect more elsewhere"
-    )
+    error = f"{gold['aer']:.0f} % alignment error on {gold['sentences']} hand-aligned sentences"
     place = settings["layer"], settings["head"]
     if (layer, head) == place:
-        yield f"Translate draws its word links from this head: {error}."
+        yield f"Translate draws its word links from this head ({error}; expect more elsewhere)."
         return
     own, measured = word_links(facts, layer, head), word_links(facts, *place)
     named = f"L{place[0] + 1} H{place[1] + 1}"
     count = f"{len(own)} word pair{'s' * (len(own) != 1)}"
     yield (
-        f"On this sentence it links {count}. {len(own & measured)} of the {len(measured)} links of "
-        f"{named}, which Translate shows, are among them ({error})."
+        f"In this sentence it links {count}, {len(own & measured)} of them among the "
+        f"{len(measured)} that Translate draws from cross-attention {named} ({error})."
     )
 
 

@@ -210,7 +210,7 @@ def why(
     yield f"{about}: above 0 it speaks for “{written}”, below for “{another}”."
     yield f"…Above 0 a subword speaks for “{written}”, below for “{another}”.…"
     if (count := len(facts.source)) > _MOST_ROWS:
-        yield (f"These are the {_MOST_ROWS} largest of {count} subwords, in reading order.")
+        yield (f"You see the {_MOST_ROWS} largest of {count} subwords, in reading order.")
 
 
 def _shown_step(facts: Facts, step: int | None) -> tuple[int, list[str]]:
@@ -238,11 +238,11 @@ def _name(facts: Facts, piece: int) -> str:
 def _heads(values: dict[str, Floats], own: str, another: str) -> Iterator[str]:
     """The sums, the colour, and the heads that speak most for either."""
     for kind_name, heads in values.items():
-        yield f"{kind_name} {signed(heads.sum())}"
+        yield f"● {kind_name} {signed(heads.sum())}"
     most = max(float(np.abs(heads).max()) for heads in values.values())
     yield (
         f"Purple speaks for “{own}”, olive for “{another}”; full colour: {most:.2f} nats. "
-        "Beside each kind: the sum of its heads."
+        "Number beside a kind: the sum of its heads."
     )
     every = [
         (float(heads[at]), head_title(kind_name, *at))
@@ -286,7 +286,7 @@ def from_encoder_layers(facts: Facts) -> Iterator[Expected]:
         log_p = number(facts.score(facts.target, edits))
         yield f"{pieces} · log probability of the original translation {log_p}"
         name = f"Layer {layer}" if layer else "Embeddings, before any layer"
-        yield name + ", as the model does" * (layer == N)
+        yield name + ", which the model uses" * (layer == N)
 
 
 @torch.inference_mode()
@@ -381,18 +381,17 @@ def _sum(facts: Facts, step: int) -> Iterator[str]:
     # token, position and biases beside the sub-layers
     parts = len(SUBLAYERS) * facts.config.N + 3
     yield (
-        f"The {parts} parts add up to the score; rounded as printed, they may miss it by up to "
-        f"{(parts + 1) * 0.005:.2f}."
+        f"The {parts} parts add up to the score (a logit is a score before the softmax). Rounding "
+        f"may hide up to {(parts + 1) * 0.005:.2f}."
     )
     by_kind = direct(facts, step, output_matrix(facts)[facts.target[step]])
     every: list[tuple[float, str]] = []
     for kind_name, kind in (("decoder", "decoder_self"), ("cross-attention", "cross")):
         heads = by_kind[kind]
-        yield f"{kind_name} {signed(heads.sum())}"
+        yield f"● {kind_name} {signed(heads.sum())}"
         every += [(float(heads[at]), head_title(kind_name, *at)) for at in np.ndindex(heads.shape)]
     most = max(abs(value) for value, _ in every)
     value, head = max(every)
     yield (
-        f"Purple adds, olive takes away; full colour: {most:.2f}. Most is added by {head}, "
-        f"{signed(value)}."
+        f"Purple adds, olive subtracts; full colour: {most:.2f}. {head} adds most, {signed(value)}."
     )

@@ -27,7 +27,7 @@ from transformer import Kind
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 
-HIDDEN = {"encoder_self": "padding", "decoder_self": "what comes later", "cross": "padding"}
+HIDDEN = {"encoder_self": "padding", "decoder_self": "later words", "cross": "padding"}
 
 
 def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Iterator[str]:
@@ -60,7 +60,7 @@ def grids(facts: Facts, kind_name: str, row: int = 2, number_of: int = 0) -> Ite
     if hidden:
         yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
     if at >= member.queries(kind):
-        yield "This row is padding: it is computed, and nothing reads it."
+        yield "This row is padding: the model computes it, but nothing reads it."
 
 
 def _padded(real: int, longest: int, unit: str) -> str:
@@ -93,8 +93,8 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     before, after = (float(np.concatenate(values).mean()) for values in (masked, losses))
     yield f"Loss with the mask: {before:.3f} nats"
     yield f"Loss without it: {after:.3f} nats"
-    yield f"Attention to {HIDDEN[kind]}: {np.concatenate(shares).mean():.1%}"
-    yield "Mean over all heads without the mask. With the mask it is 0.0000 in every head."
+    yield f"Attention to {HIDDEN[kind]}, whole batch: {np.concatenate(shares).mean():.1%}"
+    yield "Averaged over all heads, without the mask. With the mask it is 0.0000 in every head."
     yield (
         f"Loss on each next token of sentence 1: {masked[0].mean():.3f} nats with the mask, "
         f"{losses[0].mean():.3f} without it"
@@ -103,9 +103,9 @@ def removed(facts: Facts, kind_name: str) -> Iterator[Expected]:
     padded = [len(member.source) < source for member in every]
     hides = [True] * len(every) if kind == "decoder_self" else padded
     if hides[0]:
-        yield f"Without the mask, this sentence gives {shares[0].mean():.1%} to {HIDDEN[kind]}."
+        yield f"Attention to {HIDDEN[kind]} in this sentence: {shares[0].mean():.1%}."
     else:
-        yield "This sentence has no padding: nothing leaks into it."
+        yield "This sentence has no padding, so nothing leaks into it."
     yield f"…{_effect(masked, losses, hides)}…"
 
 
@@ -152,12 +152,12 @@ def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool
         )
     numbers = f"{where}from {before.mean():.3f} to {after.mean():.3f} nats"
     if abs(mean) < 0.0005:
-        return "Without the mask the loss stays what it is"
+        return "Without the mask the loss stays at"
     if abs(mean) <= 2 * error:
         shown = round(float(after.mean()), 3) - round(float(before.mean()), 3)
         return (
             f"Without the mask the loss goes {numbers}: by {signed(shown, 3)} ± "
-            f"{2 * error:.3f} (two standard errors over {len(changes)} subwords)"
+            f"{2 * error:.3f} (two standard errors over {len(changes)} subword"
         )
     slightly = " slightly" if abs(mean) < 0.05 else ""
     return f"Without the mask the loss {'rises' if mean > 0 else 'falls'}{slightly}, {numbers}"
@@ -242,4 +242,4 @@ def without(facts: Facts) -> Iterator[Expected]:
         own_text = facts.translator.translate(text).text
         yield (f"“{text}” becomes “{own_text}”, without encoder positions “{new}”.")
     assert edited[0] == edited[1]
-    yield "Without positions, the two are one sentence to the encoder."
+    yield "Without positions, both are the same sentence to the encoder."

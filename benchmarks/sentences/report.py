@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?"
 _WITH_NUMBER = re.compile(r"\d\\?\.\d\d$")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 _CLAIM = re.compile(
-    r"\d|looks at|reads|becomes|rises|falls|stays|the same|only there|too little|no padding"
+    r"\d|looks at|reads|becomes|rises|falls|stays|the same|only there|no change|no padding"
 )
 
 

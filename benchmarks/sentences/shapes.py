@@ -45,7 +45,7 @@ def drawing(facts: Facts, opened: str = "encoder.self_attention") -> Iterator[st
         yield f"| out | {_shape(facts, opened)} |"
     if part == "feed_forward":
         zeros = np.mean(outputs(facts)[opened][0] == 0)
-        yield f"| hidden | {own} × {c.d_ff:,}, {zeros:.0%} of them 0 by the ReLU |"
+        yield f"| hidden | {own} × {c.d_ff:,}, {zeros:.0%} set to 0 by the ReLU |"
 
 
 def _shape(facts: Facts, box: str) -> str:
@@ -63,7 +63,7 @@ def _shape(facts: Facts, box: str) -> str:
 def work(facts: Facts) -> Iterator[str]:
     """Table 1 for the length of this sentence."""
     n, d, k, r = len(facts.source), 512, 3, 64
-    yield f"Table 1, with the work for this sentence of {n} tokens"
+    yield f"Table 1, with the operations for your {n} tokens"
     yield f"…| longest path | n = {n} |"
     for name, operations in {
         "self-attention": n * n * d,
@@ -104,7 +104,7 @@ def norms(facts: Facts) -> Iterator[str]:
         if not name:
             continue
         change = np.abs(by_feature(together, counted)[0, :own] - before[0]).max()
-        yield f"| {name} | 0 but for rounding | {change:.2g} |"
+        yield f"| {name} | 0 up to rounding | {change:.2g} |"
     norm = facts.model.get_submodule("encoder.layers.0.self_attention_norm.norm")
     with torch.inference_mode():
         own_norm = norm(torch.from_numpy(together).float()).double().numpy()

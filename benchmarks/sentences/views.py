@@ -108,7 +108,7 @@ def views(translator: Translator) -> tuple[View, ...]:
                 ("Softmax", "decoder.softmax"),
             )
         ),
-        ("architecture", "arch_view=work and memory", work, ()),
+        ("architecture", "arch_view=computation and memory", work, ()),
         ("architecture", "arch_view=norms", norms, ()),
     )
     return tuple(

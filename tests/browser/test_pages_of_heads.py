@@ -325,3 +325,18 @@ def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
 def written(says):
     """Return what the model writes, by the sentence of the player."""
     return re.sub(r"After [\d,]+ steps? the model writes |[“”]", "", plain(says.inner_text()))
+
+
+def test_tab_goes_through_the_navigation_as_it_is_seen_and_an_old_link_is_in_the_names_of_now(
+    visit,
+):
+    page = visit("roles")
+    page.goto(page.url.split("?")[0] + "?roles_view=Remove+heads&removed=c2.0,e1.4")  # cold
+    field = page.locator(".st-key-removed input")
+    until(page, field.input_value, "L3 H1 cross, L2 H5 encoder")
+    page.get_by_test_id("stTopNavLink").first.focus()
+    names = []
+    for _ in range(4):
+        names.append(page.evaluate("document.activeElement.innerText.split('\\n')[0]"))
+        page.keyboard.press("Tab")
+    assert names == ["Translate", "Heads", "The paper", "Training"]

@@ -109,7 +109,7 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, 
     assert page.evaluate("document.body.scrollWidth") <= 390
     page.set_viewport_size({"width": 1280, "height": 900})
     until(page, lambda: top(0) == top(1), True)
-    box = page.get_by_role("textbox", name="Further sentences of the batch, one on each line")
+    box = page.get_by_role("textbox", name="Further sentences of the batch, one per line")
     box.fill(MORE[0])
     box.press("Control+Enter")
     both = batch_traces([translator.trace(text) for text in (SENTENCE, MORE[0])])

@@ -35,7 +35,7 @@ from viz.notebook import explore
 from viz.pages.roles import corpus_map, corpus_roles, faithful_results, removal_controls
 from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
 from viz.pages.training import runs
-from viz.pages.training.heads_forming import describe_forming
+from viz.pages.training.heads_forming import forming_table
 
 pytestmark = pytest.mark.slow
 
@@ -136,7 +136,7 @@ def test_the_probes_of_a_run(tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = runs.load(path)
-        return lambda: (drawn(trace), describe_forming({1: whole, 2: trace}))
+        return lambda: (drawn(trace), forming_table({1: whole, 2: trace}))
 
     assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
 

@@ -35,12 +35,12 @@ class Domain:
         subject = "what follows the forced prefix" if forced else "this translation"
         if without:
             subject += f", with {', '.join(f'“{word}”' for word in without)} forbidden"
-        edit = "The model is edited here, which may be why."
-        why = edit if edited else f"It is made for {self.made_for}."
-        return (
-            f"The model is unsure of {subject}: log probability is {_shown(log_prob)} per subword, "
-            f"usually above {_shown(self.least_log_prob)} on familiar text. {why}"
-        )
+        numbers = f"{_shown(log_prob)} per subword, usually above {_shown(self.least_log_prob)}"
+        if edited:
+            subject, why = f"{subject} after this change", ""
+        else:
+            why = f" on familiar text. It is made for {self.made_for}"
+        return f"The model is unsure of {subject}: log probability is {numbers}{why}."
 
 
 def read(folder: Path) -> Domain | None:

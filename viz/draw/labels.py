@@ -97,7 +97,13 @@ def named_head(kind: Kind, layer: int, head: int) -> str:
 def role_name(role: str, kind: Kind) -> str:
     """Return the name of a role on the screen, the same everywhere."""
     first = "start" if kind == "decoder_self" else "first word"
-    return {"first": first, "end token": "end"}.get(role, role)
+    return first if role == "first" else measure_name(role)
+
+
+def measure_name(text: str) -> str:
+    """Return a text that names measures of heads, as the screen and the URL name them."""
+    text = text.replace("loss without", "loss increase").replace("BLEU without", "BLEU change")
+    return text.replace("end token", "end")
 
 
 def quoted(token: str) -> str:

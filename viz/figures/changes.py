@@ -66,7 +66,7 @@ def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
         measure: the measure.
     """
     y = alt.Y("head:N", sort=list(table["head"]), title=None, axis=alt.Axis(labelLimit=200))
-    x = alt.X("difference:Q", title=f"{measure}: second less first", scale=alt.Scale(zero=True))
+    x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))
     color = alt.condition("datum.difference < 0", alt.value(OLIVE), alt.value(PURPLE))
     names = ("first", "second", "difference", "low", "high")
     tooltip = ["head:N", *(_number(name) for name in names)]

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from transformer.kinds import KIND_NAMES, Kind
-from viz.draw.labels import head_name, role_name
+from viz.draw.labels import head_name, measure_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import named_color
 from viz.figures.colors import GREY, INK, SLATE, curve_colors
@@ -75,11 +75,11 @@ def head_scatter(
     tooltip = [
         alt.Tooltip("name:N", title="head"),
         alt.Tooltip("role:N"),
-        alt.Tooltip("x_text:N", title=x),
-        alt.Tooltip("y_text:N", title=y),
+        alt.Tooltip("x_text:N", title=measure_name(x)),
+        alt.Tooltip("y_text:N", title=measure_name(y)),
     ]
     if color not in (KIND, ROLE, x, y):
-        tooltip.append(alt.Tooltip("value:Q", title=color, format=".3f"))
+        tooltip.append(alt.Tooltip("value:Q", title=measure_name(color), format=".3f"))
     base = alt.Chart(frame, height=_HEIGHT)
     faded = alt.condition(shown, alt.value(0.7), alt.value(0.05))
     bars = base.mark_rule(color=GREY, aria=False).encode(opacity=faded)
@@ -176,5 +176,5 @@ def _color(frame: pd.DataFrame, color: str) -> Any:
         hues = [hue for hue in curve_colors(len(roles) + 1) if hue != SLATE]  # grey is `MIXED`
         colors = dict(zip(roles, hues, strict=False))
         return named_color("role", {**colors, MIXED: GREY}, symbolStrokeWidth=0)
-    legend = alt.Legend(title=color, orient="top", gradientLength=200)
+    legend = alt.Legend(title=measure_name(color), orient="top", gradientLength=200)
     return alt.Color("value:Q", scale=alt.Scale(scheme="viridis"), legend=legend)

@@ -37,7 +37,7 @@ def encoding_map(table: Floats, waves: Floats) -> go.Figure:
     heatmap = signed_map(table.T[drawn], 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
     across = {"title": axis_title("position", len(table)), "side": "top"}
     # two pixels and more for each cell
-    return maps({"": heatmap}, across=across, down=dimension_axis(drawn), height=430)
+    return maps({"": heatmap}, across=across, down=dimension_axis(drawn), height=420)
 
 
 def wave_curves(

@@ -51,7 +51,7 @@ def small_map(
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [
         alt.Tooltip("map:N", title="map"),
-        alt.Tooltip("looks:N", title="what looks"),
+        alt.Tooltip("looks:N", title="row"),
         alt.Tooltip("at:N", title="looks at"),
         alt.Tooltip("weight:Q", format=".3f"),
     ]

@@ -31,7 +31,7 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.python_code import batch_code, show_code
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import capitalised, display_tokens, row_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import bare_axis, pair_encoding, vega_json
 from viz.figures.colors import GREY, INK
@@ -94,7 +94,7 @@ def _grids(
         choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
         mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
         with st.popover("Options", width="content"):
-            style = choose_one("Drawn as", (BOOLEANS, NUMBERS), STYLE, labelled=True)
+            style = choose_one("Draw as", (BOOLEANS, NUMBERS), STYLE, labelled=True)
             sentence = _number("Sentence", SENTENCE, len(labels))
             # the first row sees nothing but itself
             query = _number("Row", ROW, len(labels[sentence].queries), default=3)
@@ -130,7 +130,7 @@ def _grids(
             for text in describe_row(names[sentence][query], keys, row_reasons):
                 st.text(text)
             if not real[sentence, query]:
-                st.text("This row is padding: it is computed, and nothing reads it.")
+                st.text("This row is padding: the model computes it, but nothing reads it.")
         _explain_grids(kind, traces[0].languages)
     code = f"# {title}, {use}\nresult = masking.mask_reasons(batch, {kind!r}, {mask!r})"
     show_code(batch_code(traces), code)
@@ -162,18 +162,18 @@ def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
     which_mask: dict[Kind, str] = {
-        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence: only "
-        "padding is hidden.",
-        "decoder_self": "No position may see what it has still to write. Padding stands on the "
-        "right, where the same mask hides it.",
+        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence: the "
+        "mask hides only padding.",
+        "decoder_self": "No position may see words that are not written yet. Padding is on the "
+        "right, so the same mask hides it.",
         "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
-        f"after {languages.with_article('source', 'one')}: only padding is hidden, so “both” is "
-        "the padding mask.",
+        f"after {languages.with_article('source', 'one')}: the mask hides only padding, so “both” "
+        "is the padding mask.",
     }
     explain(
-        "Each row is a position, each column a token that it may see or not. Shorter sentences "
-        f"are padded to the longest. {which_mask[kind]} A hidden score gets −∞ added before the "
-        "softmax, so its weight is exactly 0."
+        "Each row is a position, each column a token that it may or may not see. Padding makes all "
+        f"sentences of a batch equally long. {which_mask[kind]} A mask adds −∞ to a score before "
+        "the softmax, so the weight is exactly 0."
         + sources(
             "§3.2.3, equation 1",
             padding_mask,
@@ -198,8 +198,8 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
     with explanation:
         explain(
             "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
-            "in front. With the causal mask, each prediction depends on earlier tokens alone, so "
-            "all positions are trained in one pass." + sources("§3.1", batch_traces)
+            "in front. With the causal mask, each prediction depends only on earlier tokens, so "
+            "one pass trains all positions." + sources("§3.1", batch_traces)
         )
 
 
@@ -225,10 +225,10 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
 
     masked, unmasked = run(masked=True), run(masked=False)
     with leaks:
-        st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
+        st.subheader(f"Attention to {HIDDEN[kind]} without the mask", anchor=False)
         altair_chart(
             share_chart(unmasked.to_hidden),
-            alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
+            alt=f"The share of each {SCREEN_NAMES[kind]} head's attention to {HIDDEN[kind]}.",
         )
         _explain_leak(masked, unmasked, kind)
     with picture:
@@ -245,15 +245,15 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         )
         if unmasked.hides[sentence]:
             share = f"{unmasked.mean_shares[sentence]:.1%}"
-            st.text(f"Without the mask, this sentence gives {share} to {HIDDEN[kind]}.")
+            st.text(f"Attention to {HIDDEN[kind]} in this sentence: {share}.")
         else:
             hidden = "later token" if kind == "decoder_self" else "padding"
-            st.text(f"This sentence has no {hidden}: nothing leaks into it.")
+            st.text(f"This sentence has no {hidden}, so nothing leaks into it.")
     show_code(
         batch_code(traces),
         f"""
         without = masking.leak(translator.model, batch, {kind!r}, masked=False)
-        # Attention that goes to {HIDDEN[kind]}
+        # Attention to {HIDDEN[kind]}
         result = without.to_hidden
         # Loss on each next token
         result = masking.leak(translator.model, batch, {kind!r}, masked=True).loss, without.loss
@@ -267,14 +267,14 @@ piece by less than a twentieth."""
 
 HIDDEN: dict[Kind, str] = {
     "encoder_self": "padding",
-    "decoder_self": "what comes later",
+    "decoder_self": "later words",
     "cross": "padding",
 }
 _MEANING: dict[Kind, str] = {
-    "encoder_self": "Padding has a vector like any token: without the mask, a sentence would be "
-    "read differently with other sentences beside it.",
-    "decoder_self": "A model that sees the next word while it is trained learns to copy it, and "
-    "learns nothing for real translation, where the next word is unknown. Padding stays hidden.",
+    "encoder_self": "Padding has a vector like any token: without the mask, the model would read a "
+    "sentence differently with other sentences beside it.",
+    "decoder_self": "A model that sees the next word in training learns to copy it. In a real "
+    "translation the next word is unknown. Padding stays hidden.",
     "cross": "Padding has a vector like any token: without the mask, a translation would change "
     "with the sentences beside it.",
 }
@@ -286,16 +286,16 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
         st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
         st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
         st.metric(
-            f"Attention to {HIDDEN[kind]}",
+            f"Attention to {HIDDEN[kind]}, whole batch",
             f"{unmasked.to_hidden.mean():.1%}",
-            help="Mean over all heads without the mask. With the mask it is "
+            help="Averaged over all heads, without the mask. With the mask it is "
             f"{masked.to_hidden.max():.4f} in every head.",
             width="content",
         )
     explain(
-        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} This mask is removed in all "
-        "layers; the others stay. The loss is −log probability of the next subword, in nats. All "
-        "are means over the batch, without the rows of padding." + sources("§3.2.3", leak)
+        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} The page removes this mask in "
+        "all layers and keeps the others. The loss is −log probability of the next subword, in "
+        "nats. Means are over the batch, without the rows of padding." + sources("§3.2.3", leak)
     )
 
 
@@ -310,7 +310,7 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         scope = "Every" if kind == "decoder_self" else "No"
         return (
             f"Add a sentence of another length: {scope.lower()} sentence of this batch {reason}, "
-            "so this mask hides nothing and the loss is the same."
+            "so this mask hides nothing and the loss stays the same."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     which = "longer" if kind == "decoder_self" else "padded"
@@ -325,21 +325,19 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     others = ""
     if not hides.all():  # there the loss differs by rounding alone
         largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
-        rounding = (
-            f"but for rounding, {largest:.0e} nats at most" if largest else "to the last digit"
-        )
+        rounding = f"up to rounding, {largest:.0e} nats at most" if largest else "to the last digit"
         lack = "one position" if kind == "decoder_self" else "no padding"
         others = (
             f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} "
             f"{lack}: the loss is the same {rounding}."
         )
     if abs(change) < SAME:
-        return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
+        return f"Without the mask the loss stays at {with_mask:.3f} nats.{others}"
     if not abs(change) > 2 * error:
         return (
             f"Without the mask the loss goes {numbers}: by "
             f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
-            f"errors over {pieces} subwords), too little to tell from no change."
+            f"errors over {counted(pieces, 'subword')}), which may be no change at all."
             f"{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
@@ -447,7 +445,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("layer:O"),
             alt.Tooltip("head:O"),
-            alt.Tooltip("share:Q", title="to all that was hidden", format=".4%"),
+            alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%"),
         ],
     )
     # a scale of opacity: pale means little on a light and on a dark page

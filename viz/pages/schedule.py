@@ -63,7 +63,7 @@ def show() -> None:
     pairs = _pairs(texts)
     worth_seeing.link("schedule", question, [peak(*pair) for pair in pairs.values()])
     if not pairs:
-        st.text("Choose a width and a warmup: there is no curve yet.")
+        st.text("There is no curve yet: choose a width and a warmup.")
         return
     curves, peaks = _curves(pairs, steps, decays)
     if bundled:
@@ -80,10 +80,10 @@ def show() -> None:
             r"&step \cdot warmup^{-1.5}) \end{aligned}"
         )
         explain(
-            "The rate rises linearly for *warmup* steps to "
+            "The learning rate rises linearly for *warmup* steps to "
             r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
-            "straight on logarithmic axes. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, without "
-            "weight decay." + sources("§5.3, equation 3", learning_rate)
+            "straight on logarithmic axes. Optimiser: Adam, β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."
+            + sources("§5.3, equation 3", learning_rate)
         )
     show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
 
@@ -96,8 +96,8 @@ def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
         d_model, warmup = (int(match[1]), int(match[2])) if match else (0, 0)
         if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
             st.text(
-                f"{quoted(text)} is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
-                f"to {MAX_STEPS:,} steps: write it as 512 · 4000."
+                f"{quoted(text)} is not a pair of a width up to {MAX_WIDTH:,} and a warmup up to "
+                f"{MAX_STEPS:,} steps: write 512 · 4000."
             )
             continue
         pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)

@@ -205,7 +205,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
         (
             '"format": 2',
             '"format": 1',
-            "version wrote: run python -m training.evaluate heads",
+            "version wrote: run headlight evaluate heads",
         ),
         ('"sentences": 3', '"sentences": -3', "is no report"),
         ('"loss": [', '"loss": [NaN, ', "is no report"),

@@ -124,7 +124,7 @@ def test_a_typed_piece_is_one_of_the_target_language(
     typed = "frère"
     app = visit("roles", **{VIEW: WHY, OTHER: typed})
     first, *_ = Translator.load(folder).target_tokenizer.pieces(typed)
-    notice = f"Of {quoted(typed)} the first subword is compared, {quoted(shown_piece(first.text))}."
+    notice = f"The first subword of {quoted(typed)} counts: {quoted(shown_piece(first.text))}."
     assert notice in [text.value for text in app.text]
 
 
@@ -144,7 +144,7 @@ def test_the_preset_of_this_model_has_all_its_parameters(
     # `transformers` 5 keeps a shared table, too, that nothing reads
     unread = {"model.shared.weight"} if model.config.own_projection else set()
     added = total - sum(tensor.numel() for name, tensor in stored.items() if name not in unread)
-    start = "MarianMT has no start token <s>, and this app adds a row for it."
+    start = "MarianMT has no start token <s>, so this app adds a row for it."
     assert f"{added:,} of them are not in its folder: {start}" in texts
     stated = "once; the source's, $V_s$, has its own embedding"
     if model.config.own_projection:

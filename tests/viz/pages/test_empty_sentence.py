@@ -7,7 +7,7 @@ import pytest
 from tests.viz.app_test import texts
 from viz.pages import architecture, masks, positions, roles
 
-DRAWN = {"parameters", "work and memory", "tables 2 and 3"}
+DRAWN = {"parameters", architecture.WORK, "tables 2 and 3"}
 DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
 """Views that need none."""
 

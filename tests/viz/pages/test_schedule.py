@@ -59,7 +59,7 @@ def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     app.multiselect(key="pairs").set_value([wrong]).run()
     *_, text, empty = texts(app)
     assert wrong in text
-    assert text.endswith("write it as 512 · 4000.")
+    assert text.endswith("write 512 · 4000.")
     assert "no curve" in empty
 
 

@@ -13,7 +13,7 @@ from transformer.kinds import KINDS
 
 FORMAT = 1
 FILE = "faithfulness.json"
-COMMAND = "python -m training.evaluate faithfulness"
+COMMAND = "headlight evaluate faithfulness"
 MOST_BYTES = MIB
 CHANGES = ("uniform", "permuted")
 """Weights that were put in the place of the model's own."""

@@ -14,7 +14,7 @@ from transformer.files.reading import read_bytes
 from transformer.kinds import KINDS, Kind
 
 FILE = "head_means.safetensors"
-COMMAND = "python -m training.evaluate heads"
+COMMAND = "headlight evaluate heads"
 AGAIN = f"run {COMMAND} again."
 MOST_BYTES_OF_HEADER = 2**16
 

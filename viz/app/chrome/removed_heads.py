@@ -12,7 +12,7 @@ from viz.app.links.navigation import REMOVED
 
 def removed_field() -> str:
     """Draw the field, and return its text; earlier names in a link become those of the screen."""
-    if has_arrived():
+    if has_arrived() or REMOVED not in st.session_state:
         linked = st.query_params.get(REMOVED, "")
         removals, wrong = parse_removals(linked, None)
         if not wrong and (text := format_removals(removals)) != linked:

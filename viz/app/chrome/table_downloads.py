@@ -1,4 +1,4 @@
-"""Buttons that download a table, as CSV and as Parquet."""
+"""A menu that saves a table, as CSV and as Parquet."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from viz.trace_files import csv_bytes, parquet_bytes
 
 
 def table_downloads(table: pd.DataFrame, name: str) -> None:
-    """Draw the two buttons of a table, whose files are called `headlight-NAME`."""
-    with st.container(horizontal=True, gap="small"):
-        for title, write, ending, mime in (
+    """Draw the menu of a table, whose files are called `headlight-NAME`."""
+    title = f"Save {name.replace('-', ' ')}"
+    with st.popover(title, key=f"save-{name}", width="content"):
+        for form, write, ending, mime in (
             ("CSV", csv_bytes, "csv", "text/csv"),
             ("Parquet", parquet_bytes, "parquet", "application/vnd.apache.parquet"),
         ):
             st.download_button(
-                f"Download {title}",
+                f"{title} as {form}",
                 partial(write, table),
                 f"headlight-{name}.{ending}",
                 mime,

@@ -73,11 +73,18 @@ OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
 _OLD_CROSS = {"cross": "cross-attention"}
+_OLD_MEASURES = {"loss without": "loss increase", "end token": "end"}
+_OLD_MEASURES |= {f"this head: {old}": f"this head: {new}" for old, new in _OLD_MEASURES.items()}
+_OLD_MEASURES |= {"change of loss": "loss increase", "change of BLEU": "BLEU change"}
 OLD_VALUES = {
     "kind": _OLD_CROSS,
     "kinds": _OLD_CROSS,
     "rows": {"word written": "word predicted"},
-    "roles_measure": {"alignment": "one-to-one"},
+    "roles_measure": {**_OLD_MEASURES, "alignment": "one-to-one"},
+    **dict.fromkeys(("corpus_x", "corpus_y", "corpus_color", "corpus_measure"), _OLD_MEASURES),
+    **dict.fromkeys(("remove_by", "compare_measure", "removal_order", "search_by"), _OLD_MEASURES),
+    "arch_view": {"work and memory": "computation and memory"},
+    "arch_quantity": {"work": "computation"},
     "roles_view": {"Take away": "Remove heads"},
     "mask-view": {"take it away": "remove the mask"},
     "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},

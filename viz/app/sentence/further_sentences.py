@@ -31,7 +31,7 @@ def traces() -> list[AttentionTrace]:
     """
     languages = sentence_bar.languages()
     typed = text_area(
-        "Further sentences of the batch, one on each line",
+        "Further sentences of the batch, one per line",
         source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,
         height=90,

@@ -140,10 +140,10 @@ export class TensorStrip extends PictureView {
 
 /** @param {StripData} data @param {boolean} mixed */
 function noteOn({ rows, columns, columnNames, end, values }, mixed) {
-  const unit = columnNames ? "pieces" : "features";
+  const unit = columnNames ? "subwords" : "features";
   const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
   const colours = values.some((value) => value < 0)
-    ? `Olive is below 0, purple above; from ±${figure(end)} on the colour stays.`
+    ? `Olive is below 0, purple above; colours saturate at ±${figure(end)}.`
     : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
   return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${more}`;
 }

@@ -10,7 +10,8 @@ from viz.app.chrome.fields import controls_row, menu
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
-DRAWING, PARAMETERS, WORK, TABLES = "drawing", "parameters", "work and memory", "tables 2 and 3"
+DRAWING, PARAMETERS, TABLES = "drawing", "parameters", "tables 2 and 3"
+WORK = "computation and memory"
 
 VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
     DRAWING: drawing.show,
@@ -25,5 +26,5 @@ def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
     row = controls_row("arch-controls")
     with row:
-        view = menu("View", list(VIEWS), VIEW, width=190)
+        view = menu("View", list(VIEWS), VIEW, width=270)
     VIEWS[view](row)

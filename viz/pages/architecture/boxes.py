@@ -20,7 +20,7 @@ from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 
 WITH_BIASES = (
-    "The projections to Q, K and V and the one after the heads have biases here, the paper's none."
+    "Here the projections to Q, K and V and after the heads have biases; the paper has none."
 )
 
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
@@ -81,22 +81,22 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
     matrix = "Both embeddings and the projection before the softmax share one matrix."
     if config.own_projection:
         matrix = (
-            "Source, target and the projection before the softmax have a matrix each here; in the "
+            "Here source, target and the projection before the softmax have a matrix each; in the "
             "paper, all share one."
         )
     elif config.source_vocab_size is not None:
         matrix = (
-            "The source has a table of its own here; in the paper, both languages share."
+            "Here the source has a separate table; in the paper, both languages share one."
             if stack == "encoder"
-            else "The projection before the softmax shares this matrix. The source has its own "
-            "here; in the paper, both languages share."
+            else "The projection before the softmax shares this matrix. Here the source has a "
+            "separate one; in the paper, both languages share one."
         )
     learned = config.positions == "learned"
     encoding = "a learned row for each position, as in row (E) of Table 3"
     encoding = encoding if learned else "waves of different length"
-    effect = "the order of the tokens would be unknown"
+    effect = "the order of the tokens is unknown"
     if stack == "decoder":
-        effect = "only the mask would tell something of the order of the tokens"
+        effect = "only the mask tells something about the order of the tokens"
     return [
         Box(
             name=f"{stack}.tokens",
@@ -128,7 +128,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             module=f"{embedding}.positions",
             equation="P[pos]" if learned
             else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text=f"Where each token stands: {encoding}. Without them, {effect}.",
+            text=f"The place of each token: {encoding}. Without positions, {effect}.",
             paper="§3.5",
             code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
@@ -139,7 +139,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
             equation=rf"\text{{Dropout}}(E[x]{_ROOT if scaled else ''} + PE)",
-            text="Token and position, added; in training, dropout follows.",
+            text="The sum of token and position; in training, dropout follows.",
             paper="§3.5, §5.4",
             code=(Embedding.forward,),
             pages=("positions",),
@@ -175,8 +175,8 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
         value=f"{module}.hook_normalised",
         module=module,
         equation=r"\text{LayerNorm}(x + \text{Sublayer}(x))",
-        text="Adds what came in to what the sub-layer made of it, then normalises each token by "
-        "itself (post-norm).",
+        text="Adds the input of the sub-layer to its output, then normalises each token separately "
+        "(post-norm).",
         paper="§3.1",
         code=(AddAndNorm.forward,),
     )
@@ -207,10 +207,10 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
     matrix = f"It shares the matrix of the {'embeddings' if joint else 'decoder’s embedding'}."
     if config.own_projection:
-        matrix = "It has its own matrix; in the paper it shares that of the embeddings."
+        matrix = "It has its own matrix; in the paper it shares the embeddings' matrix."
     table = "W" if config.own_projection else "E"
     if config.output_bias:
-        matrix += " Each subword has a bias here, too; the paper's have none."
+        matrix += " Here each subword also has a bias; the paper has none."
     return (
         *_foot(
             "encoder",
@@ -221,8 +221,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         _attention(
             "encoder_self",
             "Self-attention",
-            f"Each {source} token looks at all {source} tokens, in {heads}; the small maps are the "
-            "heads, in their order.",
+            f"Each {source} token looks at all {source} tokens, in {heads}; each small map is one "
+            "head, in order.",
             config,
         ),
         _norm("encoder", "self_attention", "self-attention"),
@@ -238,8 +238,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         _attention(
             "decoder_self",
             "Masked self-attention",
-            f"Each {target} position looks at itself and at those before it; a mask hides later "
-            "ones.",
+            f"Each {target} position looks at itself and at earlier ones; a mask hides later ones.",
             config,
             "masks",
         ),
@@ -261,8 +260,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             value=LOGITS,
             module="own_projection" if config.own_projection else "shared_embedding",
             equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
-            text="A number for each subword of the vocabulary; only those of this translation are "
-            f"drawn. {matrix}",
+            text="A number for each subword of the vocabulary; you see those of this translation. "
+            f"{matrix}",
             paper="§3.4",
             code=(Transformer.logits,),
             pages=("training",),
@@ -273,8 +272,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             heading="Softmax",
             value=PROBABILITIES,
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
-            text="The probability of each subword to come next; only those of this translation are "
-            "drawn.",
+            text="The probability that each subword comes next; you see those of this translation.",
             paper="§3.4",
             code=(Transformer.logits,),
             pages=("translate",),

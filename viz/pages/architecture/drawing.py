@@ -91,11 +91,11 @@ def show(row: DeltaGenerator) -> None:
     with details:
         _open_box(scene, boxes[opened])
     explain(
-        "*Play* lights the boxes in their order, for one subword after the other. Click a box to "
-        "open it: the numbers are those of this sentence and its translation. A "
-        "line past a box adds what came in to what comes out (residual connection); the line "
-        "between the stacks carries the encoder's output to each decoder layer; dots stand for "
-        "layers that are not drawn." + sources("§3.1, Figure 1", Transformer.forward)
+        "*Play* lights the boxes in order, for one subword after the other. Click a box to open "
+        "it, with the numbers of your sentence and its translation. A line that bypasses a box is "
+        "a residual connection: it adds the input to the output. The line between the stacks "
+        "carries the encoder's output to each decoder layer. Dots: layers that are not drawn."
+        + sources("§3.1, Figure 1", Transformer.forward)
     )
     box = boxes[opened]
     output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
@@ -181,7 +181,7 @@ def _shapes(scene: Scene, box: Box) -> dict[str, str]:
     shapes = {name: times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and scene.model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
-        shapes["hidden"] += f", {zeros:.0%} of them 0 by the ReLU"
+        shapes["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
     return shapes | {"weights" if box.kind else "out": scene.shape(box)}
 
 
@@ -208,7 +208,7 @@ def _links(box: Box, layer: int) -> None:
         def to_norms() -> None:
             st.session_state[VIEW], st.session_state[NORM] = NORMS, name
 
-        label = "Norms: compare layer norm with batch norm"
+        label = "Compare layer norm with batch norm"
         st.button(label, type="tertiary", on_click=to_norms)
     choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
@@ -222,5 +222,5 @@ _LINK_ACTIONS = {
     "masks": "See which tokens each position may see",
     "positions": "See how the model knows the order of words",
     "training": "See when the heads formed",
-    "translate": "See what the model almost wrote",
+    "translate": "See what else was probable",
 }

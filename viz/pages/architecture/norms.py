@@ -94,10 +94,10 @@ def show(row: DeltaGenerator) -> None:
             f"largest difference is {difference:.1g}, the rounding of float32."
         )
     explain(
-        "Compare the two: layer norm takes mean and variance over the features of each token, "
-        "batch norm over all tokens of the batch for each feature. With batch norm, a translation "
-        "would depend on the sentences beside it, and on padding. Both are drawn without gain and "
-        "bias. The paper has layer norm." + sources("§3.1", AddAndNorm.forward)
+        "Layer norm takes mean and variance over the features of each token, batch norm over all "
+        "tokens of the batch for each feature. With batch norm, a translation would depend on the "
+        "sentences beside it and on padding. Both are drawn without gain and bias. The paper uses "
+        "layer norm." + sources("§3.1", AddAndNorm.forward)
     )
     show_code(
         batch_code(traces),
@@ -108,9 +108,9 @@ def show(row: DeltaGenerator) -> None:
         by_batch = norms.batch_norm(values.x, counts, values.eps)
         # Before
         result = values.x
-        # Layer norm: each row by itself
+        # Layer norm: row by row
         result = by_layer
-        # Batch norm: each column by itself
+        # Batch norm: column by column
         result = by_batch
         # Standard deviation
         result = [norms.deviations(x, counts) for x in (by_layer, by_batch)]
@@ -132,8 +132,8 @@ def _strips(
     width = batched.x.shape[-1]
     parts = (
         ("before", "Before", batched.x),
-        ("layer", "Layer norm: each row by itself", layer),
-        ("batch", "Batch norm: each column by itself", by_batch),
+        ("layer", "Layer norm: row by row", layer),
+        ("batch", "Batch norm: column by column", by_batch),
     )
     for column, (key, title, values) in zip(st.columns(3, gap="medium"), parts, strict=True):
         with column:
@@ -172,7 +172,7 @@ def _joining(alone: NormValues, batched: NormValues, others: int) -> None:
     """Draw the change of the first sentence's values when others join its batch."""
     st.subheader("When others join the first sentence", anchor=False)
     if not others:
-        st.text("Type a further sentence to see what it changes.")
+        st.text("Add a further sentence to see what it changes.")
         return
     length = alone.x.shape[1]
     real_tokens = np.ones(alone.real.shape, dtype=bool)
@@ -180,7 +180,7 @@ def _joining(alone: NormValues, batched: NormValues, others: int) -> None:
 
     def change(before: Floats, after: Floats) -> str:
         largest = np.abs(after[:1, :length] - before).max()
-        return "0 but for rounding" if largest < ROUNDING else f"{largest:.2g}"
+        return "0 up to rounding" if largest < ROUNDING else f"{largest:.2g}"
 
     layer = change(by_layer, layer_norm(batched.x, batched.eps))
     unpadded = change(by_batch, batch_norm(batched.x, batched.real, batched.eps))

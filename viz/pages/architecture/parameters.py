@@ -97,8 +97,8 @@ def show(row: DeltaGenerator) -> None:
     with details:
         _total(config, presets, formula, counted)
         explain(
-            "Change a size to see what it costs. Each number is counted twice: by formula, and in "
-            f"the model itself. {vocabulary} {_paper_gaps()}"
+            "Change a size to see how many parameters it adds. Each number is counted twice: by "
+            f"formula, and in the model itself. {vocabulary} {_paper_gaps()}"
             + sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     show_code(f"""
@@ -122,8 +122,8 @@ def _paper_gaps() -> str:
         needed.append(f"about {round(pieces, -2):,.0f} subwords for {table} M")
     return (
         f"With {PAPER[0][0].vocab_size:,} subwords, the base model has {counts[0]}, the big one "
-        f"{counts[1]}. It would take {listing(needed)}; the paper says “about 37,000”, so where "
-        "the gaps come from is not known."
+        f"{counts[1]}. These would need {listing(needed)}; the paper says “about 37,000” and "
+        "does not explain the gaps."
     )
 
 
@@ -168,7 +168,7 @@ def _total(
     total, built = sum(formula.values()), sum(real.values())
     names = [name for name, preset in presets.items() if preset == config]
     named = [name if name == THIS_MODEL else f"{name} model" for name in names]
-    st.text(f"Table: {' and '.join(named) or AS_CHOSEN}.")
+    st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
     verdict = "the same" if real == formula else "not the same"
@@ -178,7 +178,7 @@ def _total(
         return
     if added := start_token_parameters(sentence_bar.drawn_from().translator):
         st.text(
-            f"{added:,} of them are not in its folder: MarianMT has no start token <s>, and this "
+            f"{added:,} of them are not in its folder: MarianMT has no start token <s>, so this "
             "app adds a row for it."
         )
 

@@ -65,7 +65,7 @@ def _sentence(scene: Scene, box: Box, row: int | None) -> str:
         case "feed_forward":
             hidden = tensors.values[box.inside[0][1].format(scene.layer(box))]
             zeros = float(np.mean((hidden if row is None else hidden[row]) == 0))
-            relu = f" ({per_cent(zeros)} of them 0 by the ReLU)"
+            relu = f" (the ReLU sets {per_cent(zeros)} of them to 0)"
             hidden_size = f"{hidden.shape[-1]:,}{relu * (scene.model.config.activation == 'relu')}"
             text = f"{d_model} become {hidden_size}, then {d_model} again: {norm(box.value)}."
         case "linear":
@@ -79,8 +79,8 @@ def _sentence(scene: Scene, box: Box, row: int | None) -> str:
             added, total, normalised = (
                 norm(f"{box.module}.hook_{part}") for part in ("sublayer", "sum", "normalised")
             )
-            text = f"The sub-layer's output ({added}) and its input make a sum ({total}), "
-            text += f"which is normalised ({normalised})."
+            text = f"The sub-layer's input and output ({added}) are added ({total}), then "
+            text += f"normalised ({normalised})."
     return text
 
 
@@ -93,7 +93,7 @@ def _attention(scene: Scene, box: Box, row: int | None) -> str:
     queries, keys = display_tokens(labels.queries), display_tokens(labels.keys)
     if box.kind == "decoder_self" and row == 0:
         heads = counted(len(weights), "head")
-        return f"Only {quoted(keys[0])} can be seen: each of {heads} gives it {per_cent(1)}."
+        return f"Only {quoted(keys[0])} is visible: each of {heads} gives it {per_cent(1)}."
     rows = range(len(queries)) if row is None else [row]
     allowed = np.zeros_like(weights, dtype=bool)
     allowed[:, rows] = ~are_sinks(labels.keys, trace.special)

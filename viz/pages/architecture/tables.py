@@ -43,7 +43,7 @@ def show() -> None:
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
-            st.text("No row was trained here yet: these are the paper's tables alone.")
+            st.text("No row is trained here yet: you see the paper's tables alone.")
         else:
             _differences(results, base)
         for sentence in problems:
@@ -56,8 +56,8 @@ def show() -> None:
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
     st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
-        "Table 2 compares the Transformer with the best models of its day; each row of Table 3 "
-        "changes one thing of the base model." + sources("§6.1, §6.2", TransformerConfig)
+        "Table 2 compares the Transformer with the best models of its time; each row of Table 3 "
+        "changes one thing in the base model." + sources("§6.1, §6.2", TransformerConfig)
     )
     show_code("""
         # Models trained here
@@ -129,7 +129,7 @@ def _third(
     for row in rows:
         if base is None or model_variations.paper_row_of(row, base) is None:
             st.text(
-                f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
+                f"{row.name}, which is no row of the paper: perplexity {row.perplexity:.2f}, "
                 f"BLEU {row.bleu:.1f}."
             )
 
@@ -150,11 +150,11 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 def _setting_text(base: TrainedRow, count: int) -> str:
     config = base.config
     return (
-        "Compare the differences between rows, not the values: “here” is another size on other "
+        "Compare the differences between rows, not the values: “here” means another size and other "
         f"data. {count} models, the base with N = {config.N}, d_model = {config.d_model}, "
         f"d_ff = {config.d_ff}, h = {config.h}, each trained {base.steps:,} steps on the 29,000 "
-        "captions of Multi30k and measured on its validation captions, greedy. After so few steps "
-        "(the paper: 100,000), what learns faster looks better."
+        "captions of Multi30k and measured on its validation captions with greedy search. After so "
+        "few steps (the paper: 100,000), a model that learns faster looks better."
     )
 
 
@@ -168,9 +168,9 @@ def _bundled() -> None:
     st.text(
         f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
         f"{millions(row.parameters)} parameters. Its last validation, at step {row.steps:,}, "
-        f"gave perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f}, greedy; the paper has no "
-        "figures on these texts. The weights in use are a mean of steps of that run: see "
-        f"{MODEL_CARD}."
+        f"gives perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} with greedy search; the "
+        "paper has no numbers on these texts. The weights in use are an average over steps of "
+        f"that run: see {MODEL_CARD}."
     )
 
 
@@ -224,8 +224,8 @@ SOURCE_COLORS = {"paper": OCHRE, "here": VIOLET}
 """Colours that differ from those of the kinds of attention."""
 
 PANELS = {
-    "bleu": ("BLEU, more than the base", 0.0),
-    "perplexity": ("perplexity, times the base's", 1.0),
+    "bleu": ("BLEU, difference to the base", 0.0),
+    "perplexity": ("perplexity, as a multiple of the base's", 1.0),
 }
 """Title and value of the base, by column."""
 
@@ -247,8 +247,8 @@ def difference_chart(
     tooltip = [
         alt.Tooltip("row:N"),
         alt.Tooltip("whose:N"),
-        alt.Tooltip("bleu:Q", format="+.2f", title="BLEU more"),
-        alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, times"),
+        alt.Tooltip("bleu:Q", format="+.2f", title="BLEU difference"),
+        alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, multiple"),
     ]
     chart = alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
     dots = chart.mark_point(filled=True, size=90, opacity=0.9).encode(

@@ -36,7 +36,7 @@ from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
 MAX_LENGTH = 65_536
-WORK, MEMORY = "work", "memory"
+WORK, MEMORY = "computation", "memory"
 
 TABLE_1 = {
     SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
@@ -66,7 +66,7 @@ def show() -> None:
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
         st.text(
-            "Self-attention takes less work than recurrence up to n = d = "
+            "Self-attention takes less computation than recurrence up to n = d = "
             f"{equal_at[RECURRENT]}, less than convolution up to n = k · d = "
             f"{equal_at[CONVOLUTIONAL]}, and as much as restricted self-attention up to "
             f"n = r = {equal_at[RESTRICTED]}."
@@ -75,13 +75,13 @@ def show() -> None:
         _measured(quantity, sizes)
     tokens = _table(sizes)
     explain(
-        "What one layer costs for n tokens of width d, with a kernel of k and a neighbourhood of "
-        "r. Attention compares all tokens with all: its work grows with n², but no token waits for "
-        "the one before. Memory is not in the paper's table: each head keeps a weight for each "
-        "pair of tokens. The formulas leave out constant factors, the measurements do not."
+        "You see what one layer costs for n tokens of width d, with a kernel of k and a "
+        "neighbourhood of r. Attention compares all tokens with all: its computation grows with "
+        "n², but no token waits for the one before. The paper's table leaves out memory: each head "
+        "keeps a weight for each pair of tokens."
         + sources("§4, Table 1", MultiHeadAttention.attend)
     )
-    field = "seconds" if quantity == WORK else "bytes"
+    field, function = ("seconds", "work") if quantity == WORK else ("bytes", "memory")
     table = f"""
         # Table 1
         result = {{layer: costs.work(layer, {tokens}, sizes) for layer in costs.LAYERS}}
@@ -91,7 +91,7 @@ def show() -> None:
         sizes = costs.{sizes}
         # By formula
         n = np.geomspace({SHORTEST}, {longest}, {POINTS})
-        result = {{layer: costs.{quantity}(layer, n, sizes) for layer in costs.LAYERS}}
+        result = {{layer: costs.{function}(layer, n, sizes) for layer in costs.LAYERS}}
         # Measured
         layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
         result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
@@ -139,7 +139,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
         st.subheader("Measured", anchor=False)
         st.text(
             "There is no measurement in assets/layers.json: run python -m benchmarks layers, then "
-            "reload."
+            "reload this page."
         )
         return
     st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
@@ -161,7 +161,7 @@ def _table(sizes: Sizes) -> int | None:
     n = None if bar is None else len(bar.trace.source_tokens)
     own_column = "" if n is None else f" n = {n} |"
     lines = [
-        f"| layer | work | sequential operations | longest path |{own_column}",
+        f"| layer | computation | sequential operations | longest path |{own_column}",
         "|---|---|---|---|" + ("---:|" if own_column else ""),
     ]
     for layer, formulas in TABLE_1.items():
@@ -171,7 +171,7 @@ def _table(sizes: Sizes) -> int | None:
         lines.append(f"| {name} | {cells} |{value}")
     with st.container(key="arch-table-1"):
         st.subheader(
-            "Table 1" + ("" if n is None else f", with the work for this sentence of {n} tokens"),
+            "Table 1" + ("" if n is None else f", with the operations for your {n} tokens"),
             anchor=False,
         )
         st.markdown("\n".join(lines))

@@ -31,7 +31,7 @@ def show() -> None:
     """Draw the page: which lines and which view, then the view."""
     if (translator := _translator()) is None:
         return
-    top = st.container()
+    top = st.container(key="page-question")
     with controls_row("corpus-controls"):
         view = choose_one("View", VIEWS, CORPUS_VIEW)
         chosen = lines.choose(translator)

@@ -26,7 +26,7 @@ from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.models.model_cache import state_of_folder
 from viz.app.sentence.python_code import load_call
 from viz.app.served import LARGEST_UPLOAD
-from viz.draw.labels import capitalised, head_title
+from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures.changes import differences_chart
 from viz.pages.corpus import job_result
 from viz.pages.corpus.lines_table import lines_table, number_formats
@@ -76,9 +76,9 @@ def show(translator: Translator, measured: Measured) -> str:
         except InputError as error:
             say(error)
     explain(
-        "Differences are the second model less the first, each line counted alike in both; bars "
-        "are 95 % bootstrap intervals over the lines, not corrected for the number of heads. Heads "
-        "are paired by their places: two trainings may put the same work elsewhere."
+        "Differences: the second model minus the first, over the same lines. Bars: 95 % bootstrap "
+        "intervals over the lines, not corrected for the number of heads. Heads are paired by "
+        "layer and number: another training may put the same role elsewhere."
         + sources("", compared_heads, compared_sentences)
     )
     return "" if second is None else _code(lines, second, name if which == MODEL_HERE else None)
@@ -118,7 +118,7 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
         f"Measuring with {name}",
         folder,
         lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
-        "Measure these lines with it",
+        "Measure these lines with this model",
     )
     return None if second is None else Measured(second_key, second)
 
@@ -141,10 +141,10 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
     if opened is None:
         return None
     if (second := recall(opened.key)) is None:
-        st.text("The server no longer has the file: open it again.")
+        st.text("The server no longer has your file: open it again.")
         return None
     checked = "" if opened.is_checked else " Not checked: its model is not open here."
-    st.text(f"Second: {opened.name}, {len(second):,} lines.{checked}")
+    st.text(f"Second model: {opened.name}, {len(second):,} lines.{checked}")
     return Measured(opened.key, second)
 
 
@@ -172,7 +172,7 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
     st.subheader("Head by head", anchor=False)
     measures = [name for name in lines.head_values if name in second.lines.head_values]
     if lines.heads == second.lines.heads:
-        measure = menu("Measure", measures, "compare_measure", width=220)
+        measure = menu("Measure", measures, "compare_measure", width=220, format_func=measure_name)
         st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
         heads = memo(
             ("compared heads", key, measure),
@@ -181,18 +181,18 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
         _heads(heads, measure)
     else:
         st.text(
-            f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in other "
-            f"places: only their sentences can be compared."
+            f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in different "
+            f"places: you can compare their sentences alone."
         )
     st.subheader("Sentence by sentence", anchor=False)
     same = int((sentences["first"] == sentences["second"]).sum())
     st.text(
-        f"{same:,} of {len(sentences):,} translations are the same. The least alike come first "
+        f"{same:,} of {len(sentences):,} translations are the same. The least similar come first "
         f"(chrF, 100 = the same)."
     )
     shown = sentences[["line", "alike", LOG_P, "source", "first", "second"]].head(MOST_LINES)
     shown = shown.rename(columns={LOG_P: f"Δ {LOG_P}"})
-    lines_table(shown, sentences, "compared-lines", "Lines, the least alike translations first")
+    lines_table(shown, sentences, "compared-lines", "Lines, the least similar translations first")
 
 
 def _heads(table: pd.DataFrame, measure: str) -> None:
@@ -206,9 +206,9 @@ def _heads(table: pd.DataFrame, measure: str) -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         altair_chart(
-            differences_chart(named.head(MOST_HEADS), measure),
+            differences_chart(named.head(MOST_HEADS), measure_name(measure)),
             key="compare-heads",
-            alt=f"The largest differences in {measure}, with intervals.",
+            alt=f"The largest differences in {measure_name(measure)}, with intervals.",
         )
     with right:
         formats = number_formats(named)

@@ -22,7 +22,7 @@ from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number
-from viz.draw.labels import display_tokens, role_name
+from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.head_scatter import MIXED
 from viz.figures.offset_histogram import offset_histogram
@@ -48,14 +48,14 @@ def show(translator: Translator, measured: Measured) -> str:
         head = pick_head(translator, link_parameters(*first_head(measured)))
         names = lines.measures_of([head])
         first = names.index(COST if COST in names else "confidence")
-        name = menu("Measure", names, MEASURE, index=first, width=220)
+        name = menu("Measure", names, MEASURE, index=first, width=220, format_func=measure_name)
     column, means = lines.places[head], means_of(measured)
     mean = [format_number(float(values[column]), 3) for values in means.values[name]]
     with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
         role = role_name(means.roles[column], head.kind) or MIXED
         head_heading(head, f"over {counted(len(lines), 'line')}: {role}")
         navigation.link("heads", "See where it looks in your sentence", link_parameters(*head))
-    st.text(f"{name} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
+    st.text(f"{measure_name(name)} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
     _sentences(translator, measured, head, name)
     left, middle, right = st.columns([4, 3, 4], gap="medium")
     with left:
@@ -64,14 +64,14 @@ def show(translator: Translator, measured: Measured) -> str:
         tokens = _tokens(translator, measured, head)
     if tokens is not None:
         with middle:
-            _token_table("Tokens that get most", tokens.keys, ["key"])
+            _token_table("Tokens with the most weight", tokens.keys, ["key"])
         with right:
-            _token_table("Pairs that get most", tokens.pairs, ["query", "key"])
+            _token_table("Pairs with the most weight", tokens.pairs, ["query", "key"])
     explain(
-        "The lines are ordered by the measure and cut into tenths; of each tenth the line nearest "
-        "to its middle is drawn, so that typical lines are seen and not only the best. Weights say "
-        "where the head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & "
-        "Pinter 2019)." + sources("§3.2.1, equation 1", measure_lines, deciles, head_tokens)
+        "The page sorts the lines by the measure, cuts them into tenths, and draws the middle line "
+        "of each tenth: you see typical lines, not only the best. Weights say where the head "
+        "looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019)."
+        + sources("§3.2.1, equation 1", measure_lines, deciles, head_tokens)
     )
     return f"""
         head = {head_code(head)}
@@ -83,7 +83,7 @@ def show(translator: Translator, measured: Measured) -> str:
         result = [trace.weights(head.kind)[head.layer, head.head] for trace in traces]
         # How far it looks
         figure = offset_histogram(lines.offset_counts[lines.places[head]], COLOR[head.kind])
-        # Tokens and pairs that get most
+        # Tokens and pairs with the most weight
         result = head_tokens(translator, lines, head)
     """
 
@@ -100,8 +100,8 @@ def _sentences(translator: Translator, measured: Measured, head: Head, name: str
                 row = int(groups[number][0])
                 with cell:
                     st.caption(
-                        f"{number + 1} of {len(groups)} · {name} {format_number(values[row], 3)} · "
-                        f"line {lines.pairs[row].number:,}"
+                        f"{number + 1} of {len(groups)} · {measure_name(name)} "
+                        f"{format_number(values[row], 3)} · line {lines.pairs[row].number:,}"
                     )
                     _sentence(translator, measured, head, row, number)
 
@@ -140,8 +140,8 @@ def _distances(lines: MeasuredLines, head: Head) -> None:
     rows = int(lines.rows[head.kind].sum())
     if absent := rows - int(counts.sum()):
         st.caption(
-            f"{counted(rows, 'row')}; {absent:,} without one largest weight, or farther than "
-            f"{len(counts) // 2}, are not drawn."
+            f"{counted(rows, 'row')}. Not drawn: {absent:,} with no single largest weight, or one "
+            f"more than {len(counts) // 2} subwords away."
         )
 
 
@@ -156,7 +156,7 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
             f"Counting the tokens of {head.title}",
             translator.folder,
             lambda model, report: head_tokens(model, lines, head, progress=report),
-            "Count its tokens",
+            "Count this head's tokens",
         )
         return tokens
 
@@ -171,9 +171,9 @@ def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:
     """Draw the table of tokens, which names columns as the map does."""
     st.subheader(title, anchor=False)
     names = {
-        "query": "what looks",
+        "query": "row",
         "key": "looks at",
-        "share": "of all weight",
+        "share": "share of all weight",
         "mean": "mean weight",
     }
     shown = table[[*sides, "mean", "count", "share"]].assign(
@@ -185,7 +185,7 @@ def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:
         height=250,
         column_config={
             "mean weight": st.column_config.NumberColumn(format="%.3f"),
-            "of all weight": st.column_config.NumberColumn(format="percent"),
+            "share of all weight": st.column_config.NumberColumn(format="percent"),
         },
         key=f"corpus-tokens-{len(sides)}",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -18,7 +20,7 @@ from viz.app.chrome.head_picker import head_heading, link_parameters, open_head,
 from viz.app.chrome.table_downloads import table_downloads
 from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
 from viz.draw.formatting import counted
-from viz.draw.labels import role_name
+from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
 from viz.pages.corpus.measurements import Measured, means_of
 from viz.pages.corpus.removal import open_removal
@@ -33,23 +35,21 @@ def show(translator: Translator, measured: Measured) -> str:
     table = heads_table(lines, means_of(measured))
     names = list(lines.head_values)
     with controls_row("corpus-heads-controls"):
-        x = menu("x", names, X, index=names.index("confidence"), width=190)
-        up = names.index(COST if COST in names else "sink")
-        y = menu("y", names, Y, index=up, width=190)
-        color = menu("Colour", [KIND, ROLE, *names], COLOR, width=190)
+        draw = partial(menu, width=190, format_func=measure_name)
+        x = draw("x", names, X, index=names.index("confidence"))
+        y = draw("y", names, Y, index=names.index(COST if COST in names else "sink"))
+        color = draw("Colour", [KIND, ROLE, *names], COLOR)
         first = lines.heads[next(iter(furthest(table, x, y)), 0)]
         with st.popover("Choose a head", key="corpus-choose-head"):
             opened = pick_head(translator, link_parameters(*first))
     with st.container(key="corpus-scatter"):
         _scatter(table, x, y, color, opened, lines)
     drawn = int(table[[x, y]].notna().all(axis=1).sum())
-    notes = [f"{name}: {HEAD_MEASURES[name]}." for name in dict.fromkeys((x, y))]
+    notes = [f"{measure_name(name)}: {HEAD_MEASURES[name]}." for name in dict.fromkeys((x, y))]
     if drawn < len(table):
-        notes.append(f"{counted(len(table) - drawn, 'head')} of a kind without one of them.")
-    notes.append(
-        f"Bars are 95 % intervals over {counted(len(lines), 'line')}. Click a head to open it."
-    )
-    st.caption(" ".join(notes))
+        notes.append(f"Not drawn: {counted(len(table) - drawn, 'head')} without such a measure.")
+    bars = f"Bars: 95 % intervals over {counted(len(lines), 'line')}."
+    st.caption(" ".join(["Click a head to open it.", bars, *notes]))
     row = lines.places[opened]
     with st.container(key="corpus-opened", horizontal=True, vertical_alignment="center"):
         role = role_name(table["role"][row], opened.kind) or MIXED
@@ -59,10 +59,10 @@ def show(translator: Translator, measured: Measured) -> str:
     _table(table, [x, y])
     table_downloads(table, "heads")
     explain(
-        "Each measure is the mean over the rows of a head, of the loss over the subwords, and its "
-        "interval a bootstrap over the lines (Efron 1979). The p of “loss without” comes from a "
-        "sign-flip permutation test over the lines, corrected by Holm's method for all heads. All "
-        "of it says where a head looked and what changed without it, never why the model decided."
+        "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
+        "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
+        "over the lines, corrected for all heads (Holm). The page shows where a head looked and "
+        "what changed without it, never why the model decided."
         + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
     return f"""
@@ -88,8 +88,8 @@ def _scatter(
         head_scatter(table, x, y, color, opened),
         key=key,
         on_select=clicked,
-        alt=f"{y} of every head against its {x}; the table below has the same numbers, and the "
-        f"menus above open a head.",
+        alt=f"{measure_name(y)} of every head against its {measure_name(x)}: the table below has "
+        f"the same numbers, and the menus above open a head.",
     )
 
 
@@ -115,12 +115,13 @@ def _table(table: pd.DataFrame, axes: list[str]) -> None:
     order += [name for name in columns if name not in {*order, *hidden}]
     shown = table[order].assign(kind=table["kind"].map(KIND_NAMES))
     shown = shown.sort_values(axes[-1], ascending=False, kind="stable")
-    number = st.column_config.NumberColumn(format="%.3f")
+    number, floats = st.column_config.NumberColumn, [n for n in order if table[n].dtype.kind == "f"]
+    columns_config = {name: number(measure_name(name), format="%.3f") for name in floats}
+    columns_config[f"{COST} p"] = number(f"{measure_name(COST)} p (Holm)", format="%.4f")
     st.dataframe(
         shown,
         hide_index=True,
         height=320,
-        column_config={name: number for name in order if table[name].dtype.kind == "f"}
-        | {f"{COST} p": st.column_config.NumberColumn(f"{COST} p (Holm)", format="%.4f")},
+        column_config=columns_config,
         key="corpus-table",
     )

@@ -76,7 +76,7 @@ def show(translator: Translator, chosen: str) -> Measured | None:
     """Draw what belongs to the chosen lines; return them, or None after saying why."""
     if chosen == OWN:
         if state_of_file(translator.folder / result_file.FILE) is None:
-            st.text(f"This model has no measured examples: bring lines, or run {COMMAND}.")
+            st.text(f"This model has no measured examples: add your lines, or run {COMMAND}.")
         return _own(translator)
     try:
         return _examples(translator)
@@ -125,7 +125,7 @@ def _own(translator: Translator) -> Measured | None:
     if own is None:
         if has_arrived() and raw_value(LINES) == OWN and not typed(PASTED):
             st.text(
-                "A reload, or a link, opens this page without lines: paste them again, or open "
+                "A reload or a link opens this page without your lines: paste them again, or open "
                 "earlier results."
             )
         return None
@@ -179,7 +179,7 @@ def _fields(translator: Translator, key: str | None) -> None:
     if is_pressed and not problems:
         try:
             if not texts:
-                raise InputError("There are no sentences yet: paste some, or choose a file.")
+                raise InputError("There are no sentences yet: paste some, or upload a file.")
             require_fits(len(texts), heads)
         except InputError as error:
             problems.append(error)
@@ -199,8 +199,8 @@ def _fields(translator: Translator, key: str | None) -> None:
                 key="corpus-result",
             )
     st.caption(
-        "Your lines stay in this tab: a reload loses them, and a link does not have them. Download "
-        "the results to keep them."
+        "Your lines stay in this tab. You lose them when you reload, and a link does not contain "
+        "them: download the results to keep them."
     )
     for problem in [*problems, *filter(None, [st.session_state.get(_PROBLEM)])]:
         say(problem)
@@ -235,7 +235,7 @@ def _costs_switch(count: int) -> bool:
         "Also measure the effect of removing each head (slower)",
         key=COSTS,
         persist_state="session",
-        help="How much the loss grows without each head, and how much it depends on the head.",
+        help="How much the loss grows when each head is removed, and its gradient on the head.",
     )
 
 
@@ -247,7 +247,7 @@ def _forecast(lines: int, heads: int) -> str:
     text = f"{counted(lines, 'line')}, about {time}."
     if expected < jobs.LONGEST:
         return text
-    return f"{text} The server stops after {jobs.LONGEST / 60:.0f}: run {COMMAND}."
+    return f"{text} The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
 
 
 def _measure(own: OwnLines, folder: Path) -> None:

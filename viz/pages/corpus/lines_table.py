@@ -39,7 +39,7 @@ def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: s
         alt=alt,
     )
     st.caption(
-        f"Tick a line to make it the sentence of every page. Files: {len(every_line):,} lines."
+        f"Tick a line to use it as the sentence on every page. Saved: {len(every_line):,} lines."
     )
     table_downloads(every_line, name)
 

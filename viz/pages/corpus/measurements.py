@@ -14,10 +14,10 @@ from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLin
 from transformer.errors import InputError
 from viz.app.cache.memory import memo, recall, shared_cache
 
-COMMAND = "python -m training.evaluate lines"
+COMMAND = "headlight evaluate lines"
 
 TOO_LARGE = (
-    f"The measured lines are larger than what this server remembers: take fewer lines, or run "
+    f"Your measured lines are too large for this server's memory: use fewer lines, or run "
     f"{COMMAND}."
 )
 

@@ -34,7 +34,7 @@ from viz.app.links import address
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures.changes import controls_chart, lines_chart
 from viz.pages.corpus import job_result
 from viz.pages.corpus.lines_table import lines_table
@@ -62,7 +62,7 @@ def show(translator: Translator, measured: Measured) -> str:
     result_key = "lines without heads", key, heads
     without: LinesWithout | None = None
     if not heads:
-        st.text("Choose a head, or several by a measure.")
+        st.text("Choose one head, or the first few by a measure.")
     else:
         without = job_result.get_or_offer(
             JOB,
@@ -78,9 +78,9 @@ def show(translator: Translator, measured: Measured) -> str:
         _draw(lines, without, summary, result_key)
         _tried_sets(key, TriedSet(heads, float(summary.change.value), summary.p, summary.control_p))
     explain(
-        "A removed head's output is 0, and the old translation is scored again: log p in nats per "
-        "subword. In brackets: 95 % bootstrap intervals over the lines. p: from a sign-flip "
-        "permutation test over the lines. It is what changes without "
+        "Zeros replace the output of a removed head, and the model scores the old translation "
+        "again: log p in nats per subword. In brackets: 95 % bootstrap intervals over the lines. "
+        "p: from a sign-flip permutation test over the lines. The page shows what changes without "
         "heads, never why the model decided: other heads can take over."
         + sources("§3.2.2", lines_without, permutation_p, holm)
     )
@@ -99,7 +99,7 @@ def _code(heads: Sequence[Head], lines: MeasuredLines) -> str:
         summary = summarise_removal(lines, without)
         # Change line by line
         figure = lines_chart(without.changes / lines.subwords, float(summary.change.value))
-        # Beside random heads of the same kinds
+        # Compared with random heads of the same kinds
         figure = controls_chart(summary.change, summary.control_changes)
         # Words dropped and added
         result = summary.lost, summary.won
@@ -137,7 +137,7 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
     if problem:
         st.text(problem)
     if any(removal.how != "zero" for removal in removals):
-        st.text("Over many lines every removed head's output is 0, whatever the code says.")
+        st.text("On many lines, zeros replace every removed head's output, whatever you write.")
     heads = [removal.place for removal in removals]
     with single:
         head = pick_head(translator, link_parameters(*first_head(measured)))
@@ -145,11 +145,11 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
         label = "Keep this head" if head in heads else "Remove this head"
         st.button(label, key="removal-add", on_click=_press, args=(text,))
     with ranked:
-        count = whole_number("Or select the", "remove_count", 1, MOST_HEADS, 3, width=120)
-        order = menu("heads with the", ["largest", "smallest"], "remove_order", width=130)
+        count = whole_number("Number of heads", "remove_count", 1, MOST_HEADS, 3, width=230)
+        order = menu("with the", ["largest", "smallest"], "remove_order", width=180)
         measures = sorted(lines.head_values, key=lambda name: name != COST)
-        measure = menu("mean", measures, "remove_by", width=180)
-        kind = menu("among", [ALL_KINDS, *KINDS_BY_NAME], "remove_kind", width=170)
+        measure = menu("mean", measures, "remove_by", width=220, format_func=measure_name)
+        kind = menu("among", [ALL_KINDS, *KINDS_BY_NAME], "remove_kind", width=210)
         means = means_of(measured).values[measure].value
         ranks = np.argsort(-means if order == "largest" else means, kind="stable")
         first = [Removal(*lines.heads[n]) for n in ranks if not np.isnan(means[n])
@@ -174,7 +174,7 @@ def _draw(
             alt="How many lines change by how much in log p per subword.",
         )
     with right:
-        st.subheader("Beside random heads of the same kinds", anchor=False)
+        st.subheader("Compared with random heads of the same kinds", anchor=False)
         if len(summary.control_changes):
             value, low, high = map(float, summary.change)
             altair_chart(
@@ -183,7 +183,7 @@ def _draw(
                 alt="The mean change without these heads, and without as many random ones.",
             )
         else:
-            st.text("There are no other heads of these kinds.")
+            st.text("There are no other heads of these kinds to compare with.")
         _quality(lines, without, key)
     words = {"Words dropped": summary.lost, "Words added": summary.won}
     for column, (title, counts) in zip(st.columns(2, gap="medium"), words.items(), strict=True):
@@ -222,7 +222,7 @@ def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None
     """Draw BLEU and chrF2 on the lines that have a reference."""
     rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
     if not rows:
-        st.caption("Lines with references get BLEU and chrF2 here, too.")
+        st.caption("Add reference translations to see BLEU and chrF2 here.")
         return
     scores = memo(
         ("quality", key),
@@ -248,7 +248,7 @@ def _tried_sets(key: Hashable, latest: TriedSet) -> None:
     tried[latest.heads] = latest
     if len(tried) > 1:
         st.subheader("Tried on these lines", anchor=False)
-        st.text(f"You tried {len(tried)} sets: p is corrected for that (Holm).")
+        st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
         table = tried_table(list(tried.values()))
         st.dataframe(table, hide_index=True, height="content", key="removal-tried")
 
@@ -261,6 +261,6 @@ def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:
             CHANGE: [entry.change for entry in tried],
             "p": [entry.p for entry in tried],
             "p (Holm)": holm([entry.p for entry in tried]),
-            "p beside random heads": [entry.control_p for entry in tried],
+            "p against random heads": [entry.control_p for entry in tried],
         }
     )

@@ -41,7 +41,7 @@ from viz.app.chrome.problems import say
 from viz.app.chrome.terms import SOURCE_SHARE_LIMITS
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted
-from viz.draw.labels import capitalised
+from viz.draw.labels import capitalised, measure_name, quoted
 from viz.pages.corpus.lines_table import lines_table
 from viz.pages.corpus.measurements import Measured, first_head
 
@@ -86,10 +86,10 @@ def show(translator: Translator, measured: Measured) -> str:
     except InputError as error:
         say(error)
     else:
+        title = measure_name(measure) if head is None else f"{measure_name(measure)}, {head.title}"
         if np.isnan(values).all():
-            st.text(f"“{measure}” is not measured for this head: choose another measure.")
+            st.text(f"{quoted(title)} is not measured: choose another measure.")
         else:
-            title = measure if head is None else f"{measure}, {head.title}"
             st.text(sorting_text(len(rows), len(lines), title, ascending=ascending))
             _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
     description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
@@ -124,11 +124,12 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
 
     with controls_row():
         above = st.container(width=270)
-        name = menu("Sort by", measures, BY, width=280, index=measures.index(LEAST_CERTAIN))
+        first = measures.index(LEAST_CERTAIN)
+        name = menu("Sort by", measures, BY, width=280, index=first, format_func=measure_name)
         order = choose_one("Order", [ASCENDING, DESCENDING], ORDER)
     matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
     st.session_state[PRESET] = matching[0] if matching else ANY
-    above.selectbox("Sort for lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
+    above.selectbox("First, lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
     head = None
     if name.startswith(HEAD):
         with controls_row():
@@ -142,8 +143,8 @@ def _choose_patterns() -> LinePatterns:
         "width": 220,
         "placeholder": "regular expression",
         "autocomplete": "off",
-        "help": r"RE2 syntax: `(?i)` ignores case, `\w` is a letter of any language, `\b` ends a "
-        "word of the letters a to z; no lookaround and no backreferences.",
+        "help": r"RE2 syntax: `(?i)` ignores case, `\w` is a letter of any language, `\b` is the "
+        "edge of a word of a to z. There are no lookarounds and no backreferences.",
     }
     with controls_row():
         return LinePatterns(
@@ -169,7 +170,7 @@ def matching_table(
 def sorting_text(rows: int, lines: int, title: str, *, ascending: bool) -> str:
     """Say how many lines there are, and in which order."""
     count = counted(rows, "line") if rows == lines else f"{rows:,} of {lines:,} lines match"
-    return f"{count}, sorted by {title}: {ASCENDING if ascending else DESCENDING}."
+    return f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}."
 
 
 def _draw(table: pd.DataFrame, title: str) -> None:

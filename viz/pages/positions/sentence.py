@@ -92,7 +92,7 @@ def embeddings() -> None:
                 if sinusoidal
                 else ". The positions of this model are learned. "
             )
-            + "Purple is above 0, olive below; the darkest also stands for larger values."
+            + "Purple is above 0, olive below; colours saturate at the ends of the scale."
             + sources("§3.4, §3.5", Embedding.forward)
         )
     show_code(f"""
@@ -116,8 +116,8 @@ def beyond() -> None:
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
-            f"Choose a model with sinusoidal positions: those of this one are learned, a table of "
-            f"{config.max_length} rows with nothing beyond them."
+            f"This model has a learned table of {config.max_length} positions and nothing beyond: "
+            f"choose a model with sinusoidal positions."
         )
         return
     log_p = {
@@ -133,12 +133,12 @@ def beyond() -> None:
         altair_chart(
             moved_chart(STEPS, log_p, k),
             key="pe_beyond",
-            alt="The probability of the translation over the distance that its positions moved.",
+            alt="Log probability of the translation over the shift of its positions.",
         )
         explain(
-            f"The sentence is put k positions later; distances within it stay the same. The model "
-            f"has seen only the positions of its training sentences (their length is not "
-            f"recorded), and takes up to {config.max_length:,} subwords. The curves are the log "
+            f"Your sentence starts k positions later; distances within it stay the same. In "
+            f"training the model saw only the positions of its sentences (their length is not "
+            f"recorded); it takes up to {config.max_length:,} subwords. The curves show the log "
             f"probability of the original translation. {MARKS}" + sources("§3.5", rotation)
         )
     edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
@@ -182,7 +182,7 @@ def without() -> None:
         altair_chart(
             pieces_chart(trace.target_tokens, curves, languages),
             key="pe_without",
-            alt="The probability of each subword of the translation under each edit.",
+            alt="Log probability of each subword of the translation under each edit.",
         )
         order = shuffled_order(len(trace.source_tokens), seed)
         read_order = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
@@ -190,10 +190,10 @@ def without() -> None:
             st.text("Shuffled, the encoder reads:")
             st.text(" ".join(read_order))
         explain(
-            f"Attention alone knows no order: without positions, the encoder cannot tell two "
-            f"sentences of the same subwords apart. The decoder still knows which subwords came "
-            f"before, by its mask. The curves are the log probability of each subword of the "
-            f"original translation. {MARKS}" + sources("§3.2.3, §3.5", Embedding.forward)
+            f"Attention alone knows no order: without positions, the encoder cannot tell apart two "
+            f"sentences of the same subwords. Its mask still tells the decoder which subwords came "
+            f"before. The curves show the log probability of each subword of the original "
+            f"translation. {MARKS}" + sources("§3.2.3, §3.5", Embedding.forward)
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
@@ -277,13 +277,13 @@ def show_pair(translator: Translator) -> None:
             f"{quoted(edited.text)}."
         )
     st.text(
-        "Without positions, the two are one sentence to the encoder."
+        "Without positions, both are the same sentence to the encoder."
         if len(set(without)) == 1
         else "Without positions, this model still finds two different translations."
     )
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
-            st.button(f"Show “{text}”", on_click=search_request.put_text, args=(text,))
+            st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))
 
 
 Floats = NDArray[np.floating]

@@ -87,10 +87,10 @@ def encoding() -> None:
             r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
         )
         explain(
-            "Each column is added to the token at one position; each pair of rows is the sine and "
-            f"cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
+            "The model adds a column to the token at that position. Each pair of rows is the sine "
+            f"and cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
             "bottom. Purple is above 0, olive below. "
-            f"Of more than {MOST_DIMENSIONS} dimensions only some are drawn, as the axis says."
+            f"Above {MOST_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
             + sources("§3.5", sinusoidal_positions)
         )
     show_code(f"""
@@ -119,7 +119,7 @@ def curves() -> None:
         return
     dimensions = _dimensions(texts, size.d_model)
     if not dimensions:
-        st.text("There is no curve: choose a dimension.")
+        st.text("There is no curve yet: choose a dimension.")
         return
     waves = positions.wavelengths(size.d_model)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
@@ -167,7 +167,7 @@ def similarity() -> None:
     """Draw the product of two positions over their distance."""
     with controls_row("positions-controls"):
         size = _size()
-        drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
+        drawn = choose_one("Draw as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
         return
     table = sinusoidal_positions(*size).numpy().astype(np.float64)
@@ -192,10 +192,10 @@ def similarity() -> None:
         error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
         st.metric("Largest error", _small(error), width="content")
         explain(
-            r"The product depends on the distance alone, as "
+            r"The product depends only on the distance, because "
             r"$\sin a \sin b + \cos a \cos b = \cos(a - b)$; here "
             r"$\omega_i = 10000^{-2i/d_\text{model}}$. It is largest, half of d_model, at distance "
-            "0, and the same forwards and back." + sources("§3.5", positions.similarity)
+            "0, and the same forwards and backwards." + sources("§3.5", positions.similarity)
         )
     show_code(f"""
         length, d_model = {length}, {size.d_model}
@@ -216,7 +216,7 @@ def rotation() -> None:
         size = _size()
         pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
         k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
-        part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
+        part = choose_one("Draw", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     if size is None:
         return
     drawn = drawn_dimensions(size.d_model)
@@ -242,8 +242,8 @@ def rotation() -> None:
         st.metric("Largest error, float64", _small(error.exact), width="content")
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
-            f"Compare the two columns on the right: the matrix $M_k$ turns each pair of dimensions "
-            r"by the angle $\omega_i k$, whatever the position. The errors are the largest over "
+            "Compare the two columns on the right: $M_k$ rotates each pair of dimensions by the "
+            r"angle $\omega_i k$, whatever the position. Largest error: over all "
             f"{size.d_model} dimensions and positions 0 to {size.length - 1}."
             + sources("§3.5", positions.rotation)
         )
@@ -260,7 +260,8 @@ def rotation() -> None:
 
 def pick_stack() -> Stack:
     """Draw the choice of the stack."""
-    return choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
+    with controls_row("positions-controls"):
+        return choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
 
 
 def _size() -> Size | None:
@@ -269,7 +270,7 @@ def _size() -> Size | None:
     d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
     if d_model % 2:
         st.text(
-            f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "
+            f"A width of {d_model} leaves a sine without its cosine: choose an even width, such as "
             f"{d_model + 1}."
         )
         return None
@@ -283,7 +284,7 @@ def _dimensions(texts: list[str], d_model: int) -> list[int]:
         number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
         if number >= d_model:
             st.text(
-                f"{quoted(text)} is no dimension of a width of {d_model}: choose from 0 to "
+                f"A width of {d_model} has no dimension {quoted(text)}: choose from 0 to "
                 f"{d_model - 1}."
             )
         elif number not in dimensions:
@@ -320,13 +321,13 @@ def learned() -> None:
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         plotly_chart(
-            cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
+            cosine_maps(maps), key="pe_learned", alt="How similar two positions of a table are."
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
         altair_chart(
             neighbours_chart(neighbours, d_model**-0.5),
             key="pe_neighbours",
-            alt="How alike each position and the next are.",
+            alt="How similar each position and the next are.",
         )
     with explanation:
         rows = {name: read(ROWS / name) for name in PAPER}
@@ -340,9 +341,9 @@ def learned() -> None:
             st.text(_explain_difference(*trained))
         explain(
             "A model with learned positions adds a row of a table instead of the waves. Rows "
-            "beyond the longest training sentence are still the random numbers that they began as: "
-            "no more alike than chance (grey band, ± 2/√d_model). The waves go on there: see "
-            "“Shift positions”." + sources("§3.5, Table 3, row E", Embedding.__init__)
+            "beyond the longest training sentence keep their random first values: they are no more "
+            "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Shift "
+            "positions”." + sources("§3.5, Table 3, row E", Embedding.__init__)
         )
     show_code(f"""
         table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}
@@ -360,8 +361,8 @@ def _result(name: str, row: TrainedRow) -> None:
     st.metric(
         f"{name} · BLEU and perplexity, validation",
         f"{row.bleu:.1f} · {row.perplexity:.2f}",
-        help=f"after {row.steps:,} steps; the paper's own, far larger model: "
-        f"{paper.bleu} and {paper.perplexity} on newstest2013 (Table 3)",
+        help=f"After {row.steps:,} steps. The paper's far larger model: {paper.bleu} and "
+        f"{paper.perplexity} on newstest2013 (Table 3).",
         width="content",
     )
 
@@ -376,7 +377,7 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
         f"In the paper both do equally well: BLEU {paper_waves.bleu} with sinusoids and "
         f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. These "
         f"two small models had {steps}: the {format_difference(higher, lower, 1).lstrip('+')} BLEU "
-        f"between them tell which has learned faster so far, not which would end better."
+        f"between them show which learns faster at first, not which would end better."
     )
 
 

@@ -22,7 +22,7 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    top = st.container()
+    top = st.container(key="page-question")
     view = choose_one("View", VIEWS, VIEW)
     with top:
         worth_seeing.show("roles", view)

@@ -23,7 +23,7 @@ from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import capitalised, head_name, role_name
+from viz.draw.labels import capitalised, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
 from viz.figures.colors import INK, OLIVE, PURPLE
@@ -37,9 +37,9 @@ ROLE_TEXTS: dict[str, str] = {
     "end token": "Looks at the end token </s>",
     "punctuation": "Looks at punctuation",
     "same word": "Looks at the same word again, or at the other subwords of its word",
-    "one-to-one": "Pairs rows and tokens one to one, most of them in order, rightly or wrongly",
-    "spread": "Looks at everything nearly alike",
-    "rare word": "Looks at the least frequent word that it may see",
+    "one-to-one": "Pairs rows and tokens one to one, mostly in order, rightly or wrongly",
+    "spread": "Looks at all tokens almost equally",
+    "rare word": "Looks at the rarest word that it may see",
 }
 """Sentence beginnings by role; that of "positional" depends on the offset."""
 
@@ -85,17 +85,16 @@ def role_text(figures: HeadFigures) -> str:
     if measure == "positional":
         return (
             f"{_at_offset(figures.offset)}: {value} of its largest weights lie there (named from "
-            f"{bound}, as in Voita et al. 2019)."
+            f"{bound} up, as in Voita et al. 2019)."
         )
     if measure == "rare word":
-        return (
-            f"{ROLE_TEXTS[measure]}: {value} of its largest weights lie there (named from {bound})."
-        )
+        place = f"{value} of its largest weights lie there"
+        return f"{ROLE_TEXTS[measure]}: {place} (named from {bound} up)."
     if measure == "spread":
-        return f"{ROLE_TEXTS[measure]}: {value} (100 = perfectly even; named from {bound})."
+        return f"{ROLE_TEXTS[measure]}: {value} (100 = perfectly even; named from {bound} up)."
     return (
         f"{ROLE_TEXTS[measure]}: {value} (0 = even attention, 100 = all weight; named from "
-        f"{bound}).{_not_positional(figures)}"
+        f"{bound} up).{_not_positional(figures)}"
     )
 
 
@@ -127,11 +126,11 @@ def importance_text(report: HeadReport, figures: HeadFigures) -> str:
     ]
     rank_in_layer = 1 + sum(value > gradient.value for value in gradients)
     return (
-        f"Without it: loss {as_text('loss without', loss.value)} per subword "
+        f"Without this head: loss {as_text('loss without', loss.value)} per subword "
         f"({interval_text('loss without', loss)}{_includes_zero(loss)}), rank {rank} of "
         f"{len(losses)}; BLEU {as_text('BLEU without', bleu.value)} "
-        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). Rank by gradient: "
-        f"{rank_in_layer} of {len(gradients)} in its layer."
+        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). Rank by gradient "
+        f"in its layer: {rank_in_layer} of {len(gradients)}."
     )
 
 
@@ -141,8 +140,7 @@ def corpus_text(report: HeadReport) -> str:
     return (
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
-        f"sentences. Loss: how improbable the reference is; 1 nat more is 2.7 times less probable. "
-        f"Roles: 0 % = even attention, 100 % = all weight."
+        f"sentences. Loss: −log probability of a reference subword, in nats."
     )
 
 
@@ -179,9 +177,9 @@ def _not_positional(figures: HeadFigures) -> str:
         return ""
     share = as_text("positional", figures.measures["positional"].value)
     return (
-        f" {share} of its largest weights lie at one offset "
-        f"({format_number(figures.offset, 0, sign=True)}): not positional, which Voita et al. 2019 "
-        f"call a head from {per_cent(POSITIONAL)}."
+        f" {share} of its largest weights lie at offset "
+        f"{format_number(figures.offset, 0, sign=True)}: Voita et al. 2019 call a head positional "
+        f"from {per_cent(POSITIONAL)} up."
     )
 
 
@@ -216,12 +214,12 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         {
             "layer": [cell.head.layer for cell in cells],
             "head": [cell.head.head for cell in cells],
-            "name": [head_name(*cell.head[1:]) for cell in cells],
+            "name": [cell.head.title for cell in cells],
             "text": [cell.text for cell in cells],
             "description": [cell.description for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
             "color": [colors[(cell.value or 0) < 0] for cell in cells],
-            "size": [min(12.0, 100 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
+            "size": [min(12.0, 88 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
             "opened": [cell.head == opened for cell in cells],
         }
     )
@@ -291,8 +289,8 @@ QUANTITIES: dict[str, str] = {
     "rare word": "rare word",
     "one-to-one": "one-to-one",
     "importance by gradient": "gradient",
-    "change of loss": "loss without",
-    "change of BLEU": "BLEU without",
+    "loss increase": "loss without",
+    "BLEU change": "BLEU without",
 }
 """Name of each measure in the report, by its name on the screen and in the URL."""
 
@@ -318,8 +316,8 @@ def describe_quantity(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
-            "Stronger colour: the role covers more of the head's attention. Empty: mixed, no role "
-            "reaches its threshold."
+            "Darker: the role covers more of the head's attention. Empty: mixed, no role reaches "
+            "its threshold."
         )
     description = (MEASURES | IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""

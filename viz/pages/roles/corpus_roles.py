@@ -37,8 +37,6 @@ from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, role_name
-from viz.draw.palette import COLOR
-from viz.draw.word_links import error_text
 from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
@@ -58,11 +56,11 @@ from viz.pages.roles.corpus_map import (
     stored_report,
     with_interval,
 )
-from viz.pages.roles.head_charts import draw_clickable
+from viz.pages.roles.head_charts import draw_clickable, kind_title
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
-_ON_SENTENCE = "What each head does most on this sentence."
+_ON_SENTENCE = "What each head does most in this sentence."
 
 
 def show() -> None:
@@ -101,10 +99,10 @@ def show() -> None:
             st.table(table(report.head(opened)), border="horizontal", hide_index=True)
             st.caption(corpus_text(report))
     explain(
-        "Each measure is the mean over the rows of a head; the one farthest above its threshold "
-        "names the role. Positional heads, rare words and confidence follow Voita et al. 2019, "
-        "importance by gradient Michel et al. 2019. All of it says where a head looked and what "
-        "changed without it, never why the model decided."
+        "Each measure is averaged over the rows of a head; the measure farthest above its "
+        "threshold names the role. Positional heads, rare words and confidence follow Voita et "
+        "al. 2019, importance by gradient Michel et al. 2019. These measures show where a head "
+        "looked and what changed without it, never why the model decided."
         + sources(
             "§3.2.2",
             measure_sentence,
@@ -148,10 +146,10 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
         return None, without_paths(error)
     if report is None:
         return None, (
-            f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
-            f"{translator.folder.name} --src FILE --ref FILE --examples FILE, with "
-            f"{translator.source_language} and {translator.target_language} text line by line. "
-            f"Until then the page shows this sentence alone."
+            f"The heads of this model are not measured on a corpus yet, so you see this sentence "
+            f"alone: run {COMMAND} --checkpoint {translator.folder.name} --src FILE --ref FILE "
+            f"--examples FILE, with {translator.source_language} and "
+            f"{translator.target_language} text, one sentence per line."
         )
     return report, ""
 
@@ -159,9 +157,7 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
 def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
     """Draw the heads of one kind; a click opens a head."""
     # in one element with the title: the table for screen readers then takes no room
-    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
-    title = f"<div>{dot} {KIND_TITLES[kind]}</div>"
-    st.html(title + spoken_table(cells, kind, quantity))
+    st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(cells, kind, quantity))
     shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
     draw_clickable(
         kind_chart(cells, kind, opened, signed=is_signed(quantity)),
@@ -169,8 +165,8 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
         kind,
         opened,
         shape,
-        f"{quantity} of each {SCREEN_NAMES[kind]} head; the table before it has the same, and the "
-        f"menus above open a head.",
+        f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart has the same "
+        f"numbers, and the menus above open a head.",
     )
 
 
@@ -214,7 +210,7 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
     action = ROLE_TEXTS[result.role]
     if result.role == ONE_TO_ONE:
         keys = one_to_one_keys(trace.weights(head.kind)[head.layer, head.head])
-        score += f"; {per_cent(share_in_order(keys))} of the pairs of these links do not cross"
+        score += f"; {per_cent(share_in_order(keys))} of the pairs of links do not cross"
     return f"In this sentence it {action[:1].lower()}{action[1:]}: {score}."
 
 
@@ -223,9 +219,10 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     settings = read_alignment(translator)
     if head.kind != "cross" or settings.gold is None:
         return ""
-    aer = error_text(settings.gold)
+    gold = settings.gold
+    aer = f"{gold.aer:.0f} % alignment error on {counted(gold.sentences, 'hand-aligned sentence')}"
     if (head.layer, head.head) == (settings.layer, settings.head):
-        return f"Translate draws its word links from this head: {aer}."
+        return f"Translate draws its word links from this head ({aer}; expect more elsewhere)."
     lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
     own, measured = (
@@ -233,9 +230,9 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
         for chosen in (own_settings, settings)
     )
     return (
-        f"On this sentence it links {counted(len(own), 'word pair')}. {len(own & measured)} of the "
-        f"{len(measured)} links of {settings.map_title}, which Translate shows, are among them "
-        f"({aer})."
+        f"In this sentence it links {counted(len(own), 'word pair')}, {len(own & measured)} of "
+        f"them among the {len(measured)} that Translate draws from cross-attention "
+        f"{settings.map_title} ({aer})."
     )
 
 
@@ -251,8 +248,8 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
     """Draw the examples of a head, or nothing where its report has none."""
     if not figures.examples:
         return
-    title = "it does this most" if figures.role else "it is most decided"
-    st.subheader(f"Sentences where {title}", anchor=False)
+    title = "does this most" if figures.role else "is most confident"
+    st.subheader(f"Sentences where this head {title}", anchor=False)
     columns = st.columns(len(figures.examples), gap="small")
     for number, example in enumerate(figures.examples):
         with columns[number]:
@@ -315,7 +312,7 @@ def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: H
 
 def _buttons(title: str, name: str, heads: Sequence[tuple[Head, float]]) -> None:
     if not heads:
-        st.caption(f"{title}: there is no other head.")
+        st.caption(f"{title}: there is no other head to compare with.")
         return
-    st.caption(f"{title} (0 = the same)")
+    st.caption(f"{title} (distance, 0 = the same)")
     head_buttons(f"similar-{name}", [(head, f"{distance:.2f}") for head, distance in heads])

@@ -42,9 +42,8 @@ def show(translator: Translator, translation: Translation, trace: AttentionTrace
             reading.translation.text, translation.text, caption(reading), title=title(reading, N)
         )
     st.caption(
-        f"{MARKS} The original translation is that in the sentence bar. The decoder learned to "
-        "read the last layer alone (DecoderLens, Langedijk et al. 2023): what it writes from an "
-        "earlier one shows what it can use there, not all that the layer holds."
+        f"{MARKS} The decoder learned to read only the last layer (DecoderLens, Langedijk et al. "
+        "2023): you see what it can use from an earlier one, not all that the layer holds."
     )
 
 
@@ -62,7 +61,7 @@ def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> Layer
 
 def title(reading: LayerReading, N: int) -> str:
     """Name the layer of a reading, one of 0 to N."""
-    names = {0: "Embeddings, before any layer", N: f"Layer {N}, as the model does"}
+    names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     return names.get(reading.layer, f"Layer {reading.layer}")
 
 

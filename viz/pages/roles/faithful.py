@@ -58,9 +58,9 @@ from viz.pages.roles.removal import word_log_probs
 TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
 
 TITLES = {
-    "comprehensiveness": "Comprehensiveness: fall of log probability with the top words erased "
+    "comprehensiveness": "Comprehensiveness: how far log probability falls without the top words "
     "(higher is better)",
-    "sufficiency": "Sufficiency: the same fall with all other words erased (lower is better)",
+    "sufficiency": "Sufficiency: how far it falls with the top words alone (lower is better)",
 }
 """Titles of the fields of `Curves`."""
 
@@ -100,7 +100,8 @@ def show() -> None:
         except HeadlightError as error:
             say(error)
     with right:
-        st.subheader("On a development set", anchor=False)
+        count = "many" if report is None else f"{report.sentences:,}"
+        st.subheader(f"Over {count} sentences", anchor=False)
         if report is None:
             st.text(missing)
         elif kind is None:
@@ -153,8 +154,8 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
     except CheckpointError as error:
         return None, without_paths(error)
     return report, (
-        f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
-        f"{translator.folder.name} --src FILE, with {translator.source_language} text line by line."
+        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
+        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
     )
 
 
@@ -169,13 +170,13 @@ def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
 def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
     measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
     if not requested:
-        st.text("Press “Erase on this sentence” for the same test here; it takes some seconds.")
+        st.text("Press “Erase on this sentence” to run the test here; it takes some seconds.")
         return
     with progress_bar("Erasing") as report:
         erased = erase_by_lenses(translator, trace, seed, report)
     if erased.missing:
         names = ", ".join(map(screen_name, erased.missing))
-        st.text(f"Time is up: press the button again to go on with {names}.")
+        st.text(f"Time is up: press the button again to continue with {names}.")
     if not erased.lenses:
         return
     named = {screen_name(name): result for name, result in erased.lenses.items()}
@@ -189,7 +190,7 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
     measured, written = erased.pieces
     if measured < written:
-        st.caption(f"Measured on {measured} of the {written} written subwords, evenly spaced.")
+        st.caption(f"Measured on {measured} evenly spaced subwords of the {written} written.")
 
 
 def _stored_erasing(report: FaithfulnessReport, *, wide: bool) -> None:
@@ -231,7 +232,7 @@ def _curves(
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:
     st.caption(
-        "Agreement of the lens's order with erasing word by word (1 = same order, 0 = unrelated)"
+        "Does a lens rank words as erasing them one by one does? (1 = same order, 0 = unrelated)"
     )
     st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
 
@@ -283,20 +284,19 @@ def _explain(test: str) -> None:
         explain(
             r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
             r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$: $r$ are the source words "
-            r"that a lens ranks first in the step that predicts $y_t$, mean over the heads of "
-            r"cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with probabilities). "
-            r"Erased words are hidden by the masks. Log probabilities are in nats: 1 less is 2.7 "
-            r"times less probable. A word that can be erased without loss may still be one that "
-            r"the model used: others can take its place."
+            r"that a lens ranks first in the step that predicts $y_t$, averaged over the heads of "
+            r"cross-attention (DeYoung et al. 2020, §4.2, there with probabilities). A lens "
+            r"measures how much a row takes from each column. The masks hide erased words. The "
+            r"model may use a word that you can erase without loss: others can take its place."
             + sources("§3.2", word_scores, erase, drops_without_each_word, kendall)
         )
         return
     explain(
-        "Uniform: each row looks evenly at all that it may see. Permuted: a row's weights are "
-        "dealt to its tokens at random, mean over three deals. The words stay; only their "
+        "Uniform: each row looks equally at every token that it may see. Permuted: a row's weights "
+        "are shuffled among its tokens, averaged over three shuffles. The words stay; only their "
         "probabilities change. If other weights give the same output, the weights alone do not "
-        "explain it (Jain & Wallace 2019, §4.2); a model without its own weights is another model, "
-        "others say (Wiegreffe & Pinter 2019)." + sources("§3.2", uniform_changes, permuted_changes)
+        "explain it (Jain & Wallace 2019, §4.2); others call a model with other weights another "
+        "model (Wiegreffe & Pinter 2019)." + sources("§3.2", uniform_changes, permuted_changes)
     )
 
 

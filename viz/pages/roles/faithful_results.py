@@ -69,7 +69,7 @@ def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
     words = len(source_words(trace))
     if words > MOST_WORDS:
         raise InputError(
-            f"The sentence has {words} words, and the page tests up to {MOST_WORDS}: shorten it."
+            f"Your sentence has {words} words, and this test takes up to {MOST_WORDS}: shorten it."
         )
     written = len(trace.target_pieces)
     passes = 10 * (len(trace.source_pieces) + written)  # two for each of five fractions
@@ -147,15 +147,15 @@ def corpus_sentences(report: FaithfulnessReport) -> list[str]:
     chance, random_cost = _mean(report.random.comprehensiveness), _mean(report.random.sufficiency)
     overlapping = (
         _overlapping(best, comprehensiveness)
-        or " No other lens has an interval that overlaps with its own at every share."
+        or " No other lens overlaps its interval at every share."
     )
     return [
-        f"Erasing the top words of {screen_name(best)} changed most: a subword's log probability "
-        f"fell by {format_number(falls[best])} nats (average, no interval), with random words by "
-        f"{format_number(chance)}.{overlapping}",
+        f"Erasing the top words of {screen_name(best)} changes most: a subword's log probability "
+        f"falls by {format_number(falls[best])} nats on average, by {format_number(chance)} with "
+        f"random words.{overlapping}",
         _against_random(comprehensiveness, report.random.comprehensiveness, report.fractions),
-        f"With the top words alone, {screen_name(cheapest)} lost least: "
-        f"{format_number(costs[cheapest])} nats (average, no interval), random words "
+        f"With the top words alone, {screen_name(cheapest)} loses least: "
+        f"{format_number(costs[cheapest])} nats on average, random words "
         f"{format_number(random_cost)}.{_overlapping(cheapest, sufficiency)}",
     ]
 
@@ -169,9 +169,9 @@ def sentence_text(erased: ErasingResult) -> str:
     not_above = f" No more than random words: {listing(below)}." if below else ""
     return (
         f"On this sentence, erasing the top words of {screen_name(best)} changes most: a subword's "
-        f"log probability falls by {format_number(falls[best])} nats (average), with random words "
-        f"by {format_number(random)}.{not_above} One sentence says little about a lens: see the "
-        f"development set."
+        f"log probability falls by {format_number(falls[best])} nats on average, by "
+        f"{format_number(random)} with random words.{not_above} One sentence says little about a "
+        f"lens: compare with the many sentences."
     )
 
 
@@ -195,8 +195,8 @@ def corpus_text(report: FaithfulnessReport) -> str:
     left_out = f", {report.left_out:,} left out" if report.left_out else ""
     translations = "the reference" if report.forced else "the model's own"
     return (
-        f"Measured on {report.sentences:,} sentences{left_out}, over subwords of {translations} "
-        f"translations, with 95 % bootstrap intervals over the sentences."
+        f"Measured on {report.sentences:,} sentences{left_out}, on the subwords of {translations} "
+        f"translations. In brackets: 95 % bootstrap intervals over the sentences."
     )
 
 
@@ -246,8 +246,8 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
     if not names:
         return ""
     return (
-        f" Its 95 % interval overlaps at every share with {listing(names)}: the "
-        f"intervals do not tell them apart."
+        f" Its 95 % interval overlaps {listing(names)} at every share, so the intervals do not "
+        f"separate them."
     )
 
 

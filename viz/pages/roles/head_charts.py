@@ -16,11 +16,17 @@ from transformer.kinds import Kind
 from viz.app.chrome.charts import altair_chart, picked_point
 from viz.app.chrome.head_picker import open_head
 from viz.draw.labels import head_title
+from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
 from viz.figures.colors import GREY, INK, OLIVE, PURPLE
 from viz.figures.head_scatter import PICKED
 
 Floats = npt.NDArray[np.floating]
+
+
+def kind_title(kind: Kind, text: str) -> str:
+    """Return a text on a kind, of our own making, in HTML behind a dot in its colour."""
+    return f'<div><span aria-hidden="true" style="color: {COLOR[kind]}">●</span> {text}</div>'
 
 
 def draw_clickable(

@@ -28,7 +28,7 @@ from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_tit
 from viz.figures.axes import bare_axis, named_color, word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
 from viz.pages.roles import encoder_layers
-from viz.pages.roles.head_charts import heads_by_value, heads_chart, signs
+from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
 
@@ -51,21 +51,19 @@ def show() -> None:
     )
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
-        "Each cell: what the layer would write; deeper is more probable. Below it: its probability "
-        "if that is the written subword, else the rank of the written one. “First at”, and a "
-        f"frame: from here on it stays first. Under the table: the {TOP} most probable subwords of "
-        "the chosen step."
+        "Each cell: what the layer would write; darker is more probable. Below it: its "
+        "probability if the model wrote this subword, else the rank of the subword that it wrote. "
+        f"“First at” and a frame: from here on it stays first. Below: the {TOP} most probable "
+        "subwords of the chosen step."
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
     encoder_layers.show(translator, translation, trace)
     explain(
-        "Each layer's output is multiplied by the vocabulary's matrix, as only the last one was "
-        "trained to be (the “logit lens”): a lower layer may hold in another form what the next "
-        "ones use. The sum holds each norm as it is on this sentence; later layers mostly add "
-        "most, since each norm shrinks what came before it. The shares (ALTI+, Ferrando et al. "
-        "2022) say how much nearer each token brings a layer's output to what it is, through all "
-        "layers."
+        "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
+        "layer was trained for that: lower layers may hold what the next ones use in another form. "
+        "The sum keeps each norm as it is in this sentence. The shares (ALTI+, Ferrando et al. "
+        "2022) measure how much each token contributes to the output, through all layers."
         + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model, decoder_lens)
     )
     show_code(f"""
@@ -101,7 +99,7 @@ def _step(
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stable_from = first_stable_layers(layers.rank)[step]
     written = quoted(display_tokens(trace.target_tokens)[step])
-    origin = "this one was given" if given else "the search kept this one"
+    origin = "you gave this one" if given else "the search kept this one"
     st.text(
         f"{written} is the most probable subword from layer {stable_from + 1} on."
         if stable_from is not None
@@ -120,8 +118,8 @@ def _step(
             alt="What each part of the decoder adds to the logit of the written subword.",
         )
         st.caption(
-            f"The {len(parts)} parts add up to the score; rounded as printed, they may miss it by "
-            f"up to {(len(parts) + 1) * 0.005:.2f}."
+            f"The {len(parts)} parts add up to the score (a logit is a score before the softmax). "
+            f"Rounding may hide up to {(len(parts) + 1) * 0.005:.2f}."
         )
     with heads:
         st.subheader("Head by head", anchor=False)
@@ -130,16 +128,17 @@ def _step(
         }
         maximum = max(float(np.abs(array).max()) for array in values.values())
         for kind, array in values.items():
-            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(array.sum()), sign=True)}")
+            added = format_number(float(array.sum()), sign=True)
+            st.html(kind_title(kind, f"{SCREEN_NAMES[kind]} {added}"))
             altair_chart(
                 heads_chart(kind, array, maximum, "adds to the score"),
                 key=f"layers-heads-{kind}",
-                alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
+                alt=f"What each {SCREEN_NAMES[kind]} head adds to the logit.",
             )
-        most, added = heads_by_value(values)[0]
+        most, largest = heads_by_value(values)[0]
         st.caption(
-            f"Purple adds, olive takes away; full colour: {maximum:.2f}. Most is added by "
-            f"{head_title(*most)}, {format_number(added, sign=True)}."
+            f"Purple adds, olive subtracts; full colour: {maximum:.2f}. {head_title(*most)} adds "
+            f"most, {format_number(largest, sign=True)}."
         )
 
 
@@ -149,7 +148,7 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     if pieces > MOST_UNASKED and not st.toggle(
         f"Compute the shares of {pieces} subwords", key="shares", bind="query-params"
     ):
-        st.text("The shares take some seconds on a sentence of this length.")
+        st.text("The shares take some seconds for a sentence of this length.")
         return
 
     def compute() -> Array:
@@ -161,8 +160,7 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
         key="layers-shares",
-        alt="The share of the source, of the start token and of what was written before in each "
-        "written word.",
+        alt="Shares of the source, of the start token and of earlier words in each written word.",
     )
 
 

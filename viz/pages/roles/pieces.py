@@ -180,7 +180,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             autocomplete="off",
             placeholder="type another one",
             width=290,
-            help="Its first subword is compared. `·es` continues a word; `</s>` ends the sentence.",
+            help="Its first subword counts. `·es` continues a word; `</s>` ends the sentence.",
         )
         # no lone surrogates, and single spaces between words
         typed = " ".join(entry.encode(errors="replace").decode().split())
@@ -188,17 +188,14 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             if typed:
                 piece = find_piece(translator, typed)
                 if piece == written:
-                    raise InputError(
-                        f"The first subword of {typed_text(typed)} is the one that was written: "
-                        f"type another one."
-                    )
+                    raise InputError(f"The model wrote {typed_text(typed)} itself: type another.")
                 text = piece_text(translator, piece)
                 if typed not in (shown_piece(text), text) and piece != EOS:
                     first = quoted(shown_piece(text))
-                    message = f"Of {quoted(typed)} the first subword is compared, {first}."
+                    message = f"The first subword of {quoted(typed)} counts: {first}."
         except InputError as error:
             piece, default = top[0], quoted(shown_piece(choices[0].piece))
-            message = f"{without_paths(error)} Until then it is {default}."
+            message = f"{without_paths(error)} Until then you see {default}."
 
         def choose(index: int) -> None:
             st.session_state[OTHER] = piece_name(translator, top[index])
@@ -231,7 +228,9 @@ def find_piece(translator: Translator, typed: str) -> int:
         if exact in ids and ids[exact] not in NEVER_WRITTEN:
             return ids[exact]
         if exact != typed:
-            raise InputError(f"No subword inside a word is {typed_text(exact)}: type another one.")
+            raise InputError(
+                f"There is no subword {typed_text(exact)} inside a word: type another one."
+            )
     pieces = translator.target_tokenizer.encode(typed)
     first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)
     if first == UNK:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import partial
 from html import escape
@@ -83,7 +82,7 @@ def show() -> None:
         _translation(controls, translation, removals, effect)
         _grid(controls, removals, effect)
         if removals:
-            _notices(translator, effect.translation)
+            sentence_bar.show_notices_of(effect.translation)
     with right:
         if controls.paints:
             paint_rows(trace, controls.head, named)
@@ -101,14 +100,14 @@ def show() -> None:
             head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
             st.caption(
                 "Number on a head: the share of its attention that moved (0 none, 1 all), averaged "
-                "over rows. The decoder's first row is excluded: it sees only one token."
+                "over rows, without the decoder's first one: it sees only one token."
             )
         else:
             st.text("No head changed where it looks.")
         remove_by_importance(translator, removals)
     explain(
-        "The page shows what changes without heads, never why the model decides; other heads can "
-        f"take over. {MARKS}" + sources("§3.2.2", removed, patched, total_variation)
+        f"You see what changes without heads, never why: other heads can take over. {MARKS}"
+        + sources("§3.2.2", removed, patched, total_variation)
     )
     show_code(_code(controls.head, donor, removals))
 
@@ -229,16 +228,9 @@ def describe_change(before: str, after: str) -> str:
     return f"It {listing(changes)}."
 
 
-def _notices(translator: Translator, new: Translation) -> None:
-    """Say what a reader should know, but not that the sentence makes the model unsure: heads do."""
-    made_for = translator.domain.made_for if translator.domain else None
-    own = [text for text in new.notices if made_for is None or made_for not in text]
-    sentence_bar.show_notices_of(replace(new, notices=tuple(own)))
-
-
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
 """Replacements of a head's output, which leave its weights without use."""
-SWITCHED_OFF = "removed: these weights are not used"
+SWITCHED_OFF = "removed: the model does not use these weights"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
@@ -261,10 +253,10 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
 
     note = None
     if signed:
-        note = "Each square is after minus before; rows sum to 0."
+        note = "Each square: weight after minus before; rows sum to 0."
     elif controls.paints:
         note = (
-            "Click a square, or drag along its row, to paint: a painted row looks evenly at its "
+            "Click a square, or drag along its row, to paint. The row then looks equally at its "
             "painted squares."
         )
     unused = which != "before" and any(

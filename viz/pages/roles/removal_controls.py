@@ -32,7 +32,7 @@ from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
 from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number
-from viz.draw.labels import display_tokens, row_names
+from viz.draw.labels import display_tokens, measure_name, row_names
 from viz.figures.colors import GREY, VIOLET
 from viz.pages.roles.corpus_map import report_state, stored_report
 
@@ -53,8 +53,8 @@ _HELP = "  \n".join(
     (
         "What replaces the output of a removed head.",
         "**zero**: zeros",
-        "**uniform**: each row looks evenly at all that it may see",
-        "**mean**: its mean output on many sentences, where that was measured",
+        "**uniform**: each row looks equally at every token that it may see",
+        "**mean**: its mean output over many sentences, if that was measured",
         "**painted**: rows of the open head look where you paint",
         "**patched z**, **patched map**: its output z, or its weights, from a second sentence "
         "with as many subwords",
@@ -166,7 +166,7 @@ def second_sentence(
     if not replacements & {"z", "weights"}:
         return None, ""
     text = text_field(
-        "Second sentence: heads are patched from it",
+        "Second sentence, from which heads are patched",
         key=DONOR,
         placeholder=f"As many {translator.source_language} and {translator.target_language} "
         "subwords as the first sentence",
@@ -218,12 +218,12 @@ def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -
                 say_late()
 
         st.multiselect(
-            "so that it looks evenly at",
+            "so that it looks equally at",
             # its mask shows a row of the decoder nothing that comes later
             range(row + 1 if head.kind == "decoder_self" else len(tokens)),
             format_func=lambda n: f"{n + 1} {tokens[n]}",
             key=_KEYS,
-            placeholder="as it was: choose tokens",
+            placeholder="unchanged: choose tokens",
             on_change=chosen,
         )
 
@@ -273,22 +273,22 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         return
     if report is None:
         st.text(
-            f"The importance of the heads was not measured for this model: run {COMMAND} "
+            f"The importance of this model's heads is not measured yet: run {COMMAND} "
             f"--checkpoint {translator.folder.name} --src FILE --ref FILE, with "
-            f"{translator.source_language} and {translator.target_language} text line by line."
+            f"{translator.source_language} and {translator.target_language} sentences line by line."
         )
         return
     if not report.curves:
         st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
         return
-    measure = menu("Least important first, by", list(report.curves), "removal_order")
+    measure = menu("Order by", list(report.curves), "removal_order", format_func=measure_name)
     curve = report.curves[measure]
     order = [Removal(*head) for head in curve.order]
     # the place on the curve, if the removed heads are its first, and each set to zero
     at = len(removals) if {*order[: len(removals)]} == {*removals} else None
     st.session_state[_COUNT] = at or 0
     st.slider(
-        f"Remove this many of the {len(curve.order)} heads (output zero)",
+        "Remove this many of the least important heads (zeros replace their outputs)",
         0,
         len(curve.order),
         key=_COUNT,

@@ -38,6 +38,7 @@ from viz.pages.roles.head_charts import (
     draw_clickable,
     heads_by_value,
     heads_chart,
+    kind_title,
     signs,
 )
 from viz.pages.roles.pieces import (
@@ -84,21 +85,21 @@ def show() -> None:
         f"logarithm of their ratio: {format_number(log_odds, sign=True)} nats."
     )
     left, right = st.columns(2, gap="large")
-    with left:
-        _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
     with right:
         with controls_row("why-controls"):
             measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
             with st.popover("Choose a head", key="why-head"):
                 head = pick_head(translator, worth_seeing.default_choices("roles"))
         show_heads(evidence, head, measure, *names)
-    show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
+    with left:
+        _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
+        show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
     explain(
         "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
         "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
-        "Direct logits are what a head itself adds to the difference of the two scores, the norms "
-        "held as they are. Erasing hides a subword and runs the model again. All of it says what "
-        "changed, not why the model decided; other subwords can stand in for the erased one."
+        "Direct logits are what a head itself adds to the difference of the two scores, with the "
+        "norms fixed. Erasing hides a subword and runs the model again. This shows what changed, "
+        "not why the model decided; other subwords can stand in for the erased one."
         + sources("§3.1", contrast, direct_logits, erase)
     )
     by_head = "direct" if measure == "direct logits" else "by_head"
@@ -152,17 +153,14 @@ def _sources(
                     tokens, erased, "lost when erased, nats", places=places, marked=marked
                 ),
                 key="why-erased",
-                alt=f"What the log-odds really lose when each {language} subword is erased.",
+                alt=f"What the log-odds lose when each {language} subword is erased.",
             )
     text = f"Above 0 a subword speaks for {favours}"
     if any(marked or ()):
-        text += (
-            " Where the two disagree (≠), erasing is what happened; gradient × value is only an "
-            "estimate."
-        )
+        text += " Where the two disagree (≠), trust erasing: gradient × value is only an estimate."
     st.text(text)
     if len(tokens) > len(places):
-        st.text(f"These are the {MOST_ROWS} largest of {len(tokens)} subwords, in reading order.")
+        st.text(f"You see the {MOST_ROWS} largest of {len(tokens)} subwords, in reading order.")
 
 
 def _erased(
@@ -172,8 +170,8 @@ def _erased(
     pieces = len(trace.source_pieces)
     if pieces > MOST_ERASED:
         return None, (
-            f"Subwords are erased one by one in sentences of up to {MOST_ERASED} of them: this "
-            f"one has {pieces}."
+            f"This sentence has {pieces} subwords: the page erases them one by one up to "
+            f"{MOST_ERASED}."
         )
     if pieces > MOST_ERASED_UNASKED and not st.toggle(
         f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
@@ -206,20 +204,20 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
     maximum = max(float(np.abs(heads).max()) for heads in values.values())
     for column, (kind, heads) in zip(st.columns(len(KINDS)), values.items(), strict=False):
         with column:
-            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
+            total = format_number(float(heads.sum()), sign=True)
+            st.html(kind_title(kind, f"{SCREEN_NAMES[kind]} {total}"))
             draw_clickable(
                 heads_chart(kind, heads, maximum, measure, opened=head),
                 "why-heads",
                 kind,
                 head,
                 heads.shape,
-                f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads "
-                "across.",
+                f"What each {SCREEN_NAMES[kind]} head adds: layers down, heads across.",
             )
     st.caption(
         as_markdown(
             f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; full colour: "
-            f"{maximum:.2f} nats. Beside each kind: the sum of its heads."
+            f"{maximum:.2f} nats. Number beside a kind: the sum of its heads."
         )
     )
     ordered = heads_by_value(values)
@@ -254,7 +252,7 @@ def show_open_head(
     altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
-        alt="Gradient × value of each subword at which the open head looks.",
+        alt="Gradient × value of each subword that the open head looks at.",
     )
     with st.container(key="why-links", horizontal=True, vertical_alignment="center", gap="small"):
         navigation.link("heads", "See where this head looks", link_parameters(*head))

@@ -22,7 +22,7 @@ VIEWS: dict[str, Callable[[DeltaGenerator, DeltaGenerator], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    top = st.container()
+    top = st.container(key="page-question")
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
         view = choose_one("View", VIEWS, VIEW)

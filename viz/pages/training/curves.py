@@ -90,12 +90,12 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         for name, records in runs.items():
             _summary(name, records, live=is_live(folders[name]))
         if values_left_out(runs):
-            st.caption(f"Of each line evenly spaced values are drawn, {MAX_VALUES:,} of all.")
+            st.caption(f"You see {MAX_VALUES:,} evenly spaced values of each line.")
         explain(
-            "Compare each curve with itself: the training loss, $-\\sum_v q(v)\\log p(v)$, has "
-            "smoothed labels (ε of the run; 0.1 in the paper) and the term of R-Drop, if any; the "
-            "validation loss has neither. Learning rate: the broad dashed line was planned, the "
-            "thin one used; a factor other than 1 and a fall to 0 at the end are not in the paper."
+            "Compare each curve only with itself. The training loss, $-\\sum_v q(v)\\log p(v)$, "
+            "includes label smoothing (the run's ε; 0.1 in the paper) and R-Drop, if any; the "
+            "validation loss includes neither. Learning rate: the broad dashed line is the plan, "
+            "the thin one is used. The paper has no other factor and no fall to 0 at the end."
             + sources("§5.3, equation 3, §5.4", learning_rate)
         )
     left, right = st.columns(2, gap="large")
@@ -149,7 +149,7 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
     validations = [r for r in records if r.keys() >= {*VALIDATED}]
     with st.container(key=f"run-{name}", gap=None):
-        st.text(f"{name}{' · going on' if live else ''}")
+        st.text(f"{name}{' · running' if live else ''}")
         lines = []
         if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""

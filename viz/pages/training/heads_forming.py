@@ -33,7 +33,7 @@ from viz.app.links import address
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.caption import Origin, grid_caption
-from viz.draw.formatting import counted, format_number
+from viz.draw.formatting import format_number
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
@@ -196,9 +196,11 @@ def _pictures(
         ),
         alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
     )
+    if len(traces) > 1:
+        st.table(forming_table(traces), border="horizontal", hide_index=True)
     explain(
-        "You see every head on one sentence, at the steps of the training at which the run saved "
-        f"its attention. {describe_forming(traces)}" + sources("§3.2.2", head_roles)
+        "You see every head on one sentence, at the steps at which the run saved its attention. "
+        f"{first_one_to_one(traces)}" + sources("§3.2.2", head_roles)
     )
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"
@@ -315,44 +317,31 @@ def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
     return memo_per_trace(trace, ("roles", kind), compute)
 
 
-def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
-    """Describe the course of each kind's confidence, and name the first one-to-one head's step.
+def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
+    """Build a table of the mean confidence of each kind: its ends, its extremes and half its rise.
 
-    The traces are of one sentence and model, by step, in order; of fewer than two, "" is returned.
+    The traces are of one sentence and model, by step, in order.
     """
-    if len(traces) < 2:
-        return ""
-    first, *_, last = traces
-    courses = "; that ".join(_course(traces, kind) for kind in KINDS)
-    alignment = "No cross-attention head is one-to-one at any step on the slider."
+    first, last = min(traces), max(traces)
+    rows = []
+    for kind in KINDS:
+        values = {n: float(measured(traces[n], kind, "confidence").mean()) for n in traces}
+        rise = values[last] - values[first]
+        half = [f"{n:,}" for n in values if rise > 0 and values[n] - values[first] >= rise / 2]
+        lowest, highest = (choose(values, key=values.__getitem__) for choose in (min, max))
+        ends = [format_number(values[n]) for n in (first, last)]
+        extremes = [f"{format_number(values[n])} (step {n:,})" for n in (lowest, highest)]
+        rows.append((SCREEN_NAMES[kind], *ends, *extremes, *(half[:1] or ["does not rise"])))
+    columns = (f"step {first:,}", f"step {last:,}", "lowest", "highest", "half of its rise by step")
+    return pd.DataFrame(rows, columns=["mean confidence", *columns])
+
+
+def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
+    """Name the first step at which a head of cross-attention is one-to-one."""
     for step, trace in traces.items():
         if any("one-to-one" in layer for layer in roles(trace, "cross")):
-            alignment = (
-                f"Of the steps on the slider, {step:,} is the first at which a "
-                f"cross-attention head is one-to-one."
-            )
-            break
-    return f"From step {first:,} to step {last:,}, the mean confidence {courses}. {alignment}"
-
-
-def _course(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
-    """Describe one kind's confidence: its rise and the middle of it, or what lies outside."""
-    values = {step: float(measured(t, kind, "confidence").mean()) for step, t in traces.items()}
-    first, *_, last = values.values()
-    heads = measured(next(iter(traces.values())), kind, "confidence").size
-    heads_text = f"of the {counted(heads, f'{SCREEN_NAMES[kind]} head')}"
-    start, end = format_number(first), format_number(last)
-    beyond = ""
-    for word, extreme in (("least", min), ("most", max)):
-        step = extreme(values, key=values.__getitem__)
-        if (shown := format_number(values[step])) not in (start, end):
-            beyond += f", at {word} {shown} (step {step:,})"
-    if beyond:
-        return f"{heads_text} goes from {start} to {end}{beyond}"
-    if first >= last or start == end:
-        return f"{heads_text} does not rise ({start}, {end})"
-    halfway = next(step for step, value in values.items() if value - first >= (last - first) / 2)
-    return f"{heads_text} rises from {start} to {end}, halfway by step {halfway:,}"
+            return f"The first saved step with a one-to-one cross-attention head is {step:,}."
+    return "No cross-attention head is one-to-one at any saved step."
 
 
 HEIGHT = 260  # CSS pixels

@@ -64,7 +64,7 @@ def folder_code(folder: Path) -> str:
 def missing_folder() -> str | None:
     """Return a message if the environment names a folder of runs that does not exist."""
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
-        return f"{RUNS_VARIABLE} names no folder on this server: the bundled runs alone are here."
+        return f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs."
     return None
 
 
@@ -153,13 +153,13 @@ def log_problem(name: str, log: Log) -> str | None:
     number, reason = next(iter(log.wrong.items()))
     others = len(log.wrong) - 1
     plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
-    rest = "the other lines are drawn" if log.records else "nothing of it can be drawn"
-    return f"{name}: line {number:,} of run.jsonl is no record of a run ({reason}){plural}; {rest}."
+    rest = "you see the other lines" if log.records else "nothing can be drawn"
+    return f"{name}: line {number:,} of run.jsonl is not a run record ({reason}){plural}; {rest}."
 
 
 RUNS_HELP = (
-    "The run of this model, the bundled ones, and those in the folder runs beside the app or in "
-    f"HEADLIGHT_RUNS, the newest {MAX_RUNS}."
+    "This model's run, the bundled runs, and those in the folder runs beside the app or in "
+    f"HEADLIGHT_RUNS (the newest {MAX_RUNS})."
 )
 
 _UNKNOWN = "training.unknown_runs"
@@ -186,7 +186,7 @@ def report_missing(name: str) -> None:
         st.text(problem)
     menu, unknown = st.session_state.get(_UNKNOWN, (name, []))
     for run in unknown if menu == name else []:
-        st.text(f"{quoted(run)} is no run of this server: choose one from the menu.")
+        st.text(f"This server has no run {quoted(run)}: choose one from the menu.")
 
 
 Probes: TypeAlias = dict[int, Path]

@@ -100,7 +100,7 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
         ("masks", {}, "mask-row"),
         ("schedule", {}, "steps"),
         ("architecture", {"arch_view": "parameters"}, "arch_N"),
-        ("architecture", {"arch_view": "work and memory"}, "arch_n"),
+        ("architecture", {"arch_view": "computation and memory"}, "arch_n"),
     ],
 )
 def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, str], name) -> None:
@@ -161,7 +161,7 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
 def test_runs_that_there_are_not_get_one_answer(visit, runs: str) -> None:
     app = visit("training", training_view="Heads forming", forming_run=runs)
     (message,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
-    assert "is no run of this server" in message
+    assert "This server has no run" in message
 
 
 def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
@@ -273,6 +273,10 @@ def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
     ("page", "name", "earlier", "now"),
     [
         ("roles", "roles_measure", "alignment", "one-to-one"),
+        ("roles", "roles_measure", "change of loss", "loss increase"),
+        ("corpus", "corpus_color", "loss without", "loss increase"),
+        ("corpus", "search_by", "this head: end token", "this head: end"),
+        ("architecture", "arch_view", "work and memory", "computation and memory"),
         ("masks", "mask-view", "take it away", "remove the mask"),
         ("masks", "mask-as", "numbers", "0/−∞"),
         ("positions", "pe_view", "Without", "Remove positions"),

@@ -20,6 +20,7 @@ from tests.viz.plotly_values import map_values
 from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
+from viz.draw.labels import role_name
 from viz.pages.roles.faithful import TITLES
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
@@ -126,9 +127,8 @@ def inside(app: AppTest, values: Values) -> None:
 def corpus_roles(app: AppTest, values: Values) -> None:
     measured = values["Every measure"]
     shown_table = app.table[0].value
-    assert shown_table["measure"].tolist() == [
-        {"end token": "end", "first": "first word"}.get(name, name) for name in measured
-    ]
+    names = [role_name(name, "cross") for name in measured]
+    assert shown_table["measure"].tolist() == names
     for (_, distance), button in zip(
         [
             *values["Heads like this one, by these measures"],
@@ -155,7 +155,7 @@ def removal(app: AppTest, values: Values) -> None:
 
 def why(app: AppTest, values: Values) -> None:
     gradient, erased, heads, own = values.values()
-    for chart, drawn in enumerate((gradient, erased, *heads.values(), own)):
+    for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
         close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
 
 
@@ -295,7 +295,7 @@ def one_head(app: AppTest, values: Values) -> None:
     assert all(pair.source in sources for pair, _ in tenths)
     for chart, weights in enumerate(maps):
         close(weights.ravel(), column(app, chart, "weight"))
-    tokens = values["Tokens and pairs that get most"]
+    tokens = values["Tokens and pairs with the most weight"]
     close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
 
 
@@ -342,7 +342,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
-    "architecture work": (work, {"arch_view": "work and memory"}),
+    "architecture work": (work, {"arch_view": "computation and memory"}),
     "architecture norms": (norms, {"arch_view": "norms"}),
     "architecture tables": (trained_rows, {"arch_view": "tables 2 and 3"}),
 }

@@ -69,7 +69,7 @@ def test_of_a_model_with_two_vocabularies_and_biases_nothing_is_said_that_is_the
     titles = boxes["encoder.tokens"].title, boxes["decoder.tokens"].title
     assert titles == ("French", "Target, shifted right")
     for name in ("encoder.embedding", "decoder.embedding"):
-        assert "its own" in boxes[name].text
+        assert "Here the source" in boxes[name].text
     assert r"\text{swish}" in boxes["encoder.feed_forward"].equation
     assert "z · σ(z)" in boxes["decoder.feed_forward"].text
     for box in boxes.values():
@@ -132,7 +132,7 @@ def test_the_share_of_zeros_is_that_of_the_hidden_layer(opened, translator: Tran
         )
     hidden = cache["encoder.layers.0.feed_forward.hook_hidden"][0].numpy()
     zero = np.mean(hidden == 0)
-    assert facts(app)["hidden"] == f"{len(ids)} × 64, {zero:.0%} of them 0 by the ReLU"
+    assert facts(app)["hidden"] == f"{len(ids)} × 64, {zero:.0%} set to 0 by the ReLU"
 
 
 def links(app: AppTest) -> list[tuple[str, str]]:

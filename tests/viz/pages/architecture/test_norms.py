@@ -28,7 +28,7 @@ def test_the_norms_view_prints_what_joining_changes(opened, translator: Translat
     for cells, counts in ((first, both.real), (second, np.ones_like(both.real))):
         change = np.abs(batch_norm(both.x, counts, both.eps)[:1, :n] - by_itself).max()
         assert cells[2] == f"{change:.2g}"
-        assert cells[1] == "0 but for rounding"
+        assert cells[1] == "0 up to rounding"
         assert float(cells[2]) > 1e-4
     assert second[0] == f"and {(~both.real).sum()} pads that count"
     (by_token,), (by_feature,) = records(app, 0), records(app, 1)

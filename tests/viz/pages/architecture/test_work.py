@@ -88,7 +88,7 @@ def test_without_a_translation_table_1_has_one_column_less_and_the_rest_is_drawn
     app = opened(text="", arch_view=WORK)
     assert len(app.get("vega_lite_chart")) == 2
     (cells,) = tables(app)
-    assert cells[0] == ["layer", "work", "sequential operations", "longest path"]
+    assert cells[0] == ["layer", "computation", "sequential operations", "longest path"]
     assert not any("nothing to draw" in line for line in texts(app))
 
 

@@ -72,7 +72,7 @@ def test_lines_match_every_pattern_of_a_link(
     assert address.clean(query) == query  # even a number that no field of a number can hold
     app = view("Search", **url)
     count = f"{len(numbers)} of 5 lines match" if len(numbers) < 5 else "5 lines"
-    assert f"{count}, sorted by {LEAST_CERTAIN}: smallest first." in texts(app)
+    assert f"{count}, sorted by {LEAST_CERTAIN}, smallest first." in texts(app)
     assert {*shown(app)} == numbers if numbers else not app.dataframe
 
 

@@ -144,8 +144,8 @@ def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> Non
     with_order, without = zip(*result, strict=True)
     assert len(set(with_order)) == 2
     assert len(set(without)) == 1
-    assert any("one sentence to the encoder" in text for text in texts(app))
-    press(app, f"Show “{PAIR[1]}”")
+    assert any("the same sentence to the encoder" in text for text in texts(app))
+    press(app, f"Use “{PAIR[1]}”")
     assert app.text_area(key="text").value == PAIR[1]
 
 
@@ -175,7 +175,7 @@ def test_a_model_with_learned_positions_cannot_be_moved(
     app = serve(
         "positions", checkpoint=tmp_path / "learned", pe_view="Shift positions", text=SENTENCE
     )
-    assert "a table of 64 rows" in texts(app)[-1]
+    assert "a learned table of 64 positions" in texts(app)[-1]
     app = serve(
         "positions", checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
     )

@@ -58,17 +58,17 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
     most, random, least = corpus_sentences(report)
     assert most.startswith("Erasing the top words of norms")
-    assert "fell by 1.50 nats (average, no interval), with random words by 0.50." in most
-    assert "overlaps at every share with ALTI" in most
+    assert "falls by 1.50 nats on average, by 0.50 with random words." in most
+    assert "overlaps ALTI at every share" in most
     assert random == (
         "Indistinguishable from random words (95 % intervals): rollout at every share. "
         "Below random words: gradient × weights at every share."
     )
-    assert least.startswith("With the top words alone, norms lost least: 0.50 nats (average")
-    assert "overlaps at every share with ALTI" in least
+    assert least.startswith("With the top words alone, norms loses least: 0.50 nats on average")
+    assert "overlaps ALTI at every share" in least
     most, random, _ = corpus_sentences(faithfulness_of(translator, gradient=2.0))
     assert most.startswith("Erasing the top words of gradient")
-    assert "No other lens has an interval that overlaps with its own at every share." in most
+    assert "No other lens overlaps its interval at every share." in most
     assert random == (
         "Every lens beats random words at every share (95 % intervals do not overlap)."
     )
@@ -184,7 +184,7 @@ def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("text", "message"), [
     ("Dog", "fewer than two words"),
-    ("dog " * (MOST_WORDS + 1), f"tests up to {MOST_WORDS}"),
+    ("dog " * (MOST_WORDS + 1), f"takes up to {MOST_WORDS}"),
 ])  # fmt: skip
 def test_a_sentence_that_cannot_be_tested_is_said_so_before_it_is_asked_for(
     opened, text: str, message: str

@@ -104,7 +104,9 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     np.testing.assert_allclose(rows["end"][:-1], np.cumsum(parts), atol=1e-6)
     np.testing.assert_allclose(rows["start"][1:-1], rows["end"][:-2], atol=1e-6)
     printed = [float(text.replace("−", "-")) for text in rows["figure"]]
-    (within,) = [re.search(r"up to (\d\.\d\d)", c.value) for c in app.caption if "miss" in c.value]
+    (within,) = [
+        re.search(r"up to (\d\.\d\d)", c.value) for c in app.caption if "Rounding" in c.value
+    ]
     assert within
     assert abs(sum(printed[:-1]) - printed[-1]) <= float(within[1]) + 1e-9
     assert any(f"(logit) {printed[-1]:.2f}" in line.value for line in app.subheader)
@@ -183,7 +185,7 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
             text for text in texts(opened(**url)) if text.startswith("The last layer finds")
         ]
         assert message.endswith(
-            ": the search kept this one." if searched else ": this one was given."
+            ": the search kept this one." if searched else ": you gave this one."
         )
 
 

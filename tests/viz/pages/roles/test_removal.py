@@ -173,7 +173,7 @@ def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened
     ):
         drawn, _ = message(opened(**url, removed=link, removed_map=which), "attention_map")
         assert drawn["unused"] is unused, (link, which)
-        assert ("these weights are not used" in drawn["title"]) is unused
+        assert ("does not use these weights" in drawn["title"]) is unused
 
 
 def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:
@@ -385,7 +385,7 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
-    assert any("python -m training.evaluate heads" in text for text in texts(opened()))
+    assert any("headlight evaluate heads" in text for text in texts(opened()))
 
 
 def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:

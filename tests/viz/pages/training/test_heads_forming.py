@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +25,7 @@ from transformer.analysis.heads.measures import measure
 from transformer.files.installed import BUNDLED, FORMING
 from viz.draw.palette import COLOR
 from viz.pages.training import heads_forming as page
-from viz.pages.training.heads_forming import describe_forming, measure_chart
+from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
 from viz.pages.training.runs import FORMING_NAME, find
 
 STEPS = (1, 2, 64, 250)
@@ -129,7 +129,9 @@ def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> 
     assert all(number in link.proto.label.replace("\\", "") for number in numbers)
     assert f"trained={after}" in link.proto.query_string
     assert "sentence=" in link.proto.query_string
-    assert describe_forming({step: _at(step) for step in STEPS}) in app.markdown[-1].value
+    traces = {step: _at(step) for step in STEPS}
+    assert first_one_to_one(traces) in app.markdown[-1].value
+    assert app.table[0].value.to_numpy().tolist() == forming_table(traces).to_numpy().tolist()
 
 
 def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(
@@ -345,24 +347,21 @@ def trace(
     )
 
 
-def kind_text(text: str, name: str) -> str:
-    """Return the text between “of the 6 cross-attention heads” and the next kind."""
-    return text.split(f"{name} head")[1].removeprefix("s ").split("; ")[0].split(". ")[0]
+def rows_of(shares: Mapping[int, Sequence[float]], **more: Any) -> list[list[str]]:
+    """Build the rows of the table of traces with these shares, by step, encoder first."""
+    table = forming_table({step: trace(*share, **more) for step, share in shares.items()})
+    return table.to_numpy().tolist()
 
 
-def test_each_kind_is_halfway_by_its_own_step() -> None:
+def test_each_kind_has_its_ends_its_extremes_and_half_of_its_own_rise() -> None:
     shares = {1: (0, 0, 0), 2: (0.41, 0.39, 0), 64: (0.9, 0.41, 0.1), 500: (0.8, 0.8, 0.8)}
-    traces = {step: trace(*share_row) for step, share_row in shares.items()}
-    text = describe_forming(traces)
-    assert text.startswith("From step 1 to step 500, the mean confidence of the 6 encoder heads")
+    encoder, decoder, cross = rows_of(shares)
     # a share of 0.8 on one of five keys, and its part of the even rest
-    # its most is at neither end, and is named
-    assert kind_text(text, "encoder") == "goes from 0.20 to 0.84, at most 0.92 (step 64)"
-    shares[64] = (0.5, 0.41, 0.1)
-    text = describe_forming({step: trace(*share_row) for step, share_row in shares.items()})
-    assert kind_text(text, "encoder") == "rises from 0.20 to 0.84, halfway by step 2"
-    assert kind_text(text, "decoder").endswith("halfway by step 64")
-    assert kind_text(text, "cross-attention").endswith("halfway by step 500")
+    assert encoder == ["encoder", "0.20", "0.84", "0.20 (step 1)", "0.92 (step 64)", "2"]
+    assert decoder[-1] == "64"
+    assert cross[3:] == ["0.20 (step 1)", "0.68 (step 500)", "500"]
+    valley = rows_of({1: (0.4,), 8: (0.2,), 64: (0.9,), 512: (0.6,)})[0]
+    assert valley[1:] == ["0.52", "0.68", "0.36 (step 8)", "0.92 (step 64)", "64"]
 
 
 @pytest.mark.parametrize(
@@ -371,52 +370,31 @@ def test_each_kind_is_halfway_by_its_own_step() -> None:
         ({1: 0.0, 8: 0.39, 9: 0.41, 12_000: 0.8}, "9"),
         ({1: 0.0, 8: 0.1, 12_000: 0.8}, "12,000"),  # a run that goes on moves its half
         ({5: 0.4, 8: 0.59, 9: 0.5, 16: 0.61, 32: 0.8}, "16"),
+        ({1: 0.8, 2: 0.5}, "does not rise"),
     ],
 )
 def test_half_is_of_the_rise_between_the_first_and_the_last_step(
     shares: Mapping[int, float], halfway: str
 ) -> None:
-    text = describe_forming({step: trace(encoder=share) for step, share in shares.items()})
-    assert kind_text(text, "encoder").endswith(f"halfway by step {halfway}")
-
-
-def test_a_course_through_a_valley_and_over_a_peak_names_both() -> None:
-    shares = {1: 0.4, 8: 0.2, 64: 0.9, 512: 0.6}
-    text = describe_forming({step: trace(encoder=share) for step, share in shares.items()})
-    course = "goes from 0.52 to 0.68, at least 0.36 (step 8), at most 0.92 (step 64)"
-    assert kind_text(text, "encoder") == course
-
-
-def test_what_falls_or_stays_does_not_rise() -> None:
-    text = describe_forming({1: trace(encoder=0.8), 2: trace(encoder=0.5, decoder=0.001)})
-    assert kind_text(text, "encoder") == "does not rise (0.84, 0.60)"
-    assert "does not rise" in kind_text(text, "decoder")  # not by as much as is shown
-    assert kind_text(text, "cross-attention") == "does not rise (0.20, 0.20)"
+    assert rows_of({step: (share,) for step, share in shares.items()})[0][-1] == halfway
 
 
 def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is_none() -> None:
     shares = {1: 0.0, 512: 0.45, 1024: 0.55, 2048: 0.2, 4096: 0.9}
     traces = {step: trace(cross=share) for step, share in shares.items()}
-    text = "1,024 is the first at which a cross-attention head is one-to-one."
-    assert describe_forming(traces).endswith(text)
-    none = {step: traces[step] for step in (1, 512, 2048)}
-    assert describe_forming(none).endswith(
-        "No cross-attention head is one-to-one at any step on the slider."
-    )
+    assert "1,024" in first_one_to_one(traces)
+    none = first_one_to_one({step: traces[step] for step in (1, 512, 2048)})
+    assert not any(map(str.isdigit, none))
     # one head is enough
     cross = traces[1].cross.copy()
     cross[1, 2] = traces[1024].cross[1, 2]
-    alone = replace(traces[1], cross=cross)
-    assert "256 is the first" in describe_forming({1: traces[1], 256: alone})
+    assert "256" in first_one_to_one({1: traces[1], 256: replace(traces[1], cross=cross)})
 
 
-def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
-    assert describe_forming({7: trace(0.5)}) == ""
-    text = describe_forming({1: trace(shape=(1, 1)), 2: trace(0.8, shape=(1, 1))})
-    assert "of the 1 encoder head rises" in text
-    text = describe_forming({1: trace(pieces=1), 2: trace(0.8, 0.8, 0.8, pieces=1)})
-    assert text.count("does not rise") == 3
-    assert "No cross-attention head is one-to-one" in text
+def test_one_head_or_one_token_has_its_row() -> None:
+    assert rows_of({1: (0,), 2: (0.8,)}, shape=(1, 1))[0][-1] == "2"
+    rows = rows_of({1: (0,), 2: (0.8, 0.8, 0.8)}, pieces=1)
+    assert [row[-1] for row in rows] == ["does not rise"] * 3
 
 
 def test_each_value_stands_at_its_step_and_the_open_head_in_front() -> None:

@@ -185,7 +185,7 @@ def test_a_line_that_is_being_written_waits(run: Path) -> None:
 
 def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> None:
     app = opened_curves("runs/mine", "/etc")
-    text = "“\u2068/etc\u2069” is no run of this server: choose one from the menu."
+    text = "This server has no run “\u2068/etc\u2069”: choose one from the menu."
     assert text in texts(app)
     assert list(losses(app)) == ["runs/mine"]
     assert app.multiselect(key="runs").value == ["runs/mine"]
@@ -219,8 +219,8 @@ def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened_curves("runs/mine", "runs/other")
     text = (
-        "runs/other: line 2 of run.jsonl is no record of a run (not a JSON object), and neither is "
-        "1 more; the other lines are drawn."
+        "runs/other: line 2 of run.jsonl is not a run record (not a JSON object), and neither "
+        "is 1 more; you see the other lines."
     )
     assert text in texts(app)
     assert losses(app)["runs/other"] == [2.5]

@@ -79,7 +79,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, folder)
     assert list(known_runs()) == [*BUNDLED_RUNS]
-    text = "HEADLIGHT_RUNS names no folder on this server: the bundled runs alone are here."
+    text = "HEADLIGHT_RUNS names no folder on this server: you see only the bundled runs."
     assert missing_folder() == text
 
 
@@ -208,8 +208,8 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
 def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> None:
     app = opened(name, "runs/gone")
     assert texts(app) == [
-        f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
-        "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
+        f"This server has no run “\u2068{name}\u2069”: choose one from the menu.",
+        "This server has no run “\u2068runs/gone\u2069”: choose one from the menu.",
     ]
     assert list(app.session_state["offered"]) == [*BUNDLED_RUNS, "runs/mine"]
 

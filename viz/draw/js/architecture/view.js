@@ -170,9 +170,8 @@ export function roundedBox({ x, y, width, height }, radius) {
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
   + "the right; both are read from the foot up; layers that are not drawn are dots. "
   + "Each box is a button that opens it; arrow keys move from box to box.";
-const LEGEND = ["Strips: a row for each token, a column for each feature;",
-  "olive below 0, purple above 0, each strip on its own scale.",
-  "Maps: one for each head, from 0 to 1; rows look at columns."];
+const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each has its own scale.",
+  "Small maps: one per head, 0 to 1; each row attends to the columns."];
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 
 /** @extends {View<import("./plan.js").ModelData>} */

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.viz.app_test import in_url, texts
-from viz.app.lessons import library, menu
+from viz.app.lessons import library
 from viz.app.lessons.card_view import card_view, is_open
 from viz.app.lessons.library import LESSONS_VARIABLE
 from viz.app.lessons.progress import SEPARATOR, SHOWN
@@ -88,11 +88,11 @@ answer: {{measure: subwords, side: target}}
 def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
     serve, lessons, monkeypatch, locale: str
 ) -> None:
-    monkeypatch.setattr(menu.st, "context", SimpleNamespace(locale=locale))
+    monkeypatch.setattr("streamlit.context", SimpleNamespace(locale=locale))
     opened = [
         parse_qs(link.proto.query_string)["lesson"][0] for link in serve(draw_menu).get("page_link")
     ]
-    languages = [library.offered().lessons[name].language for name in opened]
+    languages: list[str] = [library.offered().lessons[name].language for name in opened]
     first = "de" if locale.startswith("de") else "en"
     assert languages == sorted(languages, key=lambda language: language != first)
     minutes = [library.offered().lessons[name].minutes for name in opened]

@@ -79,9 +79,9 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
     assert named_steps(scale="none")["scale"].shape == "11 numbers, times 1"
     assert named_steps(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
     assert named_steps(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
-    told = named_steps()["scale"].says
+    usual = named_steps()["scale"].says
     for other in (named_steps(scale="none"), named_steps(temperature=2.0)):
-        assert other["scale"].says != told
+        assert other["scale"].says != usual
 
 
 @pytest.mark.parametrize(

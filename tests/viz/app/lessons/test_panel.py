@@ -100,7 +100,7 @@ def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
 
 
 def draw_menu() -> None:
-    from viz.app.lessons import menu  # noqa: PLC0415  a script has its own imports
+    from viz.app.lessons import menu
 
     menu.draw()
 

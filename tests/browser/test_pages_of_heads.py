@@ -228,7 +228,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator)
     assert step_of(page) == 7
     # the address does not hear of a walk that plays, and another head is no other step
     page.get_by_role("button", name="▶ Play", exact=True).click()
-    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="❚❚ Pause", exact=True).click()
     choose(page, "Head", "2")
     expect(page, numbers(translator, "decoder_self", 1, 1, 2))
     assert (url(page)["at"], step_of(page)) == ("7", 8)

@@ -100,8 +100,7 @@ def show() -> None:
         except HeadlightError as error:
             say(error)
     with right:
-        count = "many" if report is None else f"{report.sentences:,}"
-        st.subheader(f"Over {count} sentences", anchor=False)
+        st.subheader("Over many sentences", anchor=False)
         if report is None:
             st.text(missing)
         elif kind is None:

@@ -171,7 +171,7 @@ def sentence_text(erased: ErasingResult) -> str:
         f"On this sentence, erasing the top words of {screen_name(best)} changes most: a subword's "
         f"log probability falls by {format_number(falls[best])} nats on average, by "
         f"{format_number(random)} with random words.{not_above} One sentence says little about a "
-        f"lens: compare with the many sentences."
+        f"lens: compare “Over many sentences”."
     )
 
 

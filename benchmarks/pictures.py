@@ -6,7 +6,7 @@ import argparse
 import io
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -37,18 +37,24 @@ class Picture(NamedTuple):
 
     name: str
     path: str
-    query: dict[str, str]
+    query: Mapping[str, str | Sequence[str]]
     ready: str = "canvas"
     part: str = ""
 
 
 KEYS = {"text": "The man who lost his keys is waiting in front of the house."}
 REMOVED = {"roles_view": "Remove heads", "removed": "c5.0,c1.4", "kind": "cross-attention"}
+OVERLAID = {"layer": "2", "head": "5", "over": ["L3 H8", "L4 H4"]}
 SNOW = {"lesson": "snow.en", "card": "1", "kind": "cross-attention", "layer": "4", "head": "5"}
 PICTURES = (
     Picture("heads", "heads", {}),
     Picture("compare", "heads", {"view": "compare", "with": "another head"}),
-    Picture("ribbons", "heads", {"over": "L3 H8,L4 H4"}, part=".st-key-heads-ribbons"),
+    Picture(
+        "ribbons",
+        "heads",
+        {"layer": "2", "head": "5", "over": ["L3 H8", "L4 H4"]},
+        part=".st-key-heads-ribbons",
+    ),
     Picture("inside", "inside", {}),
     Picture("roles", "roles", {}, ".st-key-measured-map-beside"),
     Picture("take-away", "roles", KEYS | REMOVED),
@@ -94,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _visit(page: Page, address: str, picture: Picture) -> None:
-    page.goto(f"{address}/{picture.path}?{urlencode(picture.query)}")
+    page.goto(f"{address}/{picture.path}?{urlencode(picture.query, doseq=True)}")
     page.locator(".st-key-explanation").wait_for(state="attached", timeout=60_000)
     page.locator(picture.ready).first.wait_for()
     page.wait_for_timeout(2500)  # charts are fitted to their width, and fade in

@@ -135,11 +135,11 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
         "sub-layer before added."
     )
     for step, shape in {
-        "All": f"{keys} keys, each {c.d_k} wide, to {c.d_model} numbers in the stream",
+        "All": f"{keys} keys of width {c.d_k}; the result is {c.d_model} numbers, added to the residual stream",
         "q, k, v": f"q: {c.d_k}; k: {keys} × {c.d_k}; v: {keys} × {c.d_v}",
         "q · k": f"{keys} × {c.d_k} products, {keys} sums",
         "scale": f"{keys} numbers, times {c.d_k**-0.5 if scale is None else scale:.4g}",
-        "mask": f"{keys} times True or False",
+        "mask": f"{keys} values, True or False",
         "softmax": f"{keys} weights, which sum to 1",
         "Σ α v": f"{keys} × {c.d_v} to {c.d_v}",
     }.items():

@@ -312,7 +312,7 @@ def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
     tiles = player.get_by_role("application")
     for key in ("Home", "ArrowDown", "ArrowRight", "Enter"):
         tiles.press(key)
-    expect_url(page, trained="1", kind="decoder")
+    expect_url(page, trained="1", kind="decoder", forming_layer="2")
     open_ = {name: url(page)[name] for name in ("forming_layer", "forming_head")}
     page.reload()  # as whoever gets the link
     player.get_by_label("decoder", exact=True).wait_for()

@@ -138,6 +138,7 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
 
 def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
     page, box = opened, opened.get_by_label("English")
+    at_rest(page)  # another test may have loaded the page anew
     page.evaluate(WATCH)
     box.click()
     page.keyboard.press("Control+A")
@@ -159,5 +160,5 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     assert len(set(grown)) > 3
     # the last search grew into its result, and nothing moved the editor meanwhile
     assert wanted.startswith(seen[-2][0])
-    assert len({(top, height) for *_, top, height in seen}) == 1
+    assert len({(top, height) for *_, top, height in seen}) == 1, seen
     no_traceback(page)

@@ -118,4 +118,4 @@ def test_answers_in_an_address_are_judged_on_the_page(lesson: str, card: str, an
 
 def test_the_bundled_lessons_are_there() -> None:
     assert (ASSETS / "lessons").samefile(BUNDLED_LESSONS)
-    assert len(LESSONS) == 13
+    assert len(LESSONS) == 15

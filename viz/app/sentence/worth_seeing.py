@@ -26,6 +26,7 @@ LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more unasked."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
+    ("translate", ""): "What does the model look at while it writes?",
     ("heads", ""): "Where does each head look?",
     ("inside", ""): "How does a head compute its weights?",
     ("roles", navigation.ROLES): "What does each head do most?",
@@ -69,7 +70,8 @@ def ask(page: str, view: str = "") -> DeltaGenerator:
     if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             # the navigation names the section alone
-            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_on(page))
+            terms = None if page == "translate" else help_on(page)  # its player explains itself
+            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=terms)
     return row
 
 

@@ -37,6 +37,7 @@ from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import format_number
+from viz.draw.labels import named_head
 from viz.pages.roles import removal as view
 from viz.pages.roles.removal import (
     AFTER,
@@ -159,7 +160,7 @@ def test_the_first_button_removes_the_heads_in_the_order_in_which_the_sentence_n
         assert in_url(app, "removed") == format_removals([Removal(*h) for h in order[:count]])
         assert message(app, "head_grid")[0]["crossed"] == [[*head] for head in order[:count]]
     (finding,) = [link for link in app.get("page_link") if "matters more" in link.proto.label]
-    assert order[0].title in finding.proto.label.replace("\\", "")
+    assert named_head(*order[0]) in finding.proto.label.replace("\\", "")
 
 
 def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:

@@ -59,9 +59,11 @@ export function saveMenu(drawing, caption) {
   const closeOutside = (event) => {
     if (!event.composedPath().includes(menu)) menu.open = false;
   };
+  // at once: the event of opening comes later than a quick click elsewhere
+  opener.addEventListener("click",
+    () => document.addEventListener("pointerdown", closeOutside, true));
   menu.addEventListener("toggle", () => {
-    if (menu.open) document.addEventListener("pointerdown", closeOutside, true);
-    else document.removeEventListener("pointerdown", closeOutside, true);
+    if (!menu.open) document.removeEventListener("pointerdown", closeOutside, true);
   });
   menu.addEventListener("focusout", ({ relatedTarget }) => {
     if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;

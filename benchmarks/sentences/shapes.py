@@ -135,7 +135,8 @@ def inside(facts: Facts, kind_name: str, scale: float | None) -> Iterator[Expect
         "sub-layer before added."
     )
     for step, shape in {
-        "All": f"{keys} keys of width {c.d_k}; the result is {c.d_model} numbers, added to the residual stream",
+        "All": f"{keys} keys of width {c.d_k}; the result is {c.d_model} numbers, "
+        "added to the residual stream",
         "q, k, v": f"q: {c.d_k}; k: {keys} × {c.d_k}; v: {keys} × {c.d_v}",
         "q · k": f"{keys} × {c.d_k} products, {keys} sums",
         "scale": f"{keys} numbers, times {c.d_k**-0.5 if scale is None else scale:.4g}",

@@ -318,6 +318,10 @@ class Player:
         self._rest()
         # Streamlit loads the script of a kind of field as the first one is drawn
         self._wait(f"!!document.querySelector({place!r})", f"{place} is not drawn")
+        for _ in range(20):  # a card that comes with another page takes the focus a moment later
+            if self.page.evaluate("document.activeElement !== document.body"):
+                break
+            self.page.wait_for_timeout(100)
         for _ in range(most):
             if self.page.evaluate(FOCUSED, place):
                 break

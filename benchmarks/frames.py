@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, table
 from benchmarks.server import served
+from transformer.cli.arguments import whole_number
 from viz.app.sentence.source_box import EXAMPLES
 
 if TYPE_CHECKING:
@@ -25,16 +26,16 @@ SIZES = ((1280, 720), (390, 844))
 
 # all frames with their times, and the time of the first sentence of the player
 WATCH = """
-window.frames_ = [];
+window.frameTimes = [];
 const find = (root) => root.querySelector(".hl-player-says") ?? [...root.querySelectorAll("*")]
     .flatMap((element) => element.shadowRoot ? [find(element.shadowRoot)] : []).find(Boolean);
 const look = () => {
     const element = find(document);
-    if (element?.textContent) window.first_ = performance.now();
+    if (element?.textContent) window.firstWord = performance.now();
     else setTimeout(look, 20);
 };
 look();
-const count = (now) => { window.frames_.push(now); requestAnimationFrame(count); };
+const count = (now) => { window.frameTimes.push(now); requestAnimationFrame(count); };
 requestAnimationFrame(count);
 """
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
@@ -43,7 +44,7 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks frames`."""
     parser = commands.add_parser("frames", help="frames of the pictures that move, in Chromium")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=whole_number(1), default=3, help="of each page and width")
     parser.set_defaults(run=run)
 
 
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
                     page.goto(f"{server.address}/{path}?{urlencode({'text': TEXT})}")
                     first = "" if path else f"{_first_word(page):.2f}"
                     begun, ended = _played(page)
-                    times = page.evaluate("window.frames_")
+                    times = page.evaluate("window.frameTimes")
                     page.close()
                     shown = [time for time in times if begun <= time <= ended]
                     steps = [b - a for a, b in itertools.pairwise(shown)]
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 def _first_word(page: Page) -> float:
     """Return the seconds from the first paint to the first sentence of the player."""
     page.locator(".hl-player-says").wait_for()
-    first: float = page.evaluate(f"window.first_ - {PAINTED}")
+    first: float = page.evaluate(f"window.firstWord - {PAINTED}")
     return first / 1000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from asyncio import BaseTransport
 
 import h11
@@ -31,12 +32,12 @@ def bound_connections() -> None:
 class BoundedConnection(H11Protocol):
     """A connection that ends where no request comes, or sooner where the server is full."""
 
-    _reported = -REPORT  # when the log last had a line, by the clock of the loop
+    _reported = -REPORT  # when the log last had a line
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Begin to wait for a request, in the place of another one if there is no more."""
         super().connection_made(transport)  # type: ignore[arg-type]
-        self._since = self.loop.time()
+        self._since = time.monotonic()  # the clock of uvloop stands still within an iteration
         self.loop.call_later(SECONDS, self._end_if_silent)
         tabs = sum(not isinstance(other, BoundedConnection) for other in self.connections)
         if len(self.connections) + tabs * (TAB - 1) > most_descriptors():
@@ -44,7 +45,7 @@ class BoundedConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
-        self._since = self.loop.time()
+        self._since = time.monotonic()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -64,7 +65,7 @@ class BoundedConnection(H11Protocol):
         """End it after `SECONDS` of silence, and else look once more; a WebSocket is none of it."""
         if self not in self.connections:
             return
-        left = self._since + SECONDS - self.loop.time() if self._is_silent else SECONDS
+        left = self._since + SECONDS - time.monotonic() if self._is_silent else SECONDS
         if left > 0:
             self.loop.call_later(left, self._end_if_silent)
         else:
@@ -76,6 +77,6 @@ class BoundedConnection(H11Protocol):
         silent = [connection for connection in others if connection._is_silent]
         min(silent, key=lambda c: c._since, default=self).transport.abort()
         metrics().refusals.labels("too many connections").inc()
-        if self.loop.time() >= type(self)._reported + REPORT:
-            type(self)._reported = self.loop.time()
+        if time.monotonic() >= type(self)._reported + REPORT:
+            type(self)._reported = time.monotonic()
             _LOG.warning("refused: %d connections are too many, silent ones end", len(others))

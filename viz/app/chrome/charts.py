@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair
 import streamlit as st
 
+from viz.app import presentation
 from viz.figures.axes import vega_json
 from viz.figures.colors import INK
 from viz.figures.head_scatter import PICKED
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+ENLARGED = 1.3
+"""Factor of letters and heights where the page is presented."""
+VEGA_FONT_SIZE, PLOTLY_FONT_SIZE = 13, 12
+"""Sizes of letters unless a chart sets its own, CSS pixels."""
+GROWING = {"fontSize", "labelFontSize", "titleFontSize", "labelLimit", "limit", "height", "step"}
+"""Properties of a chart that grow with its letters."""
 
 # all charts of the app pass here, so that nobody else changes how Altair reads a table meanwhile
 altair.data_transformers.disable_max_rows()
@@ -34,12 +42,18 @@ def altair_chart(
     gave may stand for the chart, and stays as it is.
     """
     spec = chart if isinstance(chart, dict) else spec_of(chart)
+    if presentation.is_on():
+        spec = enlarged(spec)
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 
 def plotly_chart(figure: Figure, *, key: str, alt: str) -> None:
     """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
     name = f"headlight-{key.replace('_', '-')}"
+    if presentation.is_on():
+        size = ENLARGED * (figure.layout.font.size or PLOTLY_FONT_SIZE)
+        figure = type(figure)(figure)  # the given one may be drawn again
+        figure.update_layout(font_size=size).update_annotations(font_size=size)
     st.plotly_chart(figure, key=key, alt=alt, config={"toImageButtonOptions": {"filename": name}})
 
 
@@ -47,6 +61,26 @@ def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """Return the chart with its data and the theme of the app, as a browser draws it."""
     spec: dict[str, Any] = json.loads(vega_json(chart.to_dict(validate=False)))
     return spec
+
+
+def enlarged(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart with larger letters, and room for them, as a projector needs it."""
+    config = spec.get("config", {})
+    sizes = {"labelFontSize": VEGA_FONT_SIZE, "titleFontSize": VEGA_FONT_SIZE}
+    texts = {name: {**sizes, **config.get(name, {})} for name in ("axis", "legend", "header")}
+    return _grown({**spec, "config": {**config, **texts}})
+
+
+def _grown(part: Any, name: str = "") -> Any:
+    if name in {"data", "datasets"}:
+        return part
+    if name in GROWING and isinstance(part, int | float):
+        return ENLARGED * part
+    if isinstance(part, list):
+        return [_grown(item) for item in part]
+    if isinstance(part, dict):
+        return {key: _grown(value, key) for key, value in part.items()}
+    return part
 
 
 def picked_point(state: object) -> Mapping[str, object]:

@@ -42,6 +42,26 @@ def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:
     assert spec == before
 
 
+def test_letters_grow_where_the_page_is_presented_and_data_stay() -> None:
+    table = pd.DataFrame({"step": [1, 2], "b": [3.0, 4.0]})
+    words = alt.Chart(table).mark_text(fontSize=10).encode(x="step:Q", y="b:Q")
+    spec = spec_of(words.properties(height=100))
+    before = deepcopy(spec)
+    app = AppTest.from_function(script)
+    app.session_state["spec"] = spec
+    app.query_params["present"] = "1"
+    app.run()
+    assert not app.exception
+    drawn = app.get("vega_lite_chart")[0].proto
+    grown, large = json.loads(drawn.spec), charts.ENLARGED
+    assert grown["mark"]["fontSize"] == 10 * large
+    assert grown["height"] == 100 * large
+    axis = {"labelFontSize": 13 * large, "titleFontSize": 13 * large}
+    assert grown["config"]["axis"] == charts.chart_theme()["config"]["axis"] | axis
+    assert charts.enlarged(spec)["datasets"] == before["datasets"]
+    assert spec == before
+
+
 def test_a_large_table_is_drawn_whole() -> None:
     rows = 5_001  # more than Altair takes by itself
     spec = spec_of(alt.Chart(pd.DataFrame({"a": range(rows)})).mark_line().encode(x="a:Q"))

@@ -103,6 +103,8 @@ def head_scatter(
     names = alt.Chart(named).mark_text(
         color=INK,
         fontSize=12,
+        # on a phone the kind, which colour and shape show too, would run into other names
+        text=alt.expr("width < 500 ? split(datum.name, ' · ')[0] : datum.name"),
         align=alt.expr(f"{is_right} ? 'right' : 'left'"),
         dx=alt.expr(f"{is_right} ? -9 : 9"),
         dy=alt.expr(f"{is_right} ? -9 : 11"),
@@ -114,7 +116,7 @@ def head_scatter(
             bars.encode(alt.Y("y low:Q", title=_axis_title(y)), x="x:Q", y2="y high:Q"),
             points,
             ring.encode(**places),
-            names.encode(**places, text="name:N"),
+            names.encode(**places, detail="name:N"),
         ]
     )
 

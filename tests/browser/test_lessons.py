@@ -21,6 +21,7 @@ from tests.browser.app_page import (
 )  # fmt: skip
 from tests.browser.servers import APP, served
 from transformer import Translator
+from transformer.files.installed import FILES
 from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE
 from viz.app.links.address import CARRIED
 from viz.app.models.menu import CHECKPOINT_VARIABLE
@@ -262,3 +263,32 @@ def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, app):
     until(page, lambda: choices(page) != before, True)
     assert url(page)["present"] == "1"
     no_traceback(page)
+
+
+CARD = """<div class=st-key-lesson>
+  <div class=st-key-lesson-card-0>One</div>
+  <div class=st-key-lesson-verdict-0>Not quite</div>
+  <div class=st-key-lesson-again-0><button>Try again</button></div>
+</div>"""
+FIELD = "<div class=st-key-lesson-typed-0><input></div>"
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def test_the_focus_waits_for_a_field_that_is_drawn_late(browser) -> None:
+    page = browser.new_page()
+    page.add_script_tag(path=FILES / "viz" / "app" / "chrome" / "js" / "card_focus.js")
+    page.evaluate(f"document.body.innerHTML = `{CARD}`")
+    page.evaluate(FRAMES)
+    page.get_by_role("button").focus()
+
+    def focused_after(change: str) -> str:
+        page.evaluate(f"document.querySelector{change}")
+        page.evaluate(FRAMES)
+        return page.evaluate("document.activeElement.tagName")
+
+    assert focused_after("('[class*=again]').remove()") == "BODY"
+    assert focused_after("('[class*=verdict]').remove()") == "BODY"
+    field = f"('.st-key-lesson').insertAdjacentHTML('beforeend', '{FIELD}')"
+    assert focused_after(field) == "INPUT"
+    assert focused_after("('input').outerHTML = '<input>'") == "INPUT"
+    page.close()

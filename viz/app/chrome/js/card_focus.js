@@ -15,7 +15,8 @@
   const find = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
 
   let inside = false; // the reader is in the panel, or in the menu of lessons
-  let place = ""; // key of the container that had the focus
+  let aim = ""; // selector of what has the focus, or gets it as soon as it is drawn
+  let due = false; // it has yet to get it
   let card = "";
   let judged = false;
 
@@ -25,8 +26,10 @@
     const panel = target.closest(PANEL);
     inside = panel !== null || target.closest(MENU) !== null;
     const keyed = target.closest("[class*=st-key-lesson-]");
-    place = type === "focusin" && panel && keyed
-      ? [...keyed.classList].find((name) => name.startsWith("st-key-")) ?? "" : "";
+    const key = keyed && [...keyed.classList].find((name) => name.startsWith("st-key-"));
+    if (type === "focusin") due = false;
+    aim = type === "focusin" && panel && key ? `.${key}` : "";
+    if (aim && target !== keyed) aim += ` :is(${CONTROLS})`;
   };
   addEventListener("focusin", note);
   addEventListener("pointerdown", note, true);
@@ -34,23 +37,16 @@
   const follow = () => {
     const title = find(`[class*=${CARD}]`);
     const key = [...(title?.classList ?? [])].find((name) => name.startsWith(CARD)) ?? "";
-    const verdict = key ? find(`.${key.replace(CARD, VERDICT)}`) : null;
+    const verdict = key && `.${key.replace(CARD, VERDICT)}`;
     const [before, was] = [card, judged];
-    [card, judged] = [key, verdict !== null];
+    [card, judged] = [key, verdict !== "" && find(verdict) !== null];
     if (!inside || !title) return;
-    if (before !== card) focus(title);
-    else if (verdict && !was) focus(verdict);
-    else if (!verdict && was) find(FIELD)?.focus();
-    else if (place && document.activeElement === document.body) {
-      /** @type {HTMLElement | null | undefined} */ (
-        find(`.${place}`)?.querySelector(CONTROLS))?.focus({ preventScroll: true });
-    }
-  };
-
-  /** @param {HTMLElement} element */
-  const focus = (element) => {
-    element.tabIndex = -1; // Tab goes on from it, and does not stop at it
-    element.focus();
+    if (before !== card) [aim, due] = [`.${key}`, true];
+    else if (judged !== was) [aim, due] = [judged ? verdict : FIELD, true];
+    const element = aim && (due || document.activeElement === document.body) ? find(aim) : null;
+    if (!element) return;
+    if (!element.matches(CONTROLS)) element.tabIndex = -1; // Tab goes on from it, and passes it by
+    element.focus({ preventScroll: !due });
   };
 
   let waiting = 0;

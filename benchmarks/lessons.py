@@ -223,7 +223,8 @@ class Player:
                 answer = Answer(read, read if number_read is None else number_read)
                 self.score.read += 1
             self._press(f".st-key-lesson-again-{number} button")
-            self._wait(f"!document.querySelector('.st-key-lesson-verdict-{number}')", "no new try")
+            old = f".st-key-lesson-verdict-{number}, .st-key-lesson-again-{number}"
+            self._wait(f"!document.querySelector({old!r})", "no new try")
             self._answer(number, card, answer, right=True)
         if number % 3 == 2:
             self._resume(number)

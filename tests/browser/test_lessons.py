@@ -52,7 +52,7 @@ answer: {{measure: strongest, head: L1 H2 decoder, row: 1}}
 
 ```yaml
 link: /translate
-light: sentence
+light: translation
 ask: How many subwords?
 answer: {{measure: subwords, side: source}}
 ```

@@ -35,7 +35,7 @@ from viz.lessons.measures import Sentence
 LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "navigation": ("stTopNav",),
     "sentence": ("sentence-bar",),
-    "translation": ("removal-translation", "translation-line", "translate-editor"),
+    "translation": ("removal-translation", "translate-editor", "translation-line"),
     "findings": ("findings",),
     "controls": (
         "heads-controls", "inside-controls", "mask-controls", "roles-controls", "faithful-controls",

@@ -1,7 +1,5 @@
 """Serious faults that axe-core finds on every view, on every kind of screen and in every mode."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -150,7 +148,7 @@ def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, st
                 yield ("" if page == "translate" else page), query
 
 
-def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None:
+def visit(page: "Page", address: str, path: str, query: Mapping[str, str]) -> None:
     """Go to a view and wait until all of it is there."""
     from tests.browser.app_page import AT_REST, enter
 
@@ -159,7 +157,7 @@ def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None
     page.locator(AT_REST).wait_for()
 
 
-def faults(page: Page, mode: Mode) -> list[str]:
+def faults(page: "Page", mode: Mode) -> list[str]:
     """List the serious faults of a page as it stands, in a mode."""
     from tests.browser.app_page import THEME, at_rest, until
 

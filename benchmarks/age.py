@@ -1,7 +1,5 @@
 """One server for a long time: its memory and its answers at the end and at the beginning."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import csv

@@ -1,7 +1,5 @@
 """Several servers of the app behind HAProxy, as `headlight app --processes` says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """A headless Chromium, for measuring what a person waits for."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Servers behind a balancer that die, hang or restart: who loses the page, and for how long."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import http.client

@@ -5,8 +5,6 @@ confidence. Printed are the sentences that have a finding on each page, the time
 numbers that differ.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

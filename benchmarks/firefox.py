@@ -1,7 +1,5 @@
 """Every view in Firefox, by WebDriver BiDi: whether it is drawn, and what the console says."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import json

@@ -1,7 +1,5 @@
 """The first view of each page: what Tab reaches, what is to be read, what is seen whole."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterator
@@ -105,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
             page.close()
 
 
-def measured(page: Page, address: str, path: str) -> FirstView:
+def measured(page: "Page", address: str, path: str) -> FirstView:
     """Open a page on its default sentence, and measure its first view."""
     visit(page, address, "" if path == "translate" else path, {})
     is_phone = page.evaluate("innerWidth < 641")

@@ -6,8 +6,6 @@ of what one pass over the finished sequence gives. A value planted in the output
 under the tokens of its place.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Small models of every family of `transformers` that shows its attention, with random weights."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import torch

@@ -5,8 +5,6 @@ runs on one core, and its time is the processor's, which others on the machine h
 file runs on all cores by the clock.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import statistics

@@ -6,8 +6,6 @@ right one, read from the lit picture where it can be. A card that asks for the r
 gets one; the last card says the score. The address of every third card is opened in a new browser.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time
@@ -136,7 +134,7 @@ class Player:
     """
 
     def __init__(
-        self, browser: Browser, screen: dict[str, Any], address: str, lesson: Lesson, score: Score
+        self, browser: "Browser", screen: dict[str, Any], address: str, lesson: Lesson, score: Score
     ) -> None:
         self.browser, self.screen, self.address = browser, screen, address
         self.lesson, self.score, self.texts = lesson, score, TEXTS[lesson.language]

@@ -1,7 +1,5 @@
 """MarianMT folders read here and in transformers, and an export of our own read there."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile

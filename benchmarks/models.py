@@ -1,7 +1,5 @@
 """A MarianMT model of 74 M parameters, from its folder to a translation with all its maps."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

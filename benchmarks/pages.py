@@ -1,7 +1,5 @@
 """The paper's pages in a real Chromium: from a control to the redrawn picture, for 20 words."""
 
-from __future__ import annotations
-
 import argparse
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -158,7 +156,7 @@ def _in_pieces(text: str) -> str:
     return " ".join(piece.text for piece in Translator.load().target_tokenizer.pieces(text))
 
 
-def _seconds(page: Page, address: str, control: Control, click: int) -> float:
+def _seconds(page: "Page", address: str, control: Control, click: int) -> float:
     """From one click to the last picture that it redraws."""
     if control.anew or not click:
         text = SENTENCE

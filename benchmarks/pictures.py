@@ -1,7 +1,5 @@
 """The pictures of README and documentation, taken of the app: stills, and one that moves."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import re
@@ -99,14 +97,14 @@ def run(options: argparse.Namespace) -> None:
                 _save_moving(list(_frames(page, server.address)), options.out / "watch.webp")
 
 
-def _visit(page: Page, address: str, picture: Picture) -> None:
+def _visit(page: "Page", address: str, picture: Picture) -> None:
     page.goto(f"{address}/{picture.path}?{urlencode(picture.query, doseq=True)}")
     page.locator(".st-key-explanation").wait_for(state="attached", timeout=60_000)
     page.locator(picture.ready).first.wait_for()
     page.wait_for_timeout(2500)  # charts are fitted to their width, and fade in
 
 
-def _frames(page: Page, address: str) -> Iterator[bytes]:
+def _frames(page: "Page", address: str) -> Iterator[bytes]:
     """Yield the frames of *Watch it translate* as it plays on a clock that is moved by hand."""
     _visit(page, address, Picture("watch", "", {"step": "1"}, ".hl-player-says"))
     page.clock.install(time=0)

@@ -1,7 +1,5 @@
 """Many people at the app at the same time: how long each waits."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

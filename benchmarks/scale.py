@@ -3,8 +3,6 @@
 No GPU is needed: the model is tiny, and the batches and the vocabulary are those of the base model.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

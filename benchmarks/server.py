@@ -1,7 +1,5 @@
 """Servers of the app and of other programs, and a session of the app without a browser."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
@@ -152,7 +150,7 @@ class ForgedSession:
         )
         self.id = ""
 
-    def __enter__(self) -> ForgedSession:
+    def __enter__(self) -> "ForgedSession":
         self._connection = self._connecting.__enter__()
         return self
 

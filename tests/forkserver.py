@@ -3,8 +3,6 @@
 One list for all, because there is one fork server in a process: who asks first starts it.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from multiprocessing.context import ForkServerContext
 

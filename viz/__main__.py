@@ -1,7 +1,5 @@
 """python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
 
-from __future__ import annotations
-
 import argparse
 import contextvars
 import math

@@ -1,13 +1,11 @@
 """Many sentences with all their heads as one HTML page, which needs no network and no server."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +19,12 @@ from transformer.analysis.corpus.head_summary import (
     measure_heads,
 )
 from transformer.analysis.heads.head import Head
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import amount, lens_caption, tells_heads
+from viz.draw.caption import Origin, amount, lens_caption, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
@@ -33,10 +32,6 @@ from viz.draw.open_head import heads_of_kind, outlined, short_name
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
-
-if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
-    from viz.draw.caption import Origin
 
 MOST_BYTES = 256 * MIB
 """Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""

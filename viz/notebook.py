@@ -4,34 +4,26 @@ Altair's figures then bring their scripts along, too, and need no network: the e
 what that takes.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
-from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, lens_trace
+from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, AnyLens, lens_trace
 from transformer.errors import InputError, quoted
+from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
+from transformer.translator import Translator
 from viz.draw.head_grid import LAYER_ORDER
 from viz.draw.heads_view import ExplorerOptions
 from viz.report import PageTheme, report
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from transformer.analysis.lenses import AnyLens
-    from transformer.kinds import Kind, Row
-    from transformer.translator import Translator
-
 
 MOST_BYTES = 20_000_000
 """Size of a cell, up to which nothing is said of it."""

@@ -1,18 +1,17 @@
 """One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, map_unit, tells_heads
+from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted, format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
@@ -20,10 +19,6 @@ from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.finding import chosen_head
-
-if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
-    from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
 

@@ -1,7 +1,5 @@
 """The weights of each sentence, or their shares by a lens, as files in a folder."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

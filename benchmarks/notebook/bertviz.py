@@ -1,7 +1,5 @@
 """The peer: BertViz, which writes every weight as a decimal number into a page."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ the same Chromium, in turns. The libraries that BertViz's pages load from a CDN 
 machine, so no network is in its figures; without them only its bytes and its writing are measured.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """JupyterLab in a folder of its own, and one of its notebooks in Chromium."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -116,7 +114,7 @@ class Notebook:
         self.menu("File", "Save Notebook")
         self.page.wait_for_timeout(2000)
 
-    def frames(self) -> list[Frame]:
+    def frames(self) -> list["Frame"]:
         """The pages in the outputs, in their order."""
         contents = []
         for frame in self.page.locator(".jp-OutputArea-output iframe").element_handles():

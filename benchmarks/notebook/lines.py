@@ -3,8 +3,6 @@
 The weights are wide enough that heads are sharp: uniform rows would be too easy to write short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

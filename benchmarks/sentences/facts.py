@@ -1,7 +1,5 @@
 """A sentence with everything that the model makes of it, and the lines of the sentence bar."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +53,7 @@ class Facts:
         return [piece.id for piece in self.trace.target_pieces]
 
     @cached_property
-    def batch(self) -> list[Facts]:
+    def batch(self) -> list["Facts"]:
         """This sentence and those beside it, unless somebody types others."""
         return [self, *(Facts(self.translator, text) for text in BATCH)]
 

@@ -5,8 +5,6 @@ logits go forward: each part of the residual stream is put through all later nor
 deviations held. A layer is read by a decoder that ends with it.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator, Mapping

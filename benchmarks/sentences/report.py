@@ -5,8 +5,6 @@ shows them. The sentences expected there are computed from the model by other co
 What varies with the sentence and is expected by no check is a fault, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """A file of the reader, and the job that is made of it: until Cancel, and no longer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -48,12 +46,12 @@ else:
 """
 
 
-def text_file(name: str, content: bytes) -> FilePayload:
+def text_file(name: str, content: bytes) -> "FilePayload":
     return {"name": name, "mimeType": "text/plain", "buffer": content}
 
 
 def test_a_file_becomes_a_job_that_its_reader_cancels(
-    browser: Browser, serve_script: Callable[[str], str]
+    browser: "Browser", serve_script: Callable[[str], str]
 ) -> None:
     page = browser.new_page()
     sent: list[str] = []

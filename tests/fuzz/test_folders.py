@@ -1,7 +1,5 @@
 """No command changes a byte of what a person has at or beside its output."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Regular expressions of the corpus search: each ends soon, in little memory, as `re` has it."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """A small parallel text and a recipe that trains on it in seconds."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Connections of the server: one that asks nothing ends, so that another finds a place."""
 
-from __future__ import annotations
-
 import logging
 import time
 from asyncio import BaseTransport

@@ -1,7 +1,5 @@
 """File descriptors of the process, which bound its connections and its open tabs."""
 
-from __future__ import annotations
-
 import sys
 
 if sys.platform != "win32":  # which has no such limit

@@ -1,7 +1,5 @@
 """The menu beside the navigation: the lessons, and what a reader can bring."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from viz.app.lessons import menu

@@ -1,7 +1,5 @@
 """The bar of a job: how far it is, and the button that ends it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown

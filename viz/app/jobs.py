@@ -4,8 +4,6 @@ The server has two cores: while a job takes one, the other serves readers. A job
 reader changes the page, and ends with its session.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time
@@ -69,7 +67,7 @@ class Job(Generic[T]):
     title: str  # what it does, on the screen
     session: str  # the session that owns it
     client: str  # where it comes from; see `viz.app.cache.clients`
-    queue: JobQueue  # where it waits
+    queue: "JobQueue"  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
     state: State = "waiting"  # the last one is final

@@ -1,7 +1,5 @@
 """The log: one line for each event, without what people typed."""
 
-from __future__ import annotations
-
 import logging
 import os
 import traceback

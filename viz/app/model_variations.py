@@ -1,7 +1,5 @@
 """Table 3 as the paper prints it: what each row changes, and what that costs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Monitoring of the server: open sessions, and the metrics that Prometheus reads."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os

@@ -1,7 +1,5 @@
 """Presenting: `present=1` in the address gives larger type, and the page to the picture."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from viz.app.links import address

@@ -1,7 +1,5 @@
 """Headers with which a browser runs no script but ours, and no stranger's page shows the app."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

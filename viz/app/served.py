@@ -5,8 +5,6 @@ the others belong to no component, and a style sheet that came with the first ru
 that is drawn by then.
 """
 
-from __future__ import annotations
-
 import gc
 import re
 import threading

@@ -5,8 +5,6 @@ once, to know whether a session is there, to let go of a file, to bound connecti
 script into the page before its own.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode

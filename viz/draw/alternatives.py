@@ -1,7 +1,5 @@
 """Alternatives to the pieces of a translation: `js/step_bars` and `js/translation_editor`."""
 
-from __future__ import annotations
-
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

@@ -1,23 +1,18 @@
 """Maps and ribbons of heads: what travels for `js/attention_map` and `js/ribbons`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.kinds import ROWS, Row
+from transformer.kinds import ROWS, Kind, Row
 from transformer.text.languages import Languages
+from transformer.trace import Labels
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 from viz.draw.palette import ENDS, head_colors, theme_tables
 from viz.draw.weights import check
 from viz.draw.wire import encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""

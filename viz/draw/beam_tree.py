@@ -1,7 +1,5 @@
 """Every prefix that a beam search kept or dropped, as a tree: what travels for `js/beam_tree`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,15 +5,13 @@ byte of every number, then the second, and so on, as `js/explorer/data.js` reads
 the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +21,10 @@ from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace, Labels
 from viz.draw.attention_map import FAINTEST, MOST_HEADS
-from viz.draw.caption import ALL_HEADS, tells_heads
+from viz.draw.caption import ALL_HEADS, Origin, tells_heads
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.wire import encode
-
-if TYPE_CHECKING:
-    from viz.draw.caption import Origin
 
 INSIDE_BYTES = 2**21
 """Of float32 weights, up to which a page unpacks all of them at once: no wait is to be noticed."""
@@ -103,7 +98,7 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
             yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
 
-def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packing) -> str:
+def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: "Packing") -> str:
     """Encode grid, labels, colours and the given weights."""
     options = view.options
     arrays: dict[str, npt.NDArray] = {"grid": _as_array(view.grid())}

@@ -1,7 +1,5 @@
 """Numbers and lists as the screen writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

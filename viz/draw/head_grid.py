@@ -1,26 +1,22 @@
 """The grid of all heads: what travels for `js/head_grid`, one byte a weight."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
+from transformer.kinds import Kind
+from transformer.trace import Labels
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.weights import check, to_bytes
 from viz.draw.wire import encode, encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)

@@ -1,23 +1,27 @@
 """The heads view: its options, and its parts as the page, the notebook and the report show them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
+from transformer.text.languages import Languages
+from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
-from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons, map_words
+from viz.draw.attention_map import MOST_HEADS, Scale, encode_map, encode_ribbons, map_words
 from viz.draw.caption import (
     LENS_NAMES,
+    Origin,
     amount,
     grid_caption,
     head_caption,
@@ -40,15 +44,6 @@ from viz.draw.open_head import (
     short_name,
 )
 from viz.draw.wire import is_index
-
-if TYPE_CHECKING:
-    from transformer.analysis.axes import LabelledWeights
-    from transformer.analysis.lenses import AnyLens
-    from transformer.text.languages import Languages
-    from transformer.trace import AttentionTrace
-    from transformer.traces.fields import Weights
-    from viz.draw.attention_map import Scale
-    from viz.draw.caption import Origin
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
@@ -236,7 +231,7 @@ class HeadsView:
         )
         return heads
 
-    def with_options(self, options: ExplorerOptions) -> HeadsView:
+    def with_options(self, options: ExplorerOptions) -> "HeadsView":
         """Return the same trace with other choices."""
         return HeadsView(self.trace, options, self.origin, self._remember)
 

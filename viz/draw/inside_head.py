@@ -1,7 +1,5 @@
 """The inside of a head: what travels for `js/inside_head`, every number of one query word."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -9,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.kinds import Kind
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, largest_colour, theme_tables
 from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
-    from transformer.kinds import Kind
 
 
 _SCALES = (
@@ -50,7 +48,7 @@ class WalkStep:
 
 
 def encode_inside(
-    numbers: Arithmetic,
+    numbers: "Arithmetic",
     keys: Sequence[str],
     query: str,
     kind: Kind,

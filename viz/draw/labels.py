@@ -1,18 +1,13 @@
 """Labels of kinds, heads, axes and pieces on the screen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from transformer.kinds import KIND_NAMES
+from transformer.kinds import KIND_NAMES, Kind, Row
 from transformer.text.languages import Languages, Side
 from transformer.text.special_tokens import looks_special
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import has_letter
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind, Row
 
 PAGE_TITLES = {
     "translate": "Translate",

@@ -1,21 +1,15 @@
 """Share of the weight that a map without sinks leaves out, in words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from transformer.analysis.sinks import share_on_sinks, sink_tokens
+from transformer.kinds import Kind
+from transformer.trace import AttentionTrace
 from viz.draw.caption import amount, tells_heads
 from viz.draw.formatting import counted, listing, per_cent
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 from viz.draw.open_head import mean
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import AttentionTrace
-    from viz.draw.heads_view import ExplorerOptions
 
 MOST_NAMED = 6
 """Tokens that are named; a text may have many signs."""

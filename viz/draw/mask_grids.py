@@ -1,7 +1,5 @@
 """The masks of a batch, one grid for each sentence: what travels for `js/mask_grids`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.config import PAD
+from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL
+from transformer.trace import Labels
 from viz.draw.formatting import listing
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.palette import COLOR
@@ -19,13 +19,11 @@ from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.masking import MaskReason
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""
 
-REASONS: Mapping[MaskReason, tuple[str, str]] = {
+REASONS: Mapping["MaskReason", tuple[str, str]] = {
     "later": ("it comes later", "they come later"),
     "padding": ("it is padding", "they are padding"),
     "both": ("it comes later and is padding", "they come later and are padding"),
@@ -121,7 +119,7 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
     return (sentence, row) if is_index(row, len(grids[sentence].labels.queries)) else None
 
 
-def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
+def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
     """Describe one row of a mask: what it may see, then what it may not, in the order of the keys.
 
     Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”

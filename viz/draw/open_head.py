@@ -1,7 +1,5 @@
 """The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -5,16 +5,13 @@ Lightness is that of OKLab (Ottosson 2020): equal steps there look equally large
 own colour it has that very colour; towards the ends chroma falls, as far as sRGB asks for it.
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
+from transformer.kinds import Kind
 
 Theme = Literal["light", "dark"]
 Floats = NDArray[np.float64]

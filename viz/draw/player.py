@@ -1,25 +1,20 @@
 """Attention in motion, step by step of a search or of a training run: data for `js/player`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
-from transformer.kinds import KIND_NAMES
+from transformer.kinds import KIND_NAMES, Kind
+from transformer.trace import AttentionTrace
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import AttentionTrace
 
 WINDOW = 48
 """Subwords of each side that are drawn; of a longer sentence they are its first."""

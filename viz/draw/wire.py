@@ -9,8 +9,6 @@ C order. `decode` in `js/core/wire.js` reads this, be it from Streamlit's socket
 that carries the bytes in base64.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 
 from transformer.config import EOS
 from transformer.text.languages import Languages, Side
-from transformer.text.tokenizer import WORD_START
+from transformer.text.tokenizer import WORD_START, Piece
 from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, named_head
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
     from transformer.analysis.source_share import SourceShares
-    from transformer.text.tokenizer import Piece
 
 TITLE = "Which words belong together"
 NOTE = (

@@ -1,7 +1,5 @@
 """Axes, ticks and legends that charts share."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Charts of changes over many lines: by line, beside random sets of heads, and head by head."""
 
-from __future__ import annotations
-
 import altair as alt
 import numpy as np
 import numpy.typing as npt

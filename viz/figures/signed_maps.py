@@ -1,7 +1,5 @@
 """Maps of signed values, one or several side by side on one scale."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -117,7 +115,7 @@ def maps(
     down: Mapping[str, object],
     height: int,
     widths: Sequence[float] = (),
-) -> go.Figure:
+) -> "go.Figure":
     """Draw maps of the same rows side by side, with one colour bar at the right.
 
     The maps are by their title, `height` is in CSS pixels, `across` and `down` are Plotly's

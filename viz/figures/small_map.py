@@ -1,7 +1,5 @@
 """The weights of one head on one sentence as a small map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Findings of each page, the most worth seeing first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Findings that take one more pass of the model over the sentence and its translation."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from transformer import AttentionTrace, Translator

@@ -1,7 +1,5 @@
 """Findings on training: where the learning rate peaks, and when the heads of a run formed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

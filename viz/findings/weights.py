@@ -1,7 +1,5 @@
 """Findings from the weights of a trace alone: our own model's, or anybody's."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Answer key of a lesson: the right answers, computed with a model before anybody is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple

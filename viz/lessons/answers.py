@@ -4,8 +4,6 @@ The file is JSON. Its last field is the SHA-256 of all others, which shows that 
 by accident or by hand. It is no proof: whoever reads this module can compute it for any answers.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Table of the answers of many readers to one lesson, as text and as CSV."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Answers to cards: the right one for a sentence, and whether one that was given is right."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A lesson and its cards, as a lesson file describes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple

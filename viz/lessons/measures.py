@@ -5,8 +5,6 @@ Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword,
 from 1. A row of the cross-attention is named by what it writes, one of the others by what it reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Puzzles written as a lesson file, in English."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus

@@ -4,8 +4,6 @@ Weights change with each training, so no puzzle is written by hand. Each is sear
 sentences, and computed once more on a new trace before it is used.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -23,8 +23,6 @@ reveal: L4 H5 looks at {answer}.
 - [ ] dogs
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace

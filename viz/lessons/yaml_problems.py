@@ -1,7 +1,5 @@
 """Mistakes in lines that are no YAML, in the words of somebody who writes lessons."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The page “Schedule”: the learning rate of §5.3 for any width, warmup and number of steps."""
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st

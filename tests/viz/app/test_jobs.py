@@ -1,7 +1,5 @@
 """Long work in the background: whose it is, when it runs, and what ends it."""
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref

@@ -1,7 +1,5 @@
 """Results of a model for a sentence, computed once for all readers."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from collections.abc import Hashable, Mapping

@@ -3,8 +3,6 @@
 A class may share an address: its members wait for each other, and few things are refused to them.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 from contextlib import contextmanager

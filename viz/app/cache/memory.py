@@ -4,8 +4,6 @@ It is shared by everybody: what was computed for a sentence serves whoever looks
 are not in it; whoever starts the server names their folders.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet

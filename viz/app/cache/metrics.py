@@ -3,8 +3,6 @@
 No metric has a name or a text of a reader.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The heads that a sentence needs most, computed once for all readers."""
 
-from __future__ import annotations
-
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import LENGTH, removal_order

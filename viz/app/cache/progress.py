@@ -1,7 +1,5 @@
 """A bar for work that takes longer than a reader waits without asking."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

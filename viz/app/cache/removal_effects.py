@@ -1,7 +1,5 @@
 """The effect of removed heads on the translation in the bar, computed once for all readers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from transformer import AttentionTrace, Translation, Translator

@@ -5,8 +5,6 @@ else searches, a sentence is searched at once and alone; those that come meanwhi
 are the next batch.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

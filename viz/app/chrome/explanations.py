@@ -1,7 +1,5 @@
 """Text in Markdown: explanations below a page, with their line of code; foreign text, escaped."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

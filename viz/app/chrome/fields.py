@@ -5,8 +5,6 @@ every file has a bound, which is held in the browser and on the server, and a te
 whatever the browser sends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 

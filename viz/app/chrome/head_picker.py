@@ -1,7 +1,5 @@
 """Kind, layer, head and the name of a row as small menus whose choice stands in the URL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

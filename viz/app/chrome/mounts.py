@@ -7,8 +7,6 @@ One component draws all pictures. Its script is loaded once, by an address that 
 content; a message holds no program text.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -18,7 +16,9 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from transformer.analysis.heads.head import Head
 from transformer.files.installed import PACKAGES
+from transformer.trace import Labels
 from viz.app.links import address
 from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import pin_of
@@ -26,9 +26,6 @@ from viz.draw.head_grid import GridPart, click_of, encode_selection
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
-
-    from transformer.analysis.heads.head import Head
-    from transformer.trace import Labels
 
 T = TypeVar("T")
 
@@ -68,7 +65,7 @@ def _register() -> None:
 
 
 @cache
-def _pictures() -> ComponentRenderer:
+def _pictures() -> "ComponentRenderer":
     """Return the component that draws all pictures: the data say which."""
     # not when this module is imported: only a running app knows the folder. The shadow root keeps
     # Streamlit's styles out and these in

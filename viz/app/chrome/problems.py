@@ -1,7 +1,5 @@
 """Errors as readers see them: with the names of folders, while the log has their paths."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """View of a card: what its link opens, with head and sentence of its question."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer.analysis.heads.head import Head

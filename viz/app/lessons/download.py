@@ -1,7 +1,5 @@
 """Score of a reader, and the answers as a file, below the last card of a lesson."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from viz.app.cache import cached_results

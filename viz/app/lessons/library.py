@@ -1,7 +1,5 @@
 """The lessons that the app offers: those that come with it, and a teacher's own."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The menu of lessons: those in the reader's language first, the shortest first of each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import get_args
 

@@ -4,8 +4,6 @@ It is drawn before the page, so that nothing waits for a picture; `notice` then 
 is about, where the page shows its view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

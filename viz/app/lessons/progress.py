@@ -1,7 +1,5 @@
 """Place and answers of a reader in a lesson: all in the URL, so that a link resumes it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import streamlit as st

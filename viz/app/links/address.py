@@ -8,8 +8,6 @@ page where a widget of the last page had the same name, even if a link or Back h
 there.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pages of the app by their paths in the URL, and links from one to another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 

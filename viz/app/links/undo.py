@@ -1,7 +1,5 @@
 """Undo and redo: the states that were, the one that is, and those that were undone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 

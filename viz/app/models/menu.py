@@ -1,7 +1,5 @@
 """The menu of models, and the one that is chosen there, in memory while a run needs it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -84,7 +82,7 @@ def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]
     return _cache().use(folder, lambda: nullcontext(report))
 
 
-def problem(offered: OfferedModels) -> str:
+def problem(offered: "OfferedModels") -> str:
     """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
     state = st.session_state
     missing = next(
@@ -105,7 +103,7 @@ def problem(offered: OfferedModels) -> str:
     )
 
 
-def choose(offered: OfferedModels) -> str:
+def choose(offered: "OfferedModels") -> str:
     """Draw the menu; the name of the model that is chosen.
 
     It is hidden where there are no others than the bundled ones, between which ⇄ changes.
@@ -123,7 +121,7 @@ def reads_same_language(first: Translator, folder: Path) -> bool:
     return not (ours and theirs) or ours == theirs
 
 
-def reverse_of(languages: Languages, offered: OfferedModels) -> str:
+def reverse_of(languages: Languages, offered: "OfferedModels") -> str:
     """Return the name of the first model that translates the other way round; "" if none does."""
     if not languages.source or not languages.target or languages.codes:
         return ""

@@ -1,7 +1,5 @@
 """The models in memory: as many as fit into a bound, each loaded once for everybody."""
 
-from __future__ import annotations
-
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator

@@ -1,7 +1,5 @@
 """A further translation beside the one in the sentence bar, with what differs marked."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
 from html import escape
 

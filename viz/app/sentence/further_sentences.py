@@ -1,7 +1,5 @@
 """Further sentences beside the one in the bar, where a page needs several: a batch."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError

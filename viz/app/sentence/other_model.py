@@ -1,7 +1,5 @@
 """Another model beside the one in the bar: the menu, and the same sentence for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The player: a translation as it is written, with what every head looks at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

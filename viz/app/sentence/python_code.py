@@ -4,8 +4,6 @@ A block is text, put together from the choices on the screen. What a person type
 its `repr`, on one line, so that it ends no string and begins no line.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

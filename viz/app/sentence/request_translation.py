@@ -1,7 +1,5 @@
 """The translation that a request asks for: found under its settings, or written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The text, beam size and α of the length penalty (§6.1), a prefix that is force
 forbidden, and a translation that was edited by hand.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The steps of the search in the bar: the probability of each piece, and its alternatives."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence

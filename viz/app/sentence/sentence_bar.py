@@ -1,7 +1,5 @@
 """The bar of the pages that use a sentence: the sentence, its search, and its translation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

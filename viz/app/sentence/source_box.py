@@ -1,7 +1,5 @@
 """The box of the source sentence, in the language that the model reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

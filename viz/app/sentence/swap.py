@@ -1,7 +1,5 @@
 """⇄: the translation becomes the sentence, for the model of the other direction."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer.text.languages import Languages

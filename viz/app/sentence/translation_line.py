@@ -1,7 +1,5 @@
 """The line of the translation in the sentence bar, which grows while the search runs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import streamlit as st

@@ -1,14 +1,11 @@
 """Above each page: the question that it answers, and what is worth seeing, one click away."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError
+from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import as_markdown
@@ -18,9 +15,6 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
-
-if TYPE_CHECKING:
-    from transformer import AttentionTrace, Translator
 
 LONGEST = 100
 """Pieces of a sentence or translation up to which the model is run once more unasked."""

@@ -1,7 +1,5 @@
 """Figure 1 with the tensors of the sentence, and one open box beside it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The view “Norms”: the model's layer norm beside batch norm, on the same batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The view “Parameters”: the size of a model of any shape, by formula and in the modules."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from typing import Any, get_args

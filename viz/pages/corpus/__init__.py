@@ -1,7 +1,5 @@
 """The page “Corpus”: every head over many lines, examples or the reader's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The view “Compare”: two models over the same lines, head by head and sentence by sentence."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable
 from inspect import cleandoc

@@ -1,7 +1,5 @@
 """The view “One head”: its sentences by tenths of a measure, how far it looks, and at what."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Results of jobs in the memo, under keys that say what they were computed from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The lines that the page “Corpus” shows: the measured examples, or lines of one's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines as a table: a tick makes a line the sentence of every page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

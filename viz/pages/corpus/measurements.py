@@ -1,7 +1,5 @@
 """Measured lines in the memo of the server, where nobody finds them who has not the same lines."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from hashlib import sha256
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Notes on lines that were left out, or are to be read with care: counted, and one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,7 +1,5 @@
 """The view “Remove heads”: what the removal of any heads costs over all lines, never why."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The view “Search”: lines sorted by any measure and filtered by regular expressions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

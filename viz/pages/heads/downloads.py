@@ -1,7 +1,5 @@
 """Downloads of the Heads page: CSV, NPZ, and an HTML report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The lens of the Heads page: its menu, its weights and its explanation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The page “All heads”: every layer and head of every kind as small maps, one of them large."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

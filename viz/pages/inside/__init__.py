@@ -1,7 +1,5 @@
 """The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Measures of heads on a corpus: their stored report, coloured cells of the map, and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape

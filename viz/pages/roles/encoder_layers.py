@@ -1,7 +1,5 @@
 """Translations that the decoder writes where it reads an earlier encoder layer (DecoderLens)."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator

@@ -1,7 +1,5 @@
 """Tests of faithfulness on the sentence in the bar, and what they and a corpus's say in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar

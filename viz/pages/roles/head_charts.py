@@ -1,7 +1,5 @@
 """Small charts of heads, one cell for each, and the clicks in them that open a head."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

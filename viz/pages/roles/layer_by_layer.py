@@ -1,7 +1,5 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt

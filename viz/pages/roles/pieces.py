@@ -1,7 +1,5 @@
 """The written piece that a view explains, and its alternative: menus and their messages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The view “Remove heads”: heads are removed or patched, and what changes is shown, never why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import partial

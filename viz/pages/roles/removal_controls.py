@@ -1,7 +1,5 @@
 """Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """The view “Why this word?”: evidence for two alternative pieces, and a check by erasing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """The view “Heads forming”: the attention that a run saved for a few sentences, step by step."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The runs of the Training page, and the attention that each saved for a few sentences."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

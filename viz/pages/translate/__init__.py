@@ -1,7 +1,5 @@
 """The page “Translate”: an editor, links between words, and the search as a tree."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer.analysis.alignment import align

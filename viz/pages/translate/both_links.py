@@ -1,7 +1,5 @@
 """Links between words by two models, one for each direction: their choice, and their method."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from streamlit.delta_generator import DeltaGenerator

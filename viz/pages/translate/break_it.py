@@ -1,7 +1,5 @@
 """Break it: the heads that this sentence needs most are removed, beside as many random ones."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

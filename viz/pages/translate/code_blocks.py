@@ -1,7 +1,5 @@
 """Python for the numbers of the page Translate."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer import Translation

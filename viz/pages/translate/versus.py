@@ -1,7 +1,5 @@
 """Two decodings of one sentence side by side, with differences marked and both maps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from html import escape
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """MarianMT folders with random weights, written as the hub has them, without `transformers`."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Outputs in the layout of transformers, made by hand from maps that are known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any

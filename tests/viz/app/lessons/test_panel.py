@@ -1,7 +1,5 @@
 """A lesson beside the pages: its cards, answers and place, all of them in the address."""
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """Translations from each encoder layer: those of a model whose cross-attention reads it."""
 
-from __future__ import annotations
-
 import re
 
 import torch

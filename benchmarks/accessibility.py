@@ -92,11 +92,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look at every view in every mode, and print what is wrong; the status is 1 if anything is.
-
-    Raises:
-        InputError: if axe-core is not installed.
-    """
+    """Look at every view in every mode, and print what is wrong; the status is 1 if anything is."""
     modes = [mode for mode in MODES if options.modes is None or mode.name in options.modes]
     counts, looked = dict.fromkeys((mode.name for mode in modes), 0), 0
     with served() as server, chromium() as browser:
@@ -123,11 +119,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def axe() -> str:
-    """Return the script of axe-core.
-
-    Raises:
-        InputError: if it is not installed.
-    """
+    """Return the script of axe-core."""
     if not AXE.is_file():
         raise InputError("axe-core is not installed: run `npm ci` first.")
     return AXE.read_text("utf-8")

@@ -124,11 +124,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(_options: argparse.Namespace) -> None:
-    """Check every family and print.
-
-    Raises:
-        HeadlightError: if the library is not installed, or something does not agree.
-    """
+    """Check every family and print."""
     print(f"transformers {require_transformers()}, torch {torch.__version__}")
     wrong = 0
     for family in huggingface_models.FAMILIES:

@@ -94,11 +94,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write a folder of each shape, read it by both libraries, and compare.
-
-    Raises:
-        InputError: if `transformers` is not installed.
-    """
+    """Write a folder of each shape, read it by both libraries, and compare."""
     version = require_transformers()
     print(f"{describe()}, transformers {version}")
     lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()

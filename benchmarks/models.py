@@ -47,7 +47,6 @@ def run(options: argparse.Namespace) -> None:
     """Write the folder, then open it by the library and by the menu of the app.
 
     Raises:
-        InputError: if `transformers` is not installed.
         NoBrowser: if no Chromium is.
     """
     require_transformers()
@@ -62,11 +61,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def require_transformers() -> str:
-    """Return the version of transformers.
-
-    Raises:
-        InputError: if it is not installed.
-    """
+    """Return the version of transformers."""
     try:
         import transformers
     except ImportError as error:

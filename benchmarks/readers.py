@@ -75,7 +75,6 @@ def run(options: argparse.Namespace) -> None:
     """Let readers ask for sentences of their own, and print how long they wait.
 
     Raises:
-        InputError: if there are not enough sentences for so many.
         NoAnswer: if the app takes too long, if its answer is not the translation, or if it shows
             the sentence of somebody else.
     """

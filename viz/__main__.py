@@ -105,11 +105,6 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
 
     A line that cannot be shown stops no other: it is named on standard error and in the page, and
     the exit status is 2. Blank lines are named and change no status.
-
-    Raises:
-        InputError: if a file cannot be read or written, if the two files do not have as many lines,
-            if what is asked for is not there, if no line can be shown, or if the page would be
-            larger than it may.
     """
     if not arguments.out.absolute().parent.is_dir():  # before the page is made
         folder = arguments.out.parent
@@ -219,11 +214,7 @@ class _Lines:
 
 
 def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pair]:
-    """Yield the lines of one file, or pairs of lines of two files.
-
-    Raises:
-        InputError: if a file cannot be read, or one has more lines than the other.
-    """
+    """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
         for line in _lines(sources, most_letters):
             yield line, None

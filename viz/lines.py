@@ -79,11 +79,7 @@ def pack_sentence(
     options: ExplorerOptions | None = None,
     origin: Origin | None = None,
 ) -> SentenceRecord:
-    """Make of a trace what the page holds of it; the number is that of its line, from 1.
-
-    Raises:
-        InputError: if there is no such head, or no token is left to show.
-    """
+    """Make of a trace what the page holds of it; the number is that of its line, from 1."""
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
     # all heads of a kind, shown or not, by the tokens that the grid names
@@ -116,9 +112,6 @@ class LinesPage:
 
     Args:
         options: with which each sentence opens.
-
-    Raises:
-        InputError: if the options have no layer.
     """
 
     def __init__(self, options: ExplorerOptions | None = None) -> None:
@@ -136,12 +129,7 @@ class LinesPage:
         return len(self._listed)
 
     def add(self, sentence: SentenceRecord) -> None:
-        """Add one sentence; numbers rise.
-
-        Raises:
-            InputError: if its heads are others than those of the sentences before, or the page
-                would be larger than it may.
-        """
+        """Add one sentence; numbers rise."""
         number = sentence.number
         if not self._listed:
             self._opens = sentence.opens
@@ -181,9 +169,6 @@ class LinesPage:
             theme: auto follows the reader's system.
             made_by: program and model in words, if they are to be told.
             left_out: sentences on lines that are not in it.
-
-        Raises:
-            InputError: if it has no sentence, or there is no such theme.
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
@@ -257,10 +242,6 @@ def lines_report(
         title: heading of the page.
         theme: auto follows the reader's system.
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
-
-    Raises:
-        InputError: if there is no trace, or no such head or theme, if two have other heads, or if
-            the page would be larger than it may.
     """
     require_theme(theme)
     page = LinesPage(options)

@@ -181,11 +181,7 @@ def text_sides(trace: AttentionTrace) -> tuple[TextSide, ...]:
 
 
 def require_theme(theme: PageTheme) -> None:
-    """Say before any work is done that there is no such theme.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """Say before any work is done that there is no such theme."""
     themes = [*get_args(PageTheme)]
     if theme not in themes:  # a notebook may hand over what has no hash
         raise InputError(f"There is no theme {quoted(theme)}: choose one of {', '.join(themes)}.")

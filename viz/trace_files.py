@@ -34,11 +34,7 @@ class TraceFiles:
     sinks: bool = True
 
     def require_free(self) -> None:
-        """Make sure, before anything is computed, that no file has a name that would be written.
-
-        Raises:
-            InputError: naming the first that has.
-        """
+        """Make sure, before anything is computed, that no file has a name that would be written."""
         try:
             there = sorted(self.folder.iterdir()) if os.path.lexists(self.folder) else []
         except OSError as error:
@@ -50,12 +46,7 @@ class TraceFiles:
             )
 
     def write(self, number: int, trace: AttentionTrace) -> None:
-        """Write one trace; each of its files is there whole or not at all.
-
-        Raises:
-            HeadlightError: if the folder or a file in it cannot be written; no InputError, which
-                would be the fault of one line.
-        """
+        """Write one trace; each of its files is there whole or not at all."""
         if not self.sinks:
             trace = without_sinks(trace)
         try:

@@ -136,11 +136,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Check and print.
-
-    Raises:
-        HeadlightError: if JupyterLab does not start, or something does not hold.
-    """
+    """Check and print."""
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, chromium() as browser:

@@ -72,11 +72,7 @@ def routes() -> list[Route]:
 
 
 def middleware() -> list[Middleware]:
-    """Return what every request passes, the outermost first.
-
-    Raises:
-        InputError: if a setting of the headers is wrong.
-    """
+    """Return what every request passes, the outermost first."""
     return [
         Middleware(SecurityHeaders, headers=answer_headers()),
         Middleware(monitoring.CountedSessions),
@@ -85,11 +81,7 @@ def middleware() -> list[Middleware]:
 
 
 def answer_headers() -> dict[str, str]:
-    """Return the security headers of every answer.
-
-    Raises:
-        InputError: if their setting is wrong.
-    """
+    """Return the security headers of every answer."""
     return security_headers(html(), frames_setting())
 
 

@@ -60,10 +60,6 @@ def encode_page(
     from which the browser takes labels and colours, and the weights of all heads,
     `[layer, head, query, key]`; and the maps that stand beside the open one. Of a larger trace, the
     heads lie apart.
-
-    Raises:
-        InputError: if there is no such head, no token is left to show, or the page would be larger
-            than a browser reads.
     """
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""
@@ -212,11 +208,7 @@ class Packing:
 
 
 def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
-    """Choose how a page writes all of these: exactly, if they are not too many.
-
-    Raises:
-        InputError: if they are too many for a page.
-    """
+    """Choose how a page writes all of these: exactly, if they are not too many."""
     every = list(weights)
     count = sum(array.size for array in every)
     if 4 * count <= EXACT_BYTES:

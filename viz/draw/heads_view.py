@@ -101,11 +101,7 @@ class ShownParts(NamedTuple):
 
 
 def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
-    """Return the kinds and layers of a trace that the options show.
-
-    Raises:
-        InputError: if a kind, layer or head is asked for that is not there.
-    """
+    """Return the kinds and layers of a trace that the options show."""
     there = [*trace.kinds]
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
@@ -194,9 +190,6 @@ class HeadsView:
         options: choices of the view.
         origin: the sentence and its model, for captions; None for none.
         remember: keeps results that depend on the trace and a name.
-
-    Raises:
-        InputError: if a kind, layer or head is not there, or no token is left to show.
     """
 
     def __init__(

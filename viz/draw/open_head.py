@@ -62,9 +62,6 @@ def heads_of_kind(
 
     The trace is that of `lens_trace`, where the lens is another than the weights. With `words`, the
     pieces of a word are merged. Without `sinks`, each row is scaled to what else it looks at.
-
-    Raises:
-        InputError: if nothing but special tokens is there and they are not to be shown.
     """
     if not sinks:
         trace = without_sinks(trace, kind)

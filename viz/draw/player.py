@@ -140,9 +140,6 @@ def encode_learning(
         step: the number of the step that is open first; None plays all once.
         arrival: a number that changes where the player begins anew, as a link asks.
         caption: lines for a file that is saved.
-
-    Raises:
-        InputError: if there is no step, or the traces differ in their shapes.
     """
     if not steps:
         raise InputError("The run has saved no attention of this sentence: there is no step.")

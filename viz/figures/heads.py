@@ -59,7 +59,6 @@ def head_map(
         title: title of the figure.
 
     Raises:
-        InputError: if the weights are not an array of numbers.
         ValueError: if the kind does not exist, the number of labels is wrong, or a weight is not a
             number from 0 to 1; `lenses.as_rows` converts the values of a lens.
     """

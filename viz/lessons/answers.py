@@ -57,11 +57,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(path: Path) -> Answers:
-    """Read an answers file.
-
-    Raises:
-        InputError: if it cannot be read, is no answers file, or was changed.
-    """
+    """Read an answers file."""
     try:
         content = read_bytes(path, MAX_BYTES)
     except OSError as error:
@@ -93,11 +89,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _answers(fields: dict[str, Any]) -> Answers:
-    """Check every field.
-
-    Raises:
-        ValueError, TypeError, KeyError or AttributeError: if one is not what is written.
-    """
+    """Check every field."""
     _require(type(fields["answers"]) is list and 0 < len(fields["answers"]) <= MAX_CARDS)
     given = [None if values is None else _given(values) for values in fields["answers"]]
     texts = {name: fields[name] for name in fields if name not in ("format", "answers")}

@@ -20,11 +20,7 @@ class Answer(NamedTuple):
 
 
 def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
-    """Compute the right answer to a card; None where a sentence is needed and there is none.
-
-    Raises:
-        HeadlightError: if the sentence or its model has not what the card asks for.
-    """
+    """Compute the right answer to a card; None where a sentence is needed and there is none."""
     if card.answer is None:
         text = next((choice.text for choice in card.choices if choice.right), "")
         return Answer(text, text)

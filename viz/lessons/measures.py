@@ -55,46 +55,26 @@ class Sentence:
         return float(log_probs(self.translator.model, self.trace, NO_EDIT).sum())
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
-        """Return the weights of a head, `[query, key]`.
-
-        Raises:
-            InputError: if the model has no such head.
-        """
+        """Return the weights of a head, `[query, key]`."""
         _require_heads(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
     def values(self, head: Head) -> SublayerValues:
-        """Compute the values of the sub-layer of a head.
-
-        Raises:
-            InputError: if the model has no such head.
-        """
+        """Compute the values of the sub-layer of a head."""
         _require_heads(self.translator, [head])
         return sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
-        """Return the number of a row, from 0.
-
-        Raises:
-            InputError: if the sentence has none that is named so.
-        """
+        """Return the number of a row, from 0."""
         return _place(self.trace.labels(kind).queries, wanted)
 
     def column(self, kind: Kind, wanted: int | str) -> int:
-        """Return the number of a column, from 0.
-
-        Raises:
-            InputError: if the sentence has none that is named so.
-        """
+        """Return the number of a column, from 0."""
         return _place(self.trace.labels(kind).keys, wanted)
 
 
 def _require_heads(translator: Translator, heads: Sequence[Head]) -> None:
-    """Make sure that the model has these heads, which lessons count from 1.
-
-    Raises:
-        InputError: naming the first that is wrong.
-    """
+    """Make sure that the model has these heads, which lessons count from 1."""
     for head in heads:
         stack = translator.model.config.stack(head.kind)
         if head.layer >= stack.N or head.head >= stack.h:
@@ -146,7 +126,6 @@ def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
     """Compute a measure by its name, and format it; the arguments are those of a lesson file.
 
     Raises:
-        HeadlightError: if the sentence or its model has not what is asked for.
         ValueError: if an argument has no such value.
     """
     measure = MEASURES[name]

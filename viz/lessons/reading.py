@@ -118,11 +118,7 @@ class _File(NamedTuple):
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Read a lesson file.
-
-    Raises:
-        LessonError: if it is missing, too large, not UTF-8, or no lesson.
-    """
+    """Read a lesson file."""
     name = one_line(path.name)
     if name != path.name:
         raise LessonError(f"{name} has a sign in its name that cannot be shown: rename the file.")
@@ -146,9 +142,6 @@ def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
         name: of the lesson in the URL.
         text: the content of the file.
         file_name: as errors name it.
-
-    Raises:
-        LessonError: if it is no lesson.
     """
     file = _File(file_name, text.splitlines())
     _require_short_cards(file)

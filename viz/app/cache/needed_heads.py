@@ -12,9 +12,6 @@ def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LE
     """Return the heads in the order in which the sentence needs them; see `removal_order`.
 
     A shorter order takes less time, and a longer one begins with it.
-
-    Raises:
-        InputError: if the trace does not fit the model.
     """
 
     def compute() -> list[Head]:

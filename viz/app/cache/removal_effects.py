@@ -23,9 +23,6 @@ def effect_of(
     """Compute the effect on the translation in the bar once for all readers.
 
     The removals fit its trace and that of the second sentence, the donor.
-
-    Raises:
-        InputError: if the model cannot take a head away so.
     """
     if not removals:
         return Effect(trace, trace, translation)

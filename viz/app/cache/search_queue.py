@@ -127,11 +127,7 @@ class _Lane:
         self._lock = threading.Lock()
 
     def add(self, request: _Request) -> None:
-        """Let a request wait.
-
-        Raises:
-            BusyError: if too many wait already.
-        """
+        """Let a request wait."""
         group = request.group
         with self._lock:
             self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
@@ -220,12 +216,7 @@ class SearchQueue:
         settings: SearchSettings,
         watcher: Watcher | None = None,
     ) -> Translation:
-        """Search for a translation in a thread of the queue; the reader's run waits for it.
-
-        Raises:
-            BusyError: if too many wait already.
-            InputError: if the text cannot be translated as it is or under these settings.
-        """
+        """Search for a translation in a thread of the queue; the reader's run waits for it."""
         source = Source(text, translator.reader.text(text))
         is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long

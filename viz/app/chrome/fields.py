@@ -132,9 +132,6 @@ def file_field(
         key: name in the session; a file is in no URL.
         types: endings of the names that the browser offers, without a dot.
         most_bytes: bound of the content.
-
-    Raises:
-        InputError: if the file is larger.
     """
     file = st.file_uploader(label, types, key=key, max_upload_size=-(-most_bytes // MIB))
     if file is None or file.file_id == st.session_state.get(_released(key)):

@@ -58,11 +58,7 @@ def kept_for_run() -> Iterator[None]:
 
 
 def load(folder: Path) -> Translator:
-    """Load the model of a folder, shared by all readers; a bar shows the progress.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
+    """Load the model of a folder, shared by all readers; a bar shows the progress."""
     # two threads on one sentence wait for each other; the cores are better used by two people
     torch.set_num_threads(1)
     with ExitStack() as alone:
@@ -75,9 +71,6 @@ def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]
     Args:
         folder: the folder of the model.
         report: told how many bytes are read, and of how many, where it has to be loaded.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
     """
     return _cache().use(folder, lambda: nullcontext(report))
 

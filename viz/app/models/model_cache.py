@@ -79,9 +79,6 @@ class ModelCache:
             folder: the folder of the model.
             waiting: entered where the model has to be loaded; told from time to time how many
                 bytes are read, and of how many. What it raises ends the waiting, not the loading.
-
-        Raises:
-            CheckpointError: naming the file and what is wrong with it; the next call tries again.
         """
         key = state_of_folder(folder)
         entry = self._take(key, folder)

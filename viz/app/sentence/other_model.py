@@ -29,9 +29,6 @@ def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> Other
     """Draw the menu of the other models that read the same language; None if there are none.
 
     With `reverse`, the model of the other direction is among them, at the end.
-
-    Raises:
-        CheckpointError: if the one that is chosen cannot be loaded.
     """
     ours = bar.translator
     offered = menu.offered_models()

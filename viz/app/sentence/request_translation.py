@@ -17,9 +17,6 @@ def translate_request(
 
     Returns:
         The translation, what it was found with, and a sentence that says what was left out, or "".
-
-    Raises:
-        HeadlightError: if the text cannot be translated at all.
     """
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
@@ -47,11 +44,7 @@ def _instead(request: SearchRequest, used: SearchRequest) -> str:
 
 
 def settings_of(request: SearchRequest) -> SearchSettings:
-    """Return the settings of the search.
-
-    Raises:
-        InputError: if a number is out of its range.
-    """
+    """Return the settings of the search."""
     return SearchSettings(
         beam_size=request.beam_size,
         alpha=request.alpha,

@@ -84,11 +84,7 @@ def show(translator: Translator, chosen: str) -> Measured | None:
 
 
 def _examples(translator: Translator) -> Measured:
-    """Read the measured examples beside a checkpoint, once.
-
-    Raises:
-        InputError: if they cannot be read, or belong to another model.
-    """
+    """Read the measured examples beside a checkpoint, once."""
     path = translator.folder / result_file.FILE
     key = key_of(identity(translator), state_of_file(path))
 

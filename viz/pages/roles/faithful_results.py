@@ -59,11 +59,7 @@ class ErasingResult(NamedTuple):
 
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
-    """Return the positions of the written pieces on which erasing is measured, evenly spaced.
-
-    Raises:
-        InputError: if the sentence has fewer than two words or more than `MOST_WORDS`.
-    """
+    """Return the positions of the written pieces on which erasing is measured, evenly spaced."""
     words = len(source_words(trace))
     if words > MOST_WORDS:
         raise InputError(
@@ -82,11 +78,7 @@ def erase_by_lenses(
     seed: int,
     progress: Callable[[int, int, str], None],
 ) -> ErasingResult:
-    """Erase the words that each lens ranks first, and random ones, within the time budget.
-
-    Raises:
-        InputError: if the sentence has fewer than two words, or too many.
-    """
+    """Erase the words that each lens ranks first, and random ones, within the time budget."""
     targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")

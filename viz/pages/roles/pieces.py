@@ -211,9 +211,6 @@ def find_piece(translator: Translator, typed: str) -> int:
     """Find the id of a typed piece: as the screen shows it, or the first piece of the text.
 
     With `·` or SentencePiece's `▁` in front it is exactly this piece.
-
-    Raises:
-        InputError: if the vocabulary does not have it, or a search never writes it.
     """
     ids = _ids(translator)
     if typed in (*SPECIAL.values(), _UNKNOWN):

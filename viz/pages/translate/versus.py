@@ -96,11 +96,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
 
 
 def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
-    """Draw the menus; return the second decoding, or None without one.
-
-    Raises:
-        CheckpointError: if the chosen model cannot be loaded.
-    """
+    """Draw the menus; return the second decoding, or None without one."""
     offered = offered_models()
     reverse = reverse_of(bar.translator.languages, offered)
     subject = menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)

@@ -45,7 +45,7 @@ ABOUT = (
 
 
 def main() -> None:
-    """Draw the bar and the page that the address names: what Streamlit runs for each reader."""
+    """Draw the bar and the page at the address: what Streamlit runs for each user."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
     page = st.navigation(
         {

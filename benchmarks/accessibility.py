@@ -46,20 +46,13 @@ MOVING = """() => document.getAnimations()
 
 @dataclass(frozen=True)
 class Mode:
-    """One way in which a person sees the app.
-
-    Args:
-        size: of the screen in CSS pixels.
-        scale: physical pixels of one of them: twice as many on the same screen is a zoom of 200 %.
-        media: what the page is told of the person's settings.
-        checks: further scripts, each a list of faults.
-    """
+    """Screen and settings of a user."""
 
     name: str
-    size: tuple[int, int]
-    scale: int
-    media: Mapping[str, str]
-    checks: Mapping[str, str]
+    size: tuple[int, int]  # of the screen, in CSS pixels
+    scale: int  # physical pixels of one of them: 2 is a zoom of 200 %
+    media: Mapping[str, str]  # settings that the page sees
+    checks: Mapping[str, str]  # scripts, each of which lists faults
 
 
 NARROW = {"wider than the screen": OVERFLOW}

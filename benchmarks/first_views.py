@@ -61,19 +61,13 @@ COUNT = """() => {
 
 
 class FirstView(NamedTuple):
-    """Figures of a page before anything is done on it.
-
-    Args:
-        names: of the stops, in their order.
-        top: where the picture begins, in CSS pixels from the top of the screen.
-        foot: where the lowest picture ends, in CSS pixels from the top of the screen.
-    """
+    """Figures of a page before anything is done on it."""
 
     stops: int
     sentences: int
-    names: list[str]
-    top: float
-    foot: float
+    names: list[str]  # of the stops, in order
+    top: float  # of the picture, in CSS pixels of the screen
+    foot: float  # of the lowest picture, likewise
 
 
 def add_arguments(commands: Any) -> None:

@@ -78,11 +78,7 @@ class Ours:
 
 
 class CTranslate2:
-    """CTranslate2 as its documentation calls it, on the weights that we export.
-
-    Args:
-        folder: an export by `transformer.export`.
-    """
+    """CTranslate2 as its documentation calls it, on an export by `transformer.export`."""
 
     def __init__(self, translator: Translator, folder: Path, cores: int) -> None:
         import ctranslate2

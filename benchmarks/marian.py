@@ -235,12 +235,9 @@ def _differences(
 ) -> dict[str, float]:
     """Measure the largest absolute difference of each kind of value in a forced pass.
 
-    Args:
-        ours: the model, which reads `source` and `target`, ids of its own.
-        source: with its end.
-        target: with its start.
-        theirs: what `transformers` gave for the same pieces, attention included.
-        pieces: those that both libraries know, by our ids and by theirs.
+    `source` has its end and `target` its start, in ids of ours; `theirs` is the output of
+    `transformers` with attention. `pieces` are those that both libraries know, by our ids and by
+    theirs.
     """
     ids = torch.tensor([source])
     logits, cache = ours.run_with_cache(

@@ -44,11 +44,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the folder, then open it by the library and by the menu of the app.
-
-    Raises:
-        NoBrowser: if no Chromium is.
-    """
+    """Write the folder, then open it by the library and by the menu of the app."""
     require_transformers()
     print(describe())
     with tempfile.TemporaryDirectory() as place:

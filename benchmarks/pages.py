@@ -56,24 +56,15 @@ QUIET = """() => document.querySelector("[data-testid=stApp][data-test-script-st
 
 
 class Control(NamedTuple):
-    """Two choices between which a page is switched back and forth.
-
-    Args:
-        url: further choices in the URL.
-        choices: selectors of what is clicked.
-        menu: which offers them; it is opened before the clock starts.
-        prefix: with which its translations must begin.
-        anew: what is carried in its sentences, a new one for each click, so that nothing is
-            remembered; the first choice alone.
-    """
+    """Two choices between which a page is switched back and forth."""
 
     page: str
-    url: dict[str, str]
+    url: dict[str, str]  # further choices
     label: str
-    choices: tuple[str, str]
-    menu: str | None = None
-    prefix: str | None = None
-    anew: str | None = None
+    choices: tuple[str, str]  # selectors of clicks
+    menu: str | None = None  # opened before the clock starts
+    prefix: str | None = None  # of its translations
+    anew: str | None = None  # new text for each click, so that nothing is cached
 
 
 def _buttons(key: str) -> tuple[str, str]:

@@ -25,19 +25,13 @@ QUALITY = 60
 
 
 class Picture(NamedTuple):
-    """Picture of a view of the app.
-
-    Args:
-        query: parameters of the view's URL.
-        ready: selector of what is drawn last.
-        part: selector of what the picture shows; all of the screen if it is empty.
-    """
+    """Picture of a view of the app."""
 
     name: str
     path: str
-    query: Mapping[str, str | Sequence[str]]
-    ready: str = "canvas"
-    part: str = ""
+    query: Mapping[str, str | Sequence[str]]  # parameters in the URL
+    ready: str = "canvas"  # selector of what is drawn last
+    part: str = ""  # selector of the picture; all of the screen if empty
 
 
 KEYS = {"text": "The man who lost his keys is waiting in front of the house."}

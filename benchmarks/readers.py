@@ -72,12 +72,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Let readers ask for sentences of their own, and print how long they wait.
-
-    Raises:
-        NoAnswer: if the app takes too long, if its answer is not the translation, or if it shows
-            the sentence of somebody else.
-    """
+    """Let readers ask for sentences, and print how long they wait."""
     count = 1 + max(2, int(options.seconds / options.every))  # of each; the first opens the page
     texts = list(sentences())
     if sum(options.readers) * count > len(texts):
@@ -196,9 +191,7 @@ def _cookie(address: str) -> str:
 def session(host: str, cookie: str = "") -> connect:
     """Open a session of a server, as a new tab does; a context manager.
 
-    Args:
-        host: address of the server, with `ws` in the place of `http`.
-        cookie: what the server has asked the browser to send, or "".
+    `host` begins with `ws` instead of `http`; `cookie` is the server's, or "".
     """
     return connect(
         f"{host}/_stcore/stream",
@@ -217,11 +210,7 @@ async def ask(
     hashes: dict[str, None],
     others: Sequence[str] = (),
 ) -> Wait:
-    """Ask for the page of a sentence, as Back does, and wait for all of it.
-
-    Raises:
-        NoAnswer: if it does not come in time, has not the translation, or has another sentence.
-    """
+    """Ask for the page of a sentence, as Back does, and wait for all of it."""
     asked = BackMsg()
     asked.rerun_script.query_string = urlencode({"text": text})
     asked.rerun_script.page_name = page

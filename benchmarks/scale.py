@@ -32,11 +32,7 @@ SYLLABLES = [a + b + c for a in "bdfghklmnprstvw" for b in "aeiou" for c in ("",
 
 
 class MadeLanguage:
-    """Words of some syllables, of which the nth is used in proportion to 1/(n + 2.7).
-
-    Args:
-        seed: of its words.
-    """
+    """Words of some syllables, of which the nth is used in proportion to 1/(n + 2.7)."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng(seed)

@@ -45,7 +45,7 @@ Pair = tuple[str, str | None]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    """Run the command; the exit status is 2 if the input is wrong."""
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
@@ -101,7 +101,7 @@ def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
 
 
 def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
-    """Translate the lines of a file and write the page; the exit status.
+    """Translate the lines of a file and write the page; return the exit status.
 
     A line that cannot be shown stops no other: it is named on standard error and in the page, and
     the exit status is 2. Blank lines are named and change no status.

@@ -1,4 +1,4 @@
-"""Many sentences with all their heads as one HTML page, which needs no network and no server."""
+"""Many sentences with all their heads as one HTML page, without network or server."""
 
 import base64
 import gzip
@@ -34,10 +34,10 @@ from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
 MOST_BYTES = 256 * MIB
-"""Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
+"""Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
 MOST_SAID = 8
-"""Sentences of one list above the summary."""
+"""Largest number of listed sentences above the summary."""
 
 VARIES = "changes"
 SHOWN_MEASURES = {
@@ -79,7 +79,7 @@ def pack_sentence(
     options: ExplorerOptions | None = None,
     origin: Origin | None = None,
 ) -> SentenceRecord:
-    """Make of a trace what the page holds of it; the number is that of its line, from 1."""
+    """Pack a trace for the page; the number is that of its line, from 1."""
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
     # all heads of a kind, shown or not, by the tokens that the grid names
@@ -106,12 +106,9 @@ def pack_sentence(
 
 
 class LinesPage:
-    """A page that grows by one sentence after another.
+    """A page that grows by one sentence after another; each opens with the options.
 
-    What it keeps of each is its packed block and its line in the list; the summary is sums.
-
-    Args:
-        options: with which each sentence opens.
+    Of each sentence it keeps the packed block and the line in the list; the summary is sums.
     """
 
     def __init__(self, options: ExplorerOptions | None = None) -> None:
@@ -129,7 +126,7 @@ class LinesPage:
         return len(self._listed)
 
     def add(self, sentence: SentenceRecord) -> None:
-        """Add one sentence; numbers rise."""
+        """Add one sentence; its number must be larger than the last one."""
         number = sentence.number
         if not self._listed:
             self._opens = sentence.opens
@@ -164,11 +161,8 @@ class LinesPage:
     ) -> str:
         """Return the whole page.
 
-        Args:
-            title: its heading; it says what is seen, and through which lens, unless given.
-            theme: auto follows the reader's system.
-            made_by: program and model in words, if they are to be told.
-            left_out: sentences on lines that are not in it.
+        `made_by` is program and model in words; `left_out` are sentences on missing lines. The
+        title says what is seen, and through which lens, unless given.
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
@@ -240,7 +234,7 @@ def lines_report(
             a lens other than the weights.
         options: what is shown of each, and how; `ExplorerOptions()` unless given.
         title: heading of the page.
-        theme: auto follows the reader's system.
+        theme: auto follows the user's system.
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
     """
     require_theme(theme)

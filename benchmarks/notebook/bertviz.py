@@ -72,11 +72,7 @@ def displayed() -> Iterator[list[str]]:
 
 
 def libraries(folder: Path) -> dict[str, bytes]:
-    """Return the files that its pages load, by path below the CDN's address.
-
-    Args:
-        folder: that npm has installed them in.
-    """
+    """Return the files that its pages load from npm's folder, by path below the CDN's address."""
     paths = {name: folder / "node_modules" / path for name, path in LIBRARIES.items()}
     for path in paths.values():
         if not path.is_file():

@@ -105,11 +105,7 @@ _PAGE = "<!doctype html><html><head><meta charset='utf-8'>{head}</head><body>{bo
 
 
 def imitated(output: str) -> dict[str, str]:
-    """A page for each host, with one output in it.
-
-    Args:
-        output: HTML, as a cell gives it out.
-    """
+    """Return a page for each host, with one output, a cell's HTML, in it."""
     inner = escape(_PAGE.format(head="", body=output))
     policy = f'<meta http-equiv="Content-Security-Policy" content="{VSCODE_POLICY}">'
     return {

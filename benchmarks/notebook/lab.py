@@ -25,14 +25,9 @@ def write_notebook(path: Path, cells: Sequence[str]) -> None:
 
 @contextmanager
 def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> Iterator[str]:
-    """JupyterLab as it is after installation; a context manager that gives its address.
+    """JupyterLab as installed, showing a folder; a context manager that gives its address.
 
-    Args:
-        folder: the folder that it shows.
-        home: a folder for settings, and the key by which it knows the notebooks that it saved.
-
-    Raises:
-        NoServer: if it is not installed or does not start.
+    `home` has the settings, and the key by which it knows the notebooks that it saved.
     """
     _write_settings(home, theme)
     places = {
@@ -73,12 +68,7 @@ def _write_settings(home: Path, theme: LabTheme) -> None:
 
 
 class Notebook:
-    """One notebook open in a browser that nobody has used before.
-
-    Args:
-        asked: every address that it asks for beyond the server's.
-        faults: what went wrong in a script of the page.
-    """
+    """One notebook open in a fresh browser."""
 
     def __init__(self, browser: Any, address: str, name: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 1000})

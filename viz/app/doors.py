@@ -1,4 +1,4 @@
-"""The menu beside the navigation: the lessons, and what a reader can bring."""
+"""The menu beside the navigation: lessons, and content that a user can bring."""
 
 import streamlit as st
 

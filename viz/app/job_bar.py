@@ -1,4 +1,4 @@
-"""The bar of a job: how far it is, and the button that ends it."""
+"""The progress bar of a job, with the button that ends it."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from viz.app.chrome.explanations import as_markdown
 from viz.app.jobs import Job
 
 SURE_AFTER = 10.0
-"""Seconds before it is estimated how long a job still takes."""
+"""Seconds of a job before its remaining time is estimated."""
 
 
 def show(job: Job) -> None:

@@ -1,7 +1,7 @@
-"""Long work in the background: one job at a time on the server, each for the session that began it.
+"""Long work in the background: one job at a time on the server, each for its session.
 
-The server has two cores: while a job takes one, the other serves readers. A job goes on while its
-reader changes the page, and ends with its session.
+The server has two cores: while a job takes one, the other serves users. A job continues on other
+pages, and ends with its session.
 """
 
 import logging
@@ -33,16 +33,16 @@ model is taken by `viz.app.models.menu.in_use` in it: no memory is held by a job
 """
 
 LONGEST = 30 * 60.0
-"""Seconds that a job may take."""
+"""Largest duration of a job, in seconds."""
 
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""
 
 MOST_WAITING = 8
-"""Jobs that wait for the one that runs."""
+"""Largest number of waiting jobs."""
 
 MOST_OF_CLIENT = MOST_WAITING // 2
-"""Those of them that one client has, in all of its tabs."""
+"""Largest number of waiting jobs of one client, in all of its tabs."""
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
@@ -56,7 +56,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class JobEnded(BaseException):
-    """End of work that nobody wants any more; no `Exception`, which the work might catch."""
+    """End of an unwanted job; no `Exception`, which the work might catch."""
 
 
 @dataclass(eq=False)
@@ -96,7 +96,7 @@ class Job(Generic[T]):
         self.end("cancelled")
 
     def should_stop(self) -> bool:
-        """Return whether it has ended: by itself, cancelled, out of time, or with its session."""
+        """Return whether the job has ended: done, cancelled, out of time, or without session."""
         if self.is_active:
             now = self.queue.clock()
             before = self._away_since  # once: the worker and the bar of the job both ask
@@ -183,7 +183,7 @@ class JobQueue:
             return sum(job.state == state for job in active)
 
     def _sweep(self) -> None:
-        """Take those out that ended while they waited."""
+        """Remove jobs that ended while they waited."""
         self._waiting = deque(job for job in self._waiting if not job.should_stop())
 
     def _in_turns(self) -> list[Job]:
@@ -216,7 +216,6 @@ class JobQueue:
 
 @server_wide
 def _queue() -> JobQueue:
-    """Return the jobs of this server, none of which is reached through it."""
     return JobQueue()
 
 

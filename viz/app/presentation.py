@@ -1,4 +1,4 @@
-"""Presenting: `present=1` in the address gives larger type, and the page to the picture."""
+"""Presentation mode: `present=1` in the address gives larger type and only the picture."""
 
 import streamlit as st
 

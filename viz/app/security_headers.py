@@ -1,4 +1,4 @@
-"""Headers with which a browser runs no script but ours, and no stranger's page shows the app."""
+"""Headers that let the browser run only our scripts, and frame the app only on allowed sites."""
 
 import base64
 import hashlib
@@ -21,11 +21,9 @@ DEVICES = "camera display-capture geolocation hid microphone midi payment serial
 
 
 def security_headers(html: str, frames: str) -> dict[str, str]:
-    """Return the headers by their names.
+    """Return the headers by their names, for a page whose inline scripts may run.
 
-    Args:
-        html: the page, whose inline scripts may run.
-        frames: sites whose pages may show the app in a frame, separated by spaces.
+    `frames` are sites that may show the app in a frame, separated by spaces.
     """
     return {
         "Content-Security-Policy": policy(html, frames),

@@ -24,10 +24,10 @@ _ANY = "streamlit_internals.any"
 
 
 def end_if_unwanted() -> None:
-    """Let Streamlit end this run of the script where a newer one waits, or nobody does.
+    """Let Streamlit end this run of the script if a newer one waits, or nobody does.
 
-    Streamlit ends a run, by an exception of its own, when the script next asks it for something;
-    long work asks from time to time.
+    Streamlit ends a run, by an exception, when the script next asks it for something; long work
+    calls this from time to time.
     """
     if get_script_run_ctx(suppress_warning=True) is not None:
         _ = _ANY in st.session_state
@@ -71,7 +71,7 @@ def reread_query() -> None:
 
 
 def session_name() -> str:
-    """Return what names the session of this run; nobody can guess it."""
+    """Return the name of this run's session, which nobody can guess."""
     return _context().session_id
 
 

@@ -1,4 +1,4 @@
-"""The drawing of the model: what travels for `js/architecture`."""
+"""The drawing of the model: data for `js/architecture`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Every prefix that a beam search kept or dropped, as a tree: what travels for `js/beam_tree`."""
+"""Every prefix that a beam search kept or dropped, as a tree: data for `js/beam_tree`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from viz.draw.wire import encode_picture, is_index
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
 STATES: tuple[State, ...] = get_args(State)
-"""What became of a candidate; they travel as their places here."""
+"""Outcomes of a candidate, encoded by their index here."""
 
 TITLE = "Beam tree"
 NOTE = (
@@ -102,7 +102,7 @@ def encode_tree(
 
 
 def dropped_of(value: object) -> bool | None:
-    """Return whether dropped candidates are to be shown; None for any other message."""
+    """Return whether to show dropped candidates; None for any other message."""
     dropped = value.get("dropped") if isinstance(value, Mapping) else None
     return dropped if isinstance(dropped, bool) else None
 

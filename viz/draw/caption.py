@@ -28,7 +28,7 @@ LENS_NAMES: dict[AnyLens, str] = {
     "gradient": "gradient × weights",
     "value_zeroing": "value zeroing",
 }
-"""The lenses as the screen names them."""
+"""Names of the lenses on the screen."""
 
 LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
 """By their names in the URL."""

@@ -1,8 +1,8 @@
-"""The report's heads and maps: what travels for `js/explorer`.
+"""The report's heads and maps: data for `js/explorer`.
 
-The weights of a head that is unpacked by itself are a text: base64 of gzip of planes, the first
-byte of every number, then the second, and so on, as `js/explorer/data.js` reads it. The numbers are
-the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
+A head that is unpacked by itself has its weights as text: base64 of gzip of planes, the first byte
+of every number, then the second, and so on, as `js/explorer/data.js` reads it. The numbers are the
+float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
 """
 
 import base64
@@ -27,13 +27,13 @@ from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.wire import encode
 
 INSIDE_BYTES = 2**21
-"""Of float32 weights, up to which a page unpacks all of them at once: no wait is to be noticed."""
+"""Bytes of float32 weights up to which a page unpacks all of them at once, without delay."""
 
 EXACT_BYTES = 2**26
-"""Of float32 weights, up to which a page holds all of them exactly."""
+"""Bytes of float32 weights up to which a page holds all of them exactly."""
 
 MOST_BYTES = 2**30
-"""Of weights in 16 bits, up to which a page is written at all."""
+"""Largest size of a page's weights in 16 bits, in bytes."""
 
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 _FAST = 1  # weights hardly become smaller at any other level, and it takes longer
@@ -135,8 +135,8 @@ def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: "Pack
 def _pairs(view: HeadsView) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray]]:
     """Return the parts of a map over a pair of texts, and the grid's bytes of each.
 
-    A part is the rows of the text that looks and the columns of the one that is looked at; there
-    is none where there is one text, or where one has no token that is shown.
+    A part has the rows of one text and the columns of one. There is none for a single text, or
+    where a text has no shown token.
     """
     heads = view.heads.get("encoder_self")
     if heads is None or "encoder_self" not in view.shown.kinds:

@@ -1,4 +1,4 @@
-"""Numbers and lists as the screen writes them."""
+"""Numbers and lists in the screen's format."""
 
 from collections.abc import Sequence
 

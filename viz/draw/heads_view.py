@@ -52,7 +52,7 @@ _NOT_ONE = "Not every row of weights sums to 1."
 
 
 class SecondMap(NamedTuple):
-    """A map that stands beside the open one, with the languages and the caption of its own."""
+    """A map beside the open one, with its languages and caption."""
 
     map: OpenMap
     languages: Languages
@@ -185,11 +185,8 @@ def _counted(value: object) -> str:
 class HeadsView:
     """The heads of a trace as the page, the notebook and the report show them.
 
-    Args:
-        trace: seen through the lens of the options: `lens_trace` made it.
-        options: choices of the view.
-        origin: the sentence and its model, for captions; None for none.
-        remember: keeps results that depend on the trace and a name.
+    The trace is that of `lens_trace` for the lens of the options. `remember` keeps results that
+    depend on the trace and a name.
     """
 
     def __init__(
@@ -396,7 +393,7 @@ class HeadsView:
         }
 
     def _note(self, drawn: OpenMap) -> str:
-        """Return the note under a map that says what a row is; it claims no sum that is not so."""
+        """Return the note under a map that says what a row is; it never claims a wrong sum."""
         note = row_note(drawn.lens, self.kind, sinks=drawn.sinks)
         if drawn.absorbed is not None:
             left_out = (

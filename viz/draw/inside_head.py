@@ -1,4 +1,4 @@
-"""The inside of a head: what travels for `js/inside_head`, every number of one query word."""
+"""The inside of a head: data for `js/inside_head`, with every number of one query word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -34,10 +34,10 @@ Part: TypeAlias = "str | Node"
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of the arithmetic, as it is told above the picture.
+    """One step of the arithmetic, with its text above the picture.
 
-    The shape has this model's and this sentence's numbers; `code` is the line that does it, with
-    its file.
+    The shape has this model's and this sentence's numbers; `code` is the line that computes it,
+    with its file.
     """
 
     name: str

@@ -39,7 +39,7 @@ ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
 """Verbs for the two tokens of a decoder step on the screen, by the choice of a row's name."""
 
 ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
-"""The two words of a decoder step, as the screen and the URL call them."""
+"""Names of the two words of a decoder step, on the screen and in the URL."""
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
@@ -139,10 +139,9 @@ def capitalised(text: str) -> str:
 def display_tokens(tokens: Sequence[str]) -> list[str]:
     """Return the tokens of one axis as text for the screen.
 
-    Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; it is the piece
-    that goes on with a word that gets a mark, `·es`. Full stops and commas say themselves that
-    they hang on, and a dot before a dot would be misread. Where no token carries a `▁`, the axis
-    holds whole words and nothing is marked.
+    Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; a piece that
+    continues a word gets a mark, `·es`. Full stops and commas have none: they never begin a word.
+    An axis without any `▁` holds whole words, and nothing is marked.
     """
     pieces = any(token.startswith(WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]

@@ -12,11 +12,11 @@ from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 from viz.draw.open_head import mean
 
 MOST_NAMED = 6
-"""Tokens that are named; a text may have many signs."""
+"""Largest number of named tokens; a text may have much punctuation."""
 
 
 def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
-    """Say which share of its weight a kind gives to sinks, which the open head, and what they are.
+    """Describe which share of its weight a kind, and the open head, give to sinks; name these.
 
     The trace has its sinks, and is seen through the lens of the options, which name the open map.
     """

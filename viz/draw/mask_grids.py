@@ -1,4 +1,4 @@
-"""The masks of a batch, one grid for each sentence: what travels for `js/mask_grids`."""
+"""The masks of a batch, one grid for each sentence: data for `js/mask_grids`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ REASONS: Mapping["MaskReason", tuple[str, str]] = {
     "padding": ("it is padding", "they are padding"),
     "both": ("it comes later and is padding", "they come later and are padding"),
 }
-"""What hides a key: of one, and of several."""
+"""Reasons that hide a key, for one key and for several."""
 
 CODES = ("seen", *REASONS)
-"""What a square can be; they travel as their places here."""
+"""States of a square, encoded by their index here."""
 
 PADDING = SPECIAL[PAD]
 
@@ -97,7 +97,7 @@ def encode_masks(
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
-    """Return code and text of each look that a square has here."""
+    """Return code and text of each style of a square here."""
     if as_numbers:
         names = {"seen": "0 is added: may be seen"}
         hidden = next((why for why in REASONS if why in present), None)

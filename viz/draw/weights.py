@@ -1,4 +1,4 @@
-"""Arrays as the pictures take them: checked, in bytes, averaged."""
+"""Arrays for the pictures: checked, in bytes, averaged."""
 
 import math
 

@@ -11,9 +11,9 @@ from viz.figures.colors import curve_colors
 
 
 def vega_json(value: object) -> str:
-    """Return JSON that a chart or an expression of it may hold: texts are text that Vega draws.
+    """Return JSON for a chart or a Vega expression.
 
-    Its parser alone takes the text "if" for the name of a signal, and then draws no chart.
+    A plain JSON string "if" would be read as the name of a signal, and no chart drawn.
     """
     return json.dumps(value).replace('"if"', r'"if\u2060"')
 

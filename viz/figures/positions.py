@@ -105,10 +105,8 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
     """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
 
-    Args:
-        products: `[start, position]`, of each p with every position.
-        starts: `[start]`, the positions p.
-        formula: `[2 · position - 1]`, the sum of cosines at each k, from the least k on.
+    `products` are `[start, position]`, of each of the `starts` p with every position; `formula` is
+    `[2 · position - 1]`, from the least k on.
     """
     length = products.shape[1]
     curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})

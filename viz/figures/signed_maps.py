@@ -64,14 +64,9 @@ def signed_map(
     x: Sequence | None = None,
     y: Sequence | None = None,
 ) -> go.Heatmap:
-    """Draw signed values as a map on one scale; more than `MOST_CELLS` along a side are averaged.
+    """Draw signed values, `[row, column]`, as a map on one scale with full colour at `most`.
 
-    Args:
-        values: `[row, column]`.
-        most: value of the full colour.
-        hover: Plotly's template of the tooltip.
-        x: names of the columns in `hover`; their numbers by default.
-        y: names of the rows, likewise.
+    More than `MOST_CELLS` along a side are averaged; `hover` is Plotly's template of the tooltip.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
     if rows * columns > 1:

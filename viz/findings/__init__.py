@@ -1,4 +1,4 @@
-"""Findings: one to three plain sentences on what is worth seeing of a sentence, each measured."""
+"""Findings: one to three plain sentences on notable results of a sentence, each measured."""
 
 from viz.findings.finding import Claim, Finding
 from viz.findings.pages import MOST, PAGES, findings, ranked

@@ -41,12 +41,9 @@ def findings(
 
 
 def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:
-    """Find all that is worth seeing of a sentence on a page, the strongest first.
+    """Find all that is worth seeing of a sentence on a page, by its path, the strongest first.
 
-    Args:
-        page: path of the page.
-        trace: the trace of the sentence.
-        translator: the model, if it is there; without it, findings of the weights alone.
+    Without a translator, findings of the weights alone.
     """
     results: list[Finding | None] = []
     if page == "heads" and weights.are_shares(trace):

@@ -30,7 +30,7 @@ MAX_LINES = 10_000
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    """Run the command; the exit status is 2 if the input is wrong."""
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)

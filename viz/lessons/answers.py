@@ -1,7 +1,7 @@
-"""Answers of one reader to a lesson, as a file that the reader downloads and a teacher collects.
+"""Answers of one student to a lesson, as a file that a teacher collects.
 
 The file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
-by accident or by hand. It is no proof: whoever reads this module can compute it for any answers.
+by accident or by hand. It is no proof: anyone can compute it with this module.
 """
 
 import json
@@ -19,13 +19,13 @@ FORMAT = 1
 MAX_BYTES = MIB
 """Largest size of an answers file."""
 MAX_NAME, MAX_TEXT = 100, 10_000
-"""Largest number of characters of a reader's name, and of each other text."""
+"""Largest number of characters of a student's name, and of each other text."""
 
 _CHECKSUM = 64  # digits of a SHA-256
 
 
 class GivenAnswer(NamedTuple):
-    """An answer that a reader gave, the right one, and whether they agree."""
+    """An answer that a student gave, the right one, and whether they agree."""
 
     given: str
     answer: str
@@ -34,15 +34,15 @@ class GivenAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of a reader to a lesson."""
+    """Answers of a student to a lesson."""
 
     lesson: str  # name of the lesson
     lesson_sha256: str  # of the lesson file
     sentence: str  # the sentence that the last answer was about, or ""
     model: str  # name of the model
     model_sha256: str  # of the manifest of its checkpoint, or ""
-    reader: str  # name that the reader typed
-    answers: tuple[GivenAnswer | None, ...]  # by card; None where the reader gave none
+    reader: str  # name that the student typed
+    answers: tuple[GivenAnswer | None, ...]  # by card; None where the student gave none
 
     @property
     def right(self) -> int:
@@ -78,7 +78,7 @@ def read_answers(path: Path) -> Answers:
 
 
 def _guard(fields: Mapping[str, object]) -> str:
-    """Compute the checksum of the fields, in an order of their own."""
+    """Compute the checksum of the fields, sorted by name."""
     return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
@@ -89,7 +89,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _answers(fields: dict[str, Any]) -> Answers:
-    """Check every field."""
+    """Check every field; a wrong one raises an error that `read_answers` words."""
     _require(type(fields["answers"]) is list and 0 < len(fields["answers"]) <= MAX_CARDS)
     given = [None if values is None else _given(values) for values in fields["answers"]]
     texts = {name: fields[name] for name in fields if name not in ("format", "answers")}

@@ -1,4 +1,4 @@
-"""Table of the answers of many readers to one lesson, as text and as CSV."""
+"""Table of the answers of many students to one lesson, as text and as CSV."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from viz.trace_files import csv_bytes
 
 
 class Table:
-    """A row for each reader, and a column for each question of the lesson."""
+    """A row for each student, and a column for each question of the lesson."""
 
     def __init__(self, lesson: Lesson) -> None:
         self.lesson = lesson
@@ -18,7 +18,7 @@ class Table:
         self.rows: list[Answers] = []
 
     def add(self, answers: Answers, file: Path) -> str:
-        """Add a reader, or return a sentence on why the file is of no use here."""
+        """Add a student, or return a sentence on why the file is of no use here."""
         if answers.lesson != self.lesson.name:
             return f"{file} is of another lesson, {answers.lesson!r}."
         same_cards = len(answers.answers) == len(self.lesson.cards)

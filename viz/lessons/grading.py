@@ -32,7 +32,7 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 
 
 def is_right(card: Card, given: str, answer: Answer) -> bool:
-    """Return whether what the reader gave is right: the same word, or a number within tolerance."""
+    """Return whether an answer is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
         return _plain(given) in (_plain(answer.text), _plain(in_language(answer, "de")))
     number = read_number(given)

@@ -1,4 +1,4 @@
-"""Measures that a lesson can ask for: numbers and words of the reader's sentence.
+"""Measures that a lesson can ask for: numbers and words of the student's sentence.
 
 Each is computed from the model when a card is answered, so it holds for any sentence and model.
 Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword, or its number
@@ -35,7 +35,7 @@ Value = float | str
 Arguments = Mapping[str, Any]
 
 MARGIN = 0.2
-"""Share of the largest value by which the second has to be smaller, so that a reader sees it."""
+"""Share of the largest value by which the second must be smaller, for students to see it."""
 
 YES, NO = "yes", "no"
 SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")

@@ -77,5 +77,5 @@ def _card(puzzle: Puzzle) -> str:
 
 
 def _yaml(fields: Mapping[str, object]) -> list[str]:
-    """Write one field a line; a text in JSON is a text in YAML."""
+    """Write one field on each line; JSON text is valid YAML."""
     return [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]

@@ -124,7 +124,6 @@ def _curves(
 def _code(
     pairs: dict[str, tuple[int, int]], last: int, others: list[str], bundled: bool, log: bool
 ) -> str:
-    """Return the code of the chart."""
     d_model, warmup = next(iter(pairs.values()))
     decays = "".join(
         f"""

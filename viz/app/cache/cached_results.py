@@ -1,4 +1,4 @@
-"""Results of a model for a sentence, computed once for all readers."""
+"""Results of a model for a sentence, computed once for all users."""
 
 import time
 import unicodedata
@@ -60,7 +60,7 @@ def search(
     settings: SearchSettings,
     watcher: Watcher | None = None,
 ) -> Translation:
-    """Search for a translation, cached; ends with its budget, or when nobody waits for it.
+    """Search for a translation, cached; stop at its budget, or when nobody waits for it.
 
     The search keeps its tree. A watcher hears nothing of a cached result.
     """
@@ -74,7 +74,7 @@ def search(
 
 
 ALTERNATIVES = 4
-"""Other pieces that are known at each place of a translation."""
+"""Number of stored alternatives at each place of a translation."""
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:

@@ -1,4 +1,4 @@
-"""The heads that a sentence needs most, computed once for all readers."""
+"""The heads that a sentence needs most, computed once for all users."""
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head

@@ -1,4 +1,4 @@
-"""The effect of removed heads on the translation in the bar, computed once for all readers."""
+"""The effect of removed heads on the translation in the bar, computed once for all users."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def effect_of(
     removals: Sequence[Removal],
     settings: SearchSettings,
 ) -> Effect:
-    """Compute the effect on the translation in the bar once for all readers.
+    """Compute the effect on the translation in the bar once for all users.
 
     The removals fit its trace and that of the second sentence, the donor.
     """

@@ -1,7 +1,7 @@
 """Pictures of `viz.draw` in Streamlit: the only module that calls `st.components.v2`.
 
-`mount` shows an encoded picture; `mount_choice` also passes on what the reader chose, once it was
-checked: a browser can send anything. `key` names the component in the session.
+`mount` shows an encoded picture; `mount_choice` also returns the user's choice, checked, since a
+browser can send anything. `key` names the component in the session.
 
 One component draws all pictures. Its script is loaded once, by an address that changes with its
 content; a message holds no program text.
@@ -34,7 +34,7 @@ SCRIPT = "headlight-*.js"
 
 
 def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
-    """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
+    """Put a component on the page; `picked` takes anything that the browser sends."""
     _register()
     pictures = _pictures()
     if picked is None:
@@ -75,14 +75,10 @@ def _pictures() -> "ComponentRenderer":
 def mount_choice(
     key: str, data: bytes, read: Callable[[object], T | None], choose: Callable[[T], None]
 ) -> None:
-    """Mount a picture in which the reader can choose.
+    """Mount a picture in which the user can choose.
 
-    Args:
-        key: key of the component.
-        data: the encoded picture.
-        read: parser of what the browser sends; None for a message that is malformed, or that
-            names nothing on this picture.
-        choose: callback with a choice that was read, run before the page's script.
+    `read` parses what the browser sends, and returns None if it is malformed or names nothing on
+    this picture. `choose` receives the rest, before the page's script runs.
     """
 
     def picked(value: object) -> None:
@@ -150,6 +146,6 @@ def say_late() -> None:
 
 
 def show_late() -> None:
-    """Say it, once."""
+    """Show this message once."""
     if st.session_state.pop(_LATE, False):
         st.caption(LATE)

@@ -1,4 +1,4 @@
-"""The menu of lessons: those in the reader's language first, the shortest first of each."""
+"""The menu of lessons: those in the student's language first, the shortest first of each."""
 
 from dataclasses import replace
 from typing import get_args

@@ -1,4 +1,4 @@
-"""Place and answers of a reader in a lesson: all in the URL, so that a link resumes it."""
+"""Place and answers of a student in a lesson: all in the URL, so that a link resumes it."""
 
 from typing import NamedTuple
 

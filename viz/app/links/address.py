@@ -36,10 +36,10 @@ FREE_TEXTS = frozenset(
         *("lesson", "answers"),
     }
 )
-"""Names under which anything may stand, “Infinity” too."""
+"""Names whose values may be any text, “Infinity” included."""
 
 MAX_QUERY = 64_000
-"""Characters of a query; a longer one is not read at all."""
+"""Largest length of a query; a longer one is not read."""
 
 MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
@@ -68,7 +68,7 @@ CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
 OLD_NAMES = {"german": "edited"}
-"""Names in links that were made earlier, and what they are called now."""
+"""Names in earlier links, with the current ones."""
 
 _OLD_CROSS = {"cross": "cross-attention"}
 _OLD_MEASURES = {"loss without": "loss increase", "end token": "end"}
@@ -88,7 +88,7 @@ OLD_VALUES = {
     "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},
     "pe_view": {"Beyond": "Shift positions", "Without": "Remove positions"},
 }
-"""By name: values in links that were made earlier, and what they are called now."""
+"""By name: values in earlier links, with the current ones."""
 
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
@@ -99,10 +99,10 @@ EMBEDDING = ("embed", "embed_options")
 """Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
 
 RESERVED = "$$ID"
-"""Beginning of the names that Streamlit's session has for itself, and raises for."""
+"""Prefix of the names that Streamlit's session reserves."""
 
 LARGEST = 2.0**53
-"""A browser cannot tell whole numbers above it apart."""
+"""Largest whole number: a browser cannot tell larger ones apart."""
 
 _LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
 SHARED: dict[str, dict[str, str]] = {
@@ -288,7 +288,7 @@ def _is_usable(name: str, value: str) -> bool:
 
 
 def _read(query: str) -> Query:
-    """Parse a query string under the names and values of now; a new name counts before an old."""
+    """Parse a query string under the current names and values; they count before old ones."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
     for name in [name for name in values_by_name if name.startswith(RESERVED)]:
         del values_by_name[name]
@@ -302,7 +302,7 @@ def _read(query: str) -> Query:
 
 
 def under_new_names(choices: Mapping[str, str | Sequence[str]]) -> Query:
-    """Return the choices of a link under the names and values of now."""
+    """Return the choices of a link under the current names and values."""
     return _read(urlencode(choices, doseq=True))
 
 
@@ -316,9 +316,9 @@ def _is_unusable_number(value: str) -> bool:
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """Return the query of a page that a link has opened; keeps that of the page before.
+    """Return the query of a page that a link has opened, and keep that of the page before.
 
-    It has what the last page had chosen, else what this page had when it was left.
+    The page has the choices of the last page, else its own last ones.
     """
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))

@@ -22,9 +22,9 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; the traces of all, the bar's own first.
+    """Draw the box of further sentences; return the traces of all, the bar's first.
 
-    Empty after the page has said why there is no picture. A line that cannot be translated is
+    It is empty after the page has said why there is no picture. A line that cannot be translated is
     named on the page and left out.
     """
     languages = sentence_bar.languages()

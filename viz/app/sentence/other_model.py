@@ -61,7 +61,7 @@ def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> Other
 
 
 def _advice() -> str:
-    """Say how to get another model to a reader on the machine of the server; "" to all others."""
+    """Say how to get another model to a user on the machine of the server; "" to all others."""
     if st.context.ip_address:
         return ""
     return (

@@ -29,13 +29,8 @@ def show_player(
 ) -> None:
     """Draw the player of the translation in the bar.
 
-    Args:
-        bar: the translation and its search.
-        trace: its weights, or what a lens makes of them.
-        mutual: the links between words that hold both ways.
-        every: all links between words, which are the last state of the player.
-        opened: the head that is open first; by default one that is worth seeing.
-        on_pick: callback with the ribbon that was clicked, as `head_of` returns it.
+    `mutual` are the links between words that hold both ways; all links are its last state.
+    `on_pick` receives a clicked ribbon, as `head_of` returns it.
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)

@@ -38,7 +38,7 @@ _CHOSEN = "search_request.chosen"
 
 
 class SearchRequest(NamedTuple):
-    """Request of a reader to the search."""
+    """User's request to the search."""
 
     text: str  # to be translated, as it was typed
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
@@ -71,7 +71,7 @@ class SearchRequest(NamedTuple):
 
     @property
     def quoted_prefix(self) -> str:
-        """The prefix as a person reads it, in a few letters."""
+        """The prefix as readable text, shortened."""
         return quoted(shorten(as_text(self.pieces)))
 
 
@@ -86,7 +86,7 @@ def shorten(text: str) -> str:
 
 
 def put_text(text: str) -> None:
-    """Let the next run translate a chosen text, which is one step of Undo, unlike letters."""
+    """Let the next run translate a chosen text, which is one step of Undo, unlike typing."""
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
@@ -148,7 +148,7 @@ def _is_unnoted() -> bool:
 
 
 def history() -> History[SearchRequest]:
-    """Return the history of this reader."""
+    """Return the history of this user."""
     past: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
     return past
 

@@ -51,7 +51,7 @@ class BarTranslation(NamedTuple):
     translation: Translation
     requested: SearchRequest  # what was to be found
     used: SearchRequest  # the same without what could not be done
-    notices: tuple[str, ...]  # plain sentences on what a reader should know
+    notices: tuple[str, ...]  # plain sentences on what a user should know
 
 
 class BarSentence(NamedTuple):
@@ -115,7 +115,7 @@ def show(page: str) -> str:
 
 
 def let_go() -> None:
-    """Release the model when a run has ended: an idle tab keeps none in memory."""
+    """Release the model at the end of a run: an idle tab keeps none in memory."""
     st.session_state[_CURRENT] = None
 
 
@@ -182,7 +182,7 @@ def say_no_translation() -> None:
 
 
 def show_notices() -> None:
-    """Say what a reader should know of this run's translation."""
+    """Show the notices on this run's translation."""
     if (bar := current()) is not None and bar.notices:
         with st.container(key="notices", gap=None):
             for notice in bar.notices:
@@ -190,7 +190,7 @@ def show_notices() -> None:
 
 
 def show_notices_of(other: Translation) -> None:
-    """Say what a reader should know of another translation, and not of the bar's."""
+    """Show the notices on another translation, but not those of the bar's."""
     for notice in other.notices:
         if notice not in drawn_from().notices:
             st.text(notice)
@@ -244,7 +244,7 @@ def _text(name: str, restored: bool) -> str | None:
 def _answer(
     loaded: _Loaded, request: SearchRequest, figures: DeltaGenerator, problem_of_models: str
 ) -> None:
-    """Draw the line below: a translation, or the one sentence that says why there is none."""
+    """Draw the line below: a translation, or one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", request.text)
     before = st.session_state.pop(_BEFORE, "")

@@ -31,7 +31,7 @@ def remember(text: str, translation: str) -> None:
 
 
 def _swap(reverse: str) -> None:
-    """Take the translation along; a text that is not translated yet stays as it is."""
+    """Swap sentence and translation; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
     current = typed(TEXT)
     translate_back(translation if text == current and translation else current, reverse)

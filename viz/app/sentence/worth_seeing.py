@@ -1,4 +1,4 @@
-"""Above each page: the question that it answers, and what is worth seeing, one click away."""
+"""The question that a page answers, and links to what is worth seeing, above each page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
 
 LONGEST = 100
-"""Pieces of a sentence or translation up to which the model is run once more unasked."""
+"""Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("translate", ""): "What does the model look at while it writes?",
@@ -104,7 +104,6 @@ def _findings(page: str, bar: BarTranslation) -> list[Finding]:
 
 
 def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
-    """Find what is worth seeing, once for all readers."""
     short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
     key = (
         "findings",

@@ -111,7 +111,7 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _paper_gaps() -> str:
-    """Compare both of the paper's models with the formula, whose gaps no vocabulary explains."""
+    """Compare both of the paper's models with the formula; no vocabulary explains the gaps."""
     counts, needed = [], []
     for config, table in PAPER:
         total = sum(parameters_by_formula(config).values())
@@ -126,7 +126,6 @@ def _paper_gaps() -> str:
 
 
 def _controls() -> dict[str, Any]:
-    """Draw the fields of a configuration and return their values."""
     base = TransformerConfig.base()
     with controls_row():
         fields: dict[str, Any] = {}

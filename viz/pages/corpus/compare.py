@@ -105,7 +105,7 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
 
 
 def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
-    """Draw the button that measures the lines with a model of the app; return what it gave."""
+    """Draw the button that measures the lines with a model of the app; return the result."""
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]

@@ -29,16 +29,9 @@ def get_or_offer(
     *,
     start_now: bool = False,
 ) -> Any:
-    """Return what work gave under a key, or None, with the button that starts it as a job.
+    """Return the result under a key of the memo, or None and draw the button that starts its job.
 
-    Args:
-        name: name of the job in the session.
-        key: names the result in the memo.
-        title: what the job does, on the screen.
-        folder: the folder of the model with which it works.
-        work: computes the result.
-        label: label of the button.
-        start_now: whether the reader has pressed another button that asks for it.
+    `start_now` means that the user has pressed another button for it.
     """
     job = jobs.current(name)
     if job is not None and job.result is not None:

@@ -1,4 +1,4 @@
-"""The lines that the page “Corpus” shows: the measured examples, or lines of one's own."""
+"""The lines that the page “Corpus” shows: the measured examples, or the user's lines."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -43,7 +43,7 @@ MOST_BYTES = 16 * MIB
 """Largest size of a file of lines, in bytes."""
 
 FEW = 200
-"""Lines up to which the cost of each head is measured unless the reader says otherwise."""
+"""Lines up to which the cost of each head is measured unless the user says otherwise."""
 
 JOB, COSTS = "corpus", "corpus-costs"
 PASTED, PASTED_REFERENCES = "corpus-pasted", "corpus-references"
@@ -54,7 +54,7 @@ _FEW = "corpus.few"
 
 @dataclass(frozen=True)
 class OwnLines:
-    """Lines of a reader, with what is needed to measure them again."""
+    """Lines of a user, with what is needed to measure them again."""
 
     key: str  # key of the measurement in the memo
     model: object  # identity of the model that measured them
@@ -64,7 +64,7 @@ class OwnLines:
 
 
 def choose(translator: Translator) -> str:
-    """Draw the choice between the examples and one's own lines; without examples there is none."""
+    """Draw the choice between the examples and own lines; without examples there is none."""
     if state_of_file(translator.folder / result_file.FILE) is None:
         return OWN
     return choose_one("Lines", (EXAMPLES, OWN), LINES)
@@ -220,7 +220,7 @@ def _texts(
 
 
 def _costs_switch(count: int) -> bool:
-    """Draw the switch, which is off for many lines until the reader turns it on."""
+    """Draw the switch, which is off for many lines until the user turns it on."""
     state = st.session_state
     is_few = count <= FEW
     if state.get(_FEW) != is_few:
@@ -234,7 +234,7 @@ def _costs_switch(count: int) -> bool:
 
 
 def _forecast(lines: int, heads: int) -> str:
-    """Say how long it takes, about."""
+    """Estimate the time of a measurement."""
     passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
     expected = seconds([PIECES] * lines, passes)
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
@@ -248,7 +248,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     """Begin to measure lines in the background; what is shown stays until it is done."""
 
     def work(translator: Translator, report: Progress) -> None:
-        if remembered(own.key) is None:  # else somebody has measured the same lines
+        if remembered(own.key) is None:  # else another user has measured the same lines
             lines = measure_lines(
                 translator,
                 own.texts,
@@ -267,7 +267,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
 
 
 def _open_result(translator: Translator) -> None:
-    """Draw the field of a result file; what is wrong with one is said, and changes nothing."""
+    """Draw the field of a result file; an invalid file gives a message and changes nothing."""
     state = st.session_state
     try:
         most = min(result_file.MOST_BYTES, LARGEST_UPLOAD)

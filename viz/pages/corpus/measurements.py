@@ -1,4 +1,4 @@
-"""Measured lines in the memo of the server, where nobody finds them who has not the same lines."""
+"""Measured lines in the memo of the server, found only by a user with the same lines."""
 
 from collections.abc import Hashable
 from hashlib import sha256
@@ -33,7 +33,7 @@ def key_of(*parts: object) -> str:
 
 
 def require_fits(lines: int, heads: int) -> None:
-    """Refuse to measure so many lines of a model with so many heads that nobody could keep them."""
+    """Refuse so many lines of a model with so many heads that the memo could not hold them."""
     if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > shared_cache().limit:
         raise InputError(TOO_LARGE)
 

@@ -56,7 +56,7 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
 
 
 def _link() -> str:
-    """Return the address in the reader's browser; "" where it is incomplete or unknown.
+    """Return the address in the user's browser; "" where it is incomplete or unknown.
 
     A sentence that is too long for an address is not part of it.
     """

@@ -145,7 +145,6 @@ def show() -> None:
 
 
 def _code(choices: Choices) -> str:
-    """Return the code of the walk and of both charts."""
     head, kind, layer, word = choices.head, choices.kind, choices.layer, choices.word
     factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
     hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
@@ -358,13 +357,10 @@ def factors() -> Floats:
 def saturation_chart(
     scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
 ) -> alt.LayerChart:
-    """Draw the softmax of one row over the factor of its scores.
+    """Draw the softmax of one row over the factor of its scores, `[scale]`.
 
-    Args:
-        scales: `[scale]`, factors of q·k.
-        measures: `[scale]` each: the largest weight, the share of the largest possible entropy, and
-            the Frobenius norm of ∂α/∂s.
-        marks: marked scales by name.
+    The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
+    and the Frobenius norm of ∂α/∂s.
     """
     frame = pd.concat(
         pd.DataFrame({"measure": name, "scale": scales, "value": values})

@@ -210,7 +210,6 @@ def without() -> None:
 
 
 def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
-    """Return the code of the translation under each edit."""
     return [
         f"""
         # {name}

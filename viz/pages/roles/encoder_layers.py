@@ -46,7 +46,7 @@ def show(translator: Translator, translation: Translation, trace: AttentionTrace
 
 
 def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> LayerReading:
-    """Compute the translation from one layer, once for all readers."""
+    """Compute the translation from one layer, once for all users."""
     settings = sentence_bar.settings()
     return memo_per_trace(
         trace,

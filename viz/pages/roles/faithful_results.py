@@ -114,8 +114,6 @@ def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
 
 
 def _means(erasing: Erasing) -> Curves:
-    """Return the means over the measured pieces."""
-
     def curve(falls: Floats) -> tuple[Figure, ...]:
         return tuple(Figure(value, value, value) for value in falls.mean(0).tolist())
 

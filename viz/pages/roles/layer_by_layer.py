@@ -31,7 +31,7 @@ from viz.pages.roles.pieces import least_certain_step, pick_written, step_choice
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
 
 MOST_UNASKED = 160
-"""Pieces of both sides up to which they are computed unasked; more take seconds."""
+"""Subwords of both sides up to which they are computed automatically; more take seconds."""
 TOP = 5
 """Most probable pieces of each layer that a tooltip lists."""
 

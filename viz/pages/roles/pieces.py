@@ -39,12 +39,10 @@ _UNKNOWN = "<unk>"
 def pick_written(
     trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
 ) -> tuple[int, str]:
-    """Draw the number field and the pieces, at first at the step `first`.
+    """Draw the number field and the pieces; return the step, from 0, and a message or "".
 
-    The reader's choice of another step calls `on_pick`, before the next run.
-
-    Returns:
-        The step, from 0, and a message if the requested one does not exist, or "".
+    The message says that the requested step does not exist. `on_pick` is called before the run of
+    another choice.
     """
     names = display_tokens(trace.target_tokens)
     requested, problem = _requested_number(), ""
@@ -95,7 +93,7 @@ def pick_written(
 
 
 def _requested_number() -> int | None:
-    """Return the number that the reader or the link has set, valid or not."""
+    """Return the number that the user or the link has set, valid or not."""
     if address.is_restored():
         return None  # the field itself reads the number of the link
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
@@ -165,8 +163,7 @@ def make_unique(labels: Sequence[str]) -> list[str]:
 def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
     """Draw alternatives to the piece with the id `written`, and a field for another one.
 
-    Returns:
-        The id of the chosen piece, and a message on the typed text, or "".
+    It returns the id of the chosen piece, and a message on the typed text, or "".
     """
     ids = _ids(translator)
     top = [ids[choice.piece] for choice in choices]

@@ -133,7 +133,6 @@ def _effect(
 
 
 def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal]) -> str:
-    """Return the code of the translation, the open map and the charts."""
     return f"""
         heads, _ = parse_removals({format_removals(removals)!r}, translator.model)
         donor = {trace_call(donor) if donor else None}

@@ -75,7 +75,7 @@ class Controls:
 
     @property
     def paints(self) -> bool:
-        """True if the reader paints rows of the open head."""
+        """True if the user paints rows of the open head."""
         return self.replacement == "rows"
 
 
@@ -101,7 +101,7 @@ def draw_controls(
 
 
 def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
-    """Draw the button that removes one more head, in the order in which the sentence needs them.
+    """Draw the button that removes the head that the sentence needs most of those left.
 
     It stands before the field of the removed heads is drawn, so that it may set it.
     """

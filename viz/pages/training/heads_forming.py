@@ -217,9 +217,9 @@ def _pictures(
 
 
 def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
-    """Return what the player is opened with; the same until a link or a menu asks for more.
+    """Return the player's first state; the same until a link or a menu asks for another.
 
-    So its message stays the same where the reader moves in it, and is not sent again.
+    So its message stays the same while the user moves in it, and is not sent again.
     """
     before: _Opened | None = st.session_state.get(_OPENED)
     if before and before.subject == subject and not address.has_arrived():
@@ -274,7 +274,7 @@ def _number(text: str) -> int:
 
 
 def _choose(choice: tuple[Head, int | None]) -> None:
-    """Put what the reader opened in the player into the address."""
+    """Put what the user opened in the player into the address."""
     (kind, layer, head), step = choice
     address.choose(KIND, SCREEN_NAMES[kind])
     address.choose(FORMING_HEAD.layer, str(layer + 1))

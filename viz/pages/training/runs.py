@@ -45,7 +45,7 @@ def known_runs() -> dict[str, Path]:
 
 
 def _run_of_model() -> Path | None:
-    """Return the run that left the model in the bar: around its folder, else with its log."""
+    """Return the run of the model in the bar: around its folder, else with its log."""
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)
     model = offered.folders.get(chosen, BUNDLED)

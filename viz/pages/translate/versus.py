@@ -49,11 +49,7 @@ class OtherDecoding(NamedTuple):
 
 
 def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
-    """Draw the menu of comparisons and the second decoding, if any.
-
-    Returns:
-        The second decoding and its translation.
-    """
+    """Draw the menu of comparisons; return the second decoding and its translation, if any."""
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
             decoding = _pick_decoding(bar)

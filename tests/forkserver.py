@@ -16,7 +16,7 @@ SERVING = [
     "anyio._backends._asyncio",
     "transformer.translator",
     "viz.app.served",
-    "viz.app.doors",
+    "viz.app.lessons.menu",
     "viz.app.lessons.panel",
     "viz.app.presentation",
     *(f"viz.pages.{path}" for path in PAGE_TITLES),

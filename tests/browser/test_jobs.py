@@ -17,7 +17,7 @@ SCRIPT = """
 import time
 import streamlit as st
 from transformer.files.lines import decode_lines
-from viz.app import job_bar, jobs, served
+from viz.app import jobs, served
 from viz.app.chrome.fields import file_field, release_file
 from viz.app.streamlit_internals import uploaded_bytes
 
@@ -37,7 +37,7 @@ def main():
     state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"
     st.text(f"{state}, run {st.session_state['runs']}")
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
 
 if __name__ == "__main__":
     main()

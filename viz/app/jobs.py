@@ -1,7 +1,7 @@
-"""Long work in the background: one job at a time on the server, each for its session.
+"""Long work in the background, with its progress bar: one job at a time on the server.
 
 The server has two cores: while a job takes one, the other serves users. A job continues on other
-pages, and ends with its session.
+pages, and ends with the session that began it.
 """
 
 import logging
@@ -20,6 +20,7 @@ from viz.app.cache.clients import current_client
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.progress import Report
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.streamlit_internals import is_connected, session_name
 
@@ -34,6 +35,9 @@ model is taken by `viz.app.models.menu.in_use` in it: no memory is held by a job
 
 LONGEST = 30 * 60.0
 """Largest duration of a job, in seconds."""
+
+SURE_AFTER = 10.0
+"""Seconds of a job before its remaining time is estimated."""
 
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""
@@ -245,3 +249,33 @@ def current(name: str) -> Job[Any] | None:
 
 def _key(name: str) -> str:
     return f"job {name}"
+
+
+def show(job: Job) -> None:
+    """Draw a job until it ends, when the page is drawn once more; then its error, if it has one."""
+    if job.is_active:
+        st.fragment(_bar, run_every="1s")(job)
+    elif job.error:
+        st.text(job.error)
+
+
+def _bar(job: Job) -> None:
+    if job.should_stop():
+        st.rerun()  # only a run of the whole page ends the fragment's repetition
+    done, total, now = job.progress
+    share = min(max(done / max(total, 1), 0.0), 1.0)
+    parts = [job.title, now, _times(job, share)]
+    st.progress(share, as_markdown(" · ".join(filter(None, parts))))
+    st.button("Cancel", key=f"cancel {job.name}", on_click=job.cancel)
+
+
+def _times(job: Job, share: float) -> str:
+    if ahead := job.queue.ahead(job):
+        return f"waits for {ahead} other{'s' if ahead != 1 else ''}"
+    spent = job.seconds
+    left = f", about {_clock(spent / share - spent)} left" if share and spent > SURE_AFTER else ""
+    return _clock(spent) + left
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -16,8 +16,7 @@ from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
 from viz.lessons.answer_key import answer_key
-from viz.lessons.answers import Answers, read_answers
-from viz.lessons.answers_table import Table
+from viz.lessons.answers import Answers, Table, read_answers
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzle_file import puzzle_file

@@ -1,6 +1,6 @@
-"""Answers of one student to a lesson, as a file that a teacher collects.
+"""Answers of students to a lesson: a file of each, and the teacher's table of all.
 
-The file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
+A file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
 by accident or by hand. It is no proof: anyone can compute it with this module.
 """
 
@@ -11,9 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from transformer.errors import InputError, unreadable
 from transformer.files.reading import MIB, read_bytes
+from viz.lessons.lesson import Lesson
 from viz.lessons.reading import MAX_CARDS
+from viz.trace_files import csv_bytes
 
 FORMAT = 1
 MAX_BYTES = MIB
@@ -119,3 +123,46 @@ def _require_text(text: object) -> None:
 def _require(condition: bool) -> None:
     if not condition:
         raise ValueError
+
+
+class Table:
+    """A row for each student, and a column for each question of the lesson."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.questions = [number for number, card in enumerate(lesson.cards) if card.ask]
+        self.rows: list[Answers] = []
+
+    def add(self, answers: Answers, file: Path) -> str:
+        """Add a student, or return a sentence on why the file is of no use here."""
+        if answers.lesson != self.lesson.name:
+            return f"{file} is of another lesson, {answers.lesson!r}."
+        same_cards = len(answers.answers) == len(self.lesson.cards)
+        if answers.lesson_sha256 != self.lesson.checksum or not same_cards:
+            return f"{file} is of another version of the lesson {self.lesson.name!r}."
+        self.rows.append(answers)
+        return ""
+
+    def lines(self) -> list[str]:
+        """Format the table as text: name, number of right answers, and a mark by question."""
+        width = max((len(row.reader) for row in self.rows), default=0)
+        return [
+            f"{row.reader:<{width}}  {row.right} of {len(self.questions)}  "
+            + " ".join(self._marks(row))
+            for row in self.rows
+        ]
+
+    def csv(self) -> bytes:
+        """Format the table as CSV."""
+        cards = [f"card {number + 1}" for number in self.questions]
+        rows = [
+            # a spreadsheet would compute what begins so
+            ["'" * row.reader.startswith(("=", "+", "-", "@")) + row.reader,
+             row.right, len(self.questions), *self._marks(row)]
+            for row in self.rows
+        ]  # fmt: skip
+        return csv_bytes(pd.DataFrame(rows, columns=["name", "right", "questions", *cards]))
+
+    def _marks(self, row: Answers) -> list[str]:
+        given = [row.answers[number] for number in self.questions]
+        return ["–" if answer is None else "✓" if answer.right else "✗" for answer in given]

@@ -18,12 +18,7 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import (
-    request_translation,
-    search_request,
-    source_box,
-    swap,
-)
+from viz.app.sentence import request_translation, search_request, source_box
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
@@ -36,6 +31,7 @@ _CURRENT = "sentence_bar.current"
 _IN_LINK = "sentence_bar.in_link"
 _BEFORE = "sentence_bar.before"
 _LANGUAGES = "sentence_bar.languages"
+_TRANSLATED = "swap.translated"
 
 EDITOR_PAGE = "translate"
 """The page where the translation is edited: it has the notices below, so that nothing moves the
@@ -226,7 +222,7 @@ def _inputs(
     st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):
         text = source_box.show(languages, in_link=fits)
-        swap.show(languages, offered)
+        _draw_swap(languages, offered)
         source_box.show_examples(languages)
     beam_size, alpha, forbid, figures = search_request.draw_settings()
     prefix, edited = search_request.draw_hidden(fits)
@@ -269,5 +265,27 @@ def _answer(
         loaded.translator, translation, request, used, notices
     )
     st.session_state[_BEFORE] = translation.text
-    swap.remember(request.text, translation.text)
+    st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)
+
+
+def _draw_swap(languages: Languages, offered: OfferedModels) -> None:
+    """Draw the button, where a model of the other direction is offered; a class has none."""
+    reverse = menu.reverse_of(languages, offered)
+    if reverse and not address.in_class():
+        st.button(
+            f"⇄ From {languages.target}",
+            key="swap",
+            on_click=_swap,
+            args=(reverse,),
+            help=f"Translates the {languages.target} sentence into {languages.source}",
+        )
+
+
+def _swap(reverse: str) -> None:
+    """Swap sentence and translation; a text that is not translated yet stays as it is."""
+    text, translation = st.session_state.get(_TRANSLATED, ("", ""))
+    current = typed(TEXT)
+    search_request.translate_back(
+        translation if text == current and translation else current, reverse
+    )

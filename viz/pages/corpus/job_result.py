@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from transformer import Translator
-from viz.app import job_bar, jobs
+from viz.app import jobs
 from viz.app.cache.memory import memo, recall
 from viz.app.cache.progress import Report
 from viz.app.models import menu
@@ -40,7 +40,7 @@ def get_or_offer(
     if (result := recall(key)) is not None:
         return result
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
     is_active = job is not None and job.is_active
     if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
         start(name, key, title, folder, work)

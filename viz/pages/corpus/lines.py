@@ -4,26 +4,29 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.analysis.lines.measured import COST, LOG_P, LeftOut, MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
 from transformer.analysis.lines.passes import PIECES, Part, Progress, seconds
+from transformer.config import UNK
 from transformer.errors import unreadable
 from transformer.files.lines import decode_lines
 from transformer.files.reading import MIB, read_bytes
-from viz.app import job_bar, jobs
+from viz.app import jobs
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.served import LARGEST_UPLOAD
-from viz.draw.formatting import counted
-from viz.pages.corpus import job_result, notes
+from viz.draw.formatting import counted, format_number
+from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import (
     COMMAND,
     Measured,
@@ -109,13 +112,13 @@ def _own(translator: Translator) -> Measured | None:
     is_busy = job is not None and job.is_active
     label = "Your lines"
     if lines is not None:
-        label = f"{label}: {notes.summary(translator, lines)}"
+        label = f"{label}: {_summary(translator, lines)}"
     with st.expander(label, expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
         if lines is not None:
-            notes.show(translator, lines)
+            _notes_table(translator, lines)
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
     if own is None:
         if has_arrived() and raw_value(LINES) == OWN and not typed(PASTED):
             st.text(
@@ -292,3 +295,54 @@ def _open_result(translator: Translator) -> None:
     )
     state.pop(_PROBLEM, None)
     st.rerun()
+
+
+def _summary(translator: Translator, lines: MeasuredLines) -> str:
+    """Count the lines that were measured, left out, and those to be read with care."""
+    counts = {
+        "left out": lines.left_out,
+        "without a word": {number for number, _ in lines.undefined},
+        "with unknown characters": _unknown_notes(lines),
+        "of which the model is unsure": _unsure_notes(translator, lines),
+    }
+    parts = [f"{len(notes):,} {text}" for text, notes in counts.items() if notes]
+    return ", ".join([f"{counted(len(lines), 'line')} measured", *parts])
+
+
+def _notes_table(translator: Translator, lines: MeasuredLines) -> None:
+    """Draw the table of the notes, where there are any."""
+    notes = [*lines.left_out, *lines.undefined]
+    notes += [*_unknown_notes(lines), *_unsure_notes(translator, lines)]
+    if not notes:
+        return
+    st.dataframe(
+        pd.DataFrame(sorted(notes), columns=["line", "why"]),
+        hide_index=True,
+        height="content" if len(notes) < 8 else 280,
+        column_config={"line": st.column_config.NumberColumn(width="small")},
+    )
+
+
+def _unknown_notes(lines: MeasuredLines) -> list[LeftOut]:
+    """Name the measured lines that have characters which the model does not know."""
+    return [
+        LeftOut(pair.number, "It has characters that the model does not know.")
+        for pair in lines.pairs
+        if UNK in pair.source_ids
+    ]
+
+
+def _unsure_notes(translator: Translator, lines: MeasuredLines) -> list[LeftOut]:
+    """Name the measured lines of which the model is less sure than of the text it is made for."""
+    if (domain := translator.domain) is None:
+        return []
+    usual = format_number(domain.least_log_prob)
+    log_probs = lines.sentence_values[LOG_P]
+    return [
+        LeftOut(
+            lines.pairs[row].number,
+            f"The model is unsure: log p {format_number(log_probs[row])} per subword, usually "
+            f"above {usual} on {domain.made_for}.",
+        )
+        for row in np.flatnonzero(log_probs < domain.least_log_prob)
+    ]

@@ -18,7 +18,7 @@ from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
-from viz.app.cache.needed_heads import needed_heads
+from viz.app.cache.removal_effects import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head

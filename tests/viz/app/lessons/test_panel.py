@@ -100,7 +100,7 @@ def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
 def draw_menu() -> None:
     from viz.app.lessons import menu
 
-    menu.draw()
+    menu.draw_lessons()
 
 
 @pytest.fixture

@@ -168,8 +168,8 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """Return the paper's row that makes the same change; None if the paper has none.
 
-    Only rows that change the base in the same direction count: of them that of the same value, such
-    as one head, or else that of the nearest share of the base, such as half the layers.
+    Only rows that change the base in the same direction count. A row with the same value comes
+    first, such as one head, then that with the nearest share of the base, such as half the layers.
     """
     differ = changes(row, base)
     if not differ:

@@ -55,8 +55,8 @@ def policy(html: str, frames: str) -> str:
     """Return the Content-Security-Policy of a page.
 
     Streamlit writes styles into the page as it runs, has a font in one of them, and computes whole
-    numbers of 64 bits in WebAssembly; a picture is saved by way of `data:` and `blob:`. Vega
-    interprets its expressions in Streamlit, so nothing needs `unsafe-eval`.
+    numbers of 64 bits in WebAssembly. Pictures are saved by `data:` and `blob:`. Vega interprets
+    its expressions in Streamlit, so nothing needs `unsafe-eval`.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(html))
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

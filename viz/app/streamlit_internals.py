@@ -1,8 +1,8 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
-Streamlit has no public way to end a long run, to know a run for Back, to write the whole address at
-once, to know whether a session is there, to let go of a file, to bound connections, or to put a
-script into the page before its own.
+Streamlit has no public way to end a long run, to detect a run for Back, to write the whole address
+at once, or to check for a session. Nor can it release a file, bound connections, or put a script
+into the page before its own.
 """
 
 from pathlib import Path

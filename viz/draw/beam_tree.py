@@ -49,8 +49,8 @@ def encode_tree(
 ) -> bytes:
     """Encode the search tree of one sentence, in which a parent stands before its children.
 
-    `best` is the last piece of the translation, or of the best prefix so far, `chosen` the node
-    that is outlined; `dropped` shows the dropped candidates, too.
+    `best` is the last piece of the translation, or of the best prefix so far. `chosen` is the
+    outlined node; `dropped` shows the dropped candidates, too.
 
     Raises:
         ValueError: if there is no node, a parent or a step is not what it can be, a number is not

@@ -1,7 +1,7 @@
 """The report's heads and maps: data for `js/explorer`.
 
-A head that is unpacked by itself has its weights as text: base64 of gzip of planes, the first byte
-of every number, then the second, and so on, as `js/explorer/data.js` reads it. The numbers are the
+A head that is unpacked by itself has its weights as text, which `js/explorer/data.js` reads: base64
+of gzip of planes, the first byte of every number, then the second, and so on. The numbers are the
 float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
 """
 
@@ -56,10 +56,9 @@ def encode_page(
 ) -> EncodedPage:
     """Encode the message of `js/explorer`, gzip in base64: no character of it can close a tag.
 
-    It holds the grid's bytes as an array, and for each kind those of one map and of its ribbons,
-    from which the browser takes labels and colours, and the weights of all heads,
-    `[layer, head, query, key]`; and the maps that stand beside the open one. Of a larger trace, the
-    heads lie apart.
+    It holds the grid's bytes, and for each kind those of one map and its ribbons, for labels and
+    colours. The weights of all heads, `[layer, head, query, key]`, and the maps beside the open one
+    follow. Of a larger trace, the heads are separate.
     """
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""

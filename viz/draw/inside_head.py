@@ -62,9 +62,9 @@ def encode_inside(
 ) -> bytes:
     """Encode every step of one head for one query word, with all numbers exact.
 
-    The keys are the tokens that the word, `query` in words, can look at; the steps of the
-    arithmetic have the picture of the whole first, and the walk begins at `step`. The factor by
-    which q · k is scaled is in words; the head counts from 0.
+    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`;
+    the steps of the arithmetic come after the picture of the whole. The factor that scales q · k is
+    in words; the head counts from 0.
 
     Raises:
         ValueError: if a label is missing or too many.

@@ -56,9 +56,9 @@ def axis_titles(
 ) -> AxisTitles:
     """Return the titles of the axes of a map.
 
-    A row of the decoder is named by what it does, `row`: by default a row of `cross` by what it
-    writes, and one of `decoder_self` by what it reads. With `alone`, there is but one sentence, as
-    in an encoder or a decoder by itself.
+    A row of the decoder is named by `row`: by default, a row of `cross` by what it writes, and one
+    of `decoder_self` by what it reads. With `alone`, there is one sentence, as in an encoder or a
+    decoder by itself.
     """
     source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"

@@ -122,8 +122,8 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
 def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
     """Describe one row of a mask: what it may see, then what it may not, in the order of the keys.
 
-    Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”
-    may not see 2 × “<pad>”: they are padding.”
+    Adjacent keys with one reason share a sentence, such as “The row of “dogs” may not see 2 ×
+    “<pad>”: they are padding.”
     """
     row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]

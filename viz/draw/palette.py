@@ -1,6 +1,6 @@
 """One scale of colour for each kind of attention: its hue, even in lightness, for both themes.
 
-Lightness is that of OKLab (Ottosson 2020): equal steps there look equally large, so a weight of 0.4
+Lightness is that of OKLab (Ottosson 2020), whose equal steps look equally large: a weight of 0.4
 looks twice as far from 0 as one of 0.2. The scale passes through the kind's own colour; towards the
 ends chroma falls, as far as sRGB requires.
 """

@@ -72,10 +72,9 @@ def encode_links(
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
-    Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
-    as float32; those that are not `mutual` are dashed, and `dashed` says what that means. `made_by`
-    is layer, head, row and lens in a line. `shares`, by words and maybe with `</s>`, become a bar
-    under each word.
+    Pairs are numbers of words from 0, each with a strength of 0 or more, sent as float32. Those
+    that are not `mutual` are dashed, and `dashed` explains that. `made_by` is layer, head, row and
+    lens in a line. `shares`, by words and maybe with `</s>`, become a bar under each word.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength

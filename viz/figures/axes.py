@@ -26,8 +26,8 @@ def tick_label(number: str) -> str:
 def log_ticks(values: Collection[float]) -> Any:
     """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade.
 
-    With fewer than three of them between the values, Vega chooses: it draws a line for each of 1 to
-    9, most without a number, but divides narrow ranges well.
+    Vega chooses if the range has fewer than three of them: it divides narrow ranges well, but
+    otherwise draws a line for each of 1 to 9, most without a number.
     """
     drawn = [value for value in values if 0 < value < math.inf]
     low, high = min(drawn, default=1.0), max(drawn, default=1.0)

@@ -111,11 +111,10 @@ def maps(
     height: int,
     widths: Sequence[float] = (),
 ) -> "go.Figure":
-    """Draw maps of the same rows side by side, with one colour bar at the right.
+    """Draw maps of the same rows side by side, by their titles, with one colour bar at the right.
 
-    The maps are by their title, `height` is in CSS pixels, `across` and `down` are Plotly's
-    settings of each horizontal axis and of the one vertical axis, and `widths` are relative and by
-    default equal.
+    `height` is in CSS pixels; `widths` are relative, equal by default. `across` and `down` are
+    Plotly's settings of each horizontal axis and of the vertical one.
     """
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03

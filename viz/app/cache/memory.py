@@ -1,7 +1,7 @@
 """Cache of the server, shared by all runs of its pages and bounded in bytes.
 
-What is computed for one user's sentence serves everybody. Models are not in it: whoever starts the
-server names their folders.
+What is computed for one user's sentence serves everybody. Models are not in it: the person who
+starts the server names their folders.
 """
 
 import sys

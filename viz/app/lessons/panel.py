@@ -1,7 +1,7 @@
 """The panel of a lesson beside every page: one card, its view, its question and its answer.
 
-It is drawn before the page, so that nothing waits for a picture; `notice` then lights what the card
-is about, where the page shows its view.
+It is drawn before the page, so that nothing waits for a picture. `notice` then highlights the
+subject of the card, if the page shows its view.
 """
 
 from collections.abc import Mapping

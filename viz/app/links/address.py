@@ -1,11 +1,10 @@
 """Address of a view: cleaned before a widget reads it, carried from page to page.
 
 Widgets are bound to the address by `bind="query-params"`. Nothing else in the app writes to it:
-`st.query_params` ends the page where a widget has, or had, the name. Two things are missing in
-bound widgets, and both are done here, before the first widget of a run: Streamlit lets one read a
-number that it cannot hold, such as infinity, and it takes a name out of the address of the next
-page where a widget of the last page had the same name, even if a link or Back has just put it
-there.
+`st.query_params` ends the page where a widget has, or had, the name. Bound widgets lack two things,
+which this module does before the first widget of a run. Streamlit lets a widget read a number that
+it cannot hold, such as infinity. It also removes a name from the address of the next page if a
+widget of the last page had it, even if a link or Back has just put it there.
 """
 
 import math
@@ -172,8 +171,7 @@ def link_query(
 def clamp_number(name: str, most: int) -> None:
     """Clamp a number that counts from 1 to its range before a widget reads it from the address.
 
-    The widget of that name, which takes `most` at the most, would put its default in the place of a
-    number out of its range.
+    The widget takes `most` at the most. It would replace a number out of its range by its default.
     """
     try:
         given = int(st.query_params.get(name, ""))
@@ -227,8 +225,8 @@ def in_class() -> bool:
 def is_restored() -> bool:
     """Return whether this run is one for Back or Forward.
 
-    A bound widget then takes what the address says as it is drawn; until then the session has what
-    stood in the entry that was left.
+    A bound widget then takes the value of the address when it is drawn. Until then the session has
+    the state of the entry that was left.
     """
     return is_history_navigation()
 

@@ -75,9 +75,8 @@ def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[Kind, Head]:
     """Choose the head of each kind that is open first.
 
-    In cross-attention it is the head that gives most weight to the linked source word while its
-    translation is written; elsewhere, the one that gives most to a single token that is neither a
-    sink nor the one that looks.
+    In cross-attention it gives most weight to the linked source word while its translation is
+    written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
     """
     heads: dict[Kind, Head] = {}
     for kind in trace.kinds:

@@ -1,7 +1,7 @@
 """The request to the search: one state, which stands in the address and can be undone.
 
-The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
-forbidden, and a translation that was edited by hand.
+It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
+a translation edited by hand.
 """
 
 import time

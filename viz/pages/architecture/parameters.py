@@ -209,7 +209,7 @@ def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, i
 def part_formulas(config: TransformerConfig) -> dict[str, str]:
     """Return the formula of each part in LaTeX.
 
-    V is the vocabulary, L the longest sequence, d the width; biases, V_s, a vocabulary of the
+    V is the vocabulary, L the longest sequence, d the width. Biases, V_s, a vocabulary of the
     source, and sizes of the decoder appear where the model has them. The heads of both stacks are
     as wide together.
     """

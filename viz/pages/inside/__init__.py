@@ -396,8 +396,8 @@ def variance_chart(
 ) -> alt.LayerChart:
     """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
 
-    The measured one is over all pairs of words; the predicted one is the sum of the variances of
-    the single products; the Gaussian one is that of vectors drawn from N(0, 1).
+    The measured one is over all pairs of words. The predicted one is the sum of the variances of
+    the single products. The Gaussian one is that of vectors drawn from N(0, 1).
     """
     curves = {
         VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),

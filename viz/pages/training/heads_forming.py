@@ -237,8 +237,8 @@ def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _
 def formed_heads(trace: AttentionTrace) -> dict[Kind, Head]:
     """Choose the head of each kind that is open first: the most confident one.
 
-    In cross-attention it is the one that links words one to one and where most heads look: the
-    most confident one often looks from the word before.
+    In cross-attention the most confident head often looks from the word before. So it is the one
+    that links words one to one and where most heads look.
     """
     mean = trace.cross.mean((0, 1))
     columns = np.maximum(trace.cross.sum(-2, keepdims=True), 1e-9)

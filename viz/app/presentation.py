@@ -1,4 +1,4 @@
-"""Presentation mode: `present=1` in the address gives larger type and only the picture."""
+"""Presentation mode: `present=1` in the address gives larger type, and the page to the picture."""
 
 import streamlit as st
 

@@ -140,8 +140,9 @@ def display_tokens(tokens: Sequence[str]) -> list[str]:
     """Return the tokens of one axis as text for the screen.
 
     Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; a piece that
-    continues a word gets a mark, `·es`. Full stops and commas have none: they never begin a word.
-    An axis without any `▁` holds whole words, and nothing is marked.
+    continues a word gets a mark, `·es`. Full stops and commas have none: it is plain that they
+    continue, and a dot before a dot would be misread. An axis without any `▁` holds whole words,
+    and nothing is marked.
     """
     pieces = any(token.startswith(WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]

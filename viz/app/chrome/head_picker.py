@@ -154,7 +154,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
-    """Keep the choice in the address where another page has another default."""
+    """Put the choice into the address if the default, which the address leaves out, has changed."""
     state, before = st.session_state, f"head_picker.first.{name}"
     choose_first_of_link(name, first)
     left_out = name not in st.query_params  # else a link that was just followed names another
